@@ -7,9 +7,18 @@ from doctest import ELLIPSIS
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores Ctrl-C, and so would every process that a test starts
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a job in the background ignores Ctrl-C, and so would every process that a test starts
 os.environ.pop("COLUMNS", None)  # a process of several tells its tests of a terminal there is not
 
-pytest_collect_file = Sybil(parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)], patterns=["README.md", "docs/*.md", "docs/*/*.md"]).pytest()
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md"],
+).pytest()
 
-collect_ignore_glob = ["docs/*.py", "docs/_build", "docs/reference/generated"]  # what makes the pages has tests of its own
+collect_ignore_glob = [
+    "docs/*.py",
+    "docs/_build",
+    "docs/reference/generated",
+]  # what makes the pages has tests of its own

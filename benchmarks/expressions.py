@@ -21,8 +21,24 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-REVIEW = ["report", str(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml"), "--format", "md,tex,html", "-o"]
-EVAL = ["eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "256"]
+REVIEW = [
+    "report",
+    str(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml"),
+    "--format",
+    "md,tex,html",
+    "-o",
+]
+EVAL = [
+    "eval",
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2048",
+    "--output",
+    "256",
+]
 
 
 def recorded(arguments: list[str]) -> tuple[list[Any], float]:
@@ -54,7 +70,9 @@ def recorded(arguments: list[str]) -> tuple[list[Any], float]:
 
 def own(nodes: list[Any]) -> float:
     """The time in which the nodes are made as they were."""
-    calls = [(type(node), tuple(getattr(node, field.name) for field in fields(node))) for node in nodes]
+    calls = [
+        (type(node), tuple(getattr(node, field.name) for field in fields(node))) for node in nodes
+    ]
     started = time.process_time()
     for kind, values in calls:
         kind(*values)
@@ -87,7 +105,9 @@ def in_sympy(nodes: list[Any], evaluate: bool, distinct: bool) -> float:
             case tree.Pow(base, exponent):
                 return Pow(made[base], made[exponent], evaluate=evaluate)
             case tree.Call(name, args) if name in ("max", "min"):
-                return functions[name](*map(made.__getitem__, args), evaluate=False)  # comparing the arms would take seconds
+                return functions[name](
+                    *map(made.__getitem__, args), evaluate=False
+                )  # comparing the arms would take seconds
             case tree.Call(name, args) if name in functions:
                 return functions[name](*map(made.__getitem__, args), evaluate=evaluate)
         return Function(type(node).__name__)(*map(made.__getitem__, tree.children(node)))
@@ -105,7 +125,9 @@ def in_sympy(nodes: list[Any], evaluate: bool, distinct: bool) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--small", action="store_true", help="one eval instead of a review")
     small = parser.parse_args().small
     with tempfile.TemporaryDirectory() as folder:
@@ -127,13 +149,19 @@ def main() -> None:
 
     for node in nodes:
         add(node)
-    print(f"{len(complete):,} nodes, {len(seen):,} different ones, in {'an eval' if small else 'a review'} of {command / unit:.1f} x import sympy")
+    print(
+        f"{len(complete):,} nodes, {len(seen):,} different ones, in {'an eval' if small else 'a review'} of {command / unit:.1f} x import sympy"
+    )
     rows = {
         "own nodes, every one": own(complete),
         "SymPy, every one, written order": in_sympy(complete, evaluate=False, distinct=False),
-        "SymPy, each different one once, written order": in_sympy(complete, evaluate=False, distinct=True),
+        "SymPy, each different one once, written order": in_sympy(
+            complete, evaluate=False, distinct=True
+        ),
         "SymPy, every one, as it makes them": in_sympy(complete, evaluate=True, distinct=False),
-        "SymPy, each different one once, as it makes them": in_sympy(complete, evaluate=True, distinct=True),
+        "SymPy, each different one once, as it makes them": in_sympy(
+            complete, evaluate=True, distinct=True
+        ),
     }
     for what, spent in rows.items():
         print(f"{what:52}{spent / unit:6.2f} x import sympy")

@@ -43,7 +43,9 @@ SMALL = (SYMPY, "--help", "validate")
 def seconds(arguments: list[str], out: str) -> tuple[float, float]:
     """Processor time and wall time of one process."""
     command = [sys.executable, *(a.format(out=out) if "{out}" in a else a for a in arguments)]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     environment |= {"PYTHONPATH": str(ROOT)}
     quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     start = time.perf_counter()
@@ -60,16 +62,24 @@ def main() -> None:
     parser.add_argument("rounds", nargs="?", type=int, default=7)
     parser.add_argument("--small", action="store_true")
     chosen = parser.parse_args()
-    commands = {name: entry for name, entry in COMMANDS.items() if not chosen.small or name in SMALL}
+    commands = {
+        name: entry for name, entry in COMMANDS.items() if not chosen.small or name in SMALL
+    }
     with tempfile.TemporaryDirectory() as out:
-        rounds = range(1 if chosen.small else chosen.rounds + 1)  # the first of several compiles modules, and is not counted
+        rounds = range(
+            1 if chosen.small else chosen.rounds + 1
+        )  # the first of several compiles modules, and is not counted
         runs = [{name: seconds(line, out) for name, (line, _) in commands.items()} for _ in rounds]
     runs = runs[1:] or runs
-    print(f"{'':42} {'cpu ms':>8} {'wall ms':>8}   {'x import sympy: cpu':>19} {'wall':>6} {'goal':>6}")
+    print(
+        f"{'':42} {'cpu ms':>8} {'wall ms':>8}   {'x import sympy: cpu':>19} {'wall':>6} {'goal':>6}"
+    )
     for name, (_, goal) in commands.items():
         cpu, wall = (statistics.median(run[name][i] for run in runs) for i in (0, 1))
         ratios = [statistics.median(run[name][i] / run[SYMPY][i] for run in runs) for i in (0, 1)]
-        print(f"{name:42} {1000 * cpu:8.0f} {1000 * wall:8.0f}   {ratios[0]:19.2f} {ratios[1]:6.2f} {'' if goal is None else goal:>6}")
+        print(
+            f"{name:42} {1000 * cpu:8.0f} {1000 * wall:8.0f}   {ratios[0]:19.2f} {ratios[1]:6.2f} {'' if goal is None else goal:>6}"
+        )
 
 
 if __name__ == "__main__":

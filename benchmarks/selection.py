@@ -24,7 +24,12 @@ from report import COMMANDS, SYMPY, seconds  # noqa: E402
 MODEL, PROMPT, OUTPUT = "llama-3.1-8b", 2048, 300
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}
 THOUSAND = {"hardware": "all", "tp": "1,2,4", "weights": "fp16,fp8", "kv": "fp16,fp8"}
-TEN_THOUSAND = {**THOUSAND, "tp": "1,2,4,8", "weights": "fp16,fp8,int4", "chunk": "512,1024,2048,4096"}
+TEN_THOUSAND = {
+    **THOUSAND,
+    "tp": "1,2,4,8",
+    "weights": "fp16,fp8,int4",
+    "chunk": "512,1024,2048,4096",
+}
 FEW = {"hardware": "h100-sxm,l40s", "tp": "1,2"}
 GOALS = {"a thousand": 3.0, "ten thousand": 20.0}
 """Seconds on an idle machine, all included."""
@@ -32,9 +37,22 @@ GOALS = {"a thousand": 3.0, "ten thousand": 20.0}
 
 def command(among: dict[str, str]) -> list[str]:
     """The line of a selection."""
-    words = ["-m", "symroof", "select", "--model", MODEL, "--prompt", str(PROMPT), "--output", str(OUTPUT)]
+    words = [
+        "-m",
+        "symroof",
+        "select",
+        "--model",
+        MODEL,
+        "--prompt",
+        str(PROMPT),
+        "--output",
+        str(OUTPUT),
+    ]
     words += [word for name, value in among.items() for word in ("--among", f"{name}={value}")]
-    return [*words, *(word for name, value in TARGETS.items() for word in ("--target", f"{name}={value}"))]
+    return [
+        *words,
+        *(word for name, value in TARGETS.items() for word in ("--target", f"{name}={value}")),
+    ]
 
 
 def judged(among: dict[str, str]) -> tuple[float, dict[str, tuple[str, int]]]:
@@ -43,22 +61,37 @@ def judged(among: dict[str, str]) -> tuple[float, dict[str, tuple[str, int]]]:
 
     start = time.process_time()
     choice = select(model=MODEL, prompt=PROMPT, output=OUTPUT, targets=TARGETS, among=among)
-    return time.process_time() - start, {_key(c): (c.state, c.run.batch) for c in choice.configurations}
+    return time.process_time() - start, {
+        _key(c): (c.state, c.run.batch) for c in choice.configurations
+    }
 
 
 def _key(configuration) -> str:
     """Hardware and degrees: the label leaves out what is listed once."""
     own, case = configuration.run.own, configuration.run.own.case
-    return " ".join([own.hardware.name, str(case.value("tp")), *(f"{role} {own.precisions[role]}" for role in ("weights", "kv"))])
+    return " ".join(
+        [
+            own.hardware.name,
+            str(case.value("tp")),
+            *(f"{role} {own.precisions[role]}" for role in ("weights", "kv")),
+        ]
+    )
 
 
 def alone(among: dict[str, str], count: int) -> tuple[float, dict[str, tuple[str, int]]]:
     """The same of the first ``count`` pairs of a device and a width, one by one; time of one configuration."""
-    devices = ["h100-sxm", "l40s", "a100-80gb-sxm", "t4", "h200", "mi300x"] if among["hardware"] == "all" else among["hardware"].split(",")
+    devices = (
+        ["h100-sxm", "l40s", "a100-80gb-sxm", "t4", "h200", "mi300x"]
+        if among["hardware"] == "all"
+        else among["hardware"].split(",")
+    )
     total, states = 0.0, {}
     pairs = [(device, tp) for device in devices for tp in among["tp"].split(",")][:count]
     for device, tp in pairs:
-        one = {name: value.split(",")[0] for name, value in among.items()} | {"hardware": device, "tp": tp}
+        one = {name: value.split(",")[0] for name, value in among.items()} | {
+            "hardware": device,
+            "tp": tp,
+        }
         taken, state = judged(one)
         total, states = total + taken, states | state
     return total / len(pairs), states

@@ -29,7 +29,9 @@ CASE = {
     "model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8, "tp": 4, "mfu": 0.5, "mbu": 0.8,
     "step_overhead": "1 ms", "targets": {"itl": "50 ms", "ttft": "2 s"},
 }  # fmt: skip
-IMPORT = "import time; start = time.perf_counter(); import sympy; print(time.perf_counter() - start)"
+IMPORT = (
+    "import time; start = time.perf_counter(); import sympy; print(time.perf_counter() - start)"
+)
 WAYS = ("numbers, cold", "numbers, warm", "symbols, cold", "symbols, warm")
 """Cold: no theory and no formula read yet. Warm: both there, the case and its answers new."""
 
@@ -64,13 +66,22 @@ def asked(answers: BoundCase, size: Size) -> list[str]:
     """The thresholds that have an answer."""
     from symroof.theory.thresholds import THRESHOLDS
 
-    return list(itertools.islice((name for name in THRESHOLDS if answered(name, answers)), size.thresholds))
+    return list(
+        itertools.islice((name for name in THRESHOLDS if answered(name, answers)), size.thresholds)
+    )
 
 
 def caches(*packages: str) -> list:
     """The caches of every function in the loaded modules of some packages."""
     modules = [module for name, module in sys.modules.items() if name.startswith(packages)]
-    return list({id(value): value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")}.values())
+    return list(
+        {
+            id(value): value
+            for module in modules
+            for value in vars(module).values()
+            if hasattr(value, "cache_clear")
+        }.values()
+    )
 
 
 def derivations(size: Size) -> dict[str, float]:
@@ -90,7 +101,9 @@ def derivations(size: Size) -> dict[str, float]:
                 theories.theory.cache_clear()
                 theories._theory.cache_clear()
                 parse.cache_clear()
-            for cached in caches("symroof.formula", "symroof.solver"):  # nothing of an earlier pass helps the next
+            for cached in caches(
+                "symroof.formula", "symroof.solver"
+            ):  # nothing of an earlier pass helps the next
                 cached.cache_clear()
             start = time.perf_counter()
             answers = bound[kind].with_changes()
@@ -102,7 +115,9 @@ def derivations(size: Size) -> dict[str, float]:
 
 def child(*arguments: str) -> str:
     """What a Python process printed."""
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
 
 
 # ------------------------------------------------------------------------------------------------------------- sympy.solve
@@ -116,7 +131,9 @@ def choices(tree):
     pending, whole = [tree], []
     while pending and len(whole) < MOST_ARMS:
         current = pending.pop()
-        node = next((n for n in walk(current) if isinstance(n, Call) and n.function in ("max", "min")), None)
+        node = next(
+            (n for n in walk(current) if isinstance(n, Call) and n.function in ("max", "min")), None
+        )
         if node is None:
             whole.append(current)
             continue
@@ -148,7 +165,13 @@ def with_sympy(name: str, answer) -> None:
             roots += len(sympy.solve(arm.doit(), symbol(threshold.unknown)))
         answer.put({"seconds": time.perf_counter() - start, "arms": len(arms), "roots": roots})
     except (NotImplementedError, ValueError, TypeError, RecursionError) as error:
-        answer.put({"seconds": time.perf_counter() - start, "arms": len(arms), "error": type(error).__name__})
+        answer.put(
+            {
+                "seconds": time.perf_counter() - start,
+                "arms": len(arms),
+                "error": type(error).__name__,
+            }
+        )
 
 
 def by_sympy(name: str) -> dict:  # type: ignore[type-arg]
@@ -189,7 +212,12 @@ def beside_import(size: Size) -> None:
     rounds = []
     for _ in range(size.rounds):
         seconds = float(child("-c", IMPORT))
-        rounds.append({"import sympy": seconds, **json.loads(child(__file__, "--derive", *(["--small"] if size is SMALL else [])))})
+        rounds.append(
+            {
+                "import sympy": seconds,
+                **json.loads(child(__file__, "--derive", *(["--small"] if size is SMALL else []))),
+            }
+        )
     print(f"{'the whole list':34} {'median s':>9} {'x import sympy':>15}")
     for way in ("import sympy", *WAYS):
         times, ratios = [r[way] for r in rounds], [r[way] / r["import sympy"] for r in rounds]
@@ -208,8 +236,12 @@ def beside_solve(size: Size) -> None:
         total = [total[0] + seconds, total[1] + other["seconds"]]
         print(f"{name:34} {seconds:9.4f} {other['seconds']:9.3f} {other['seconds'] / seconds:9.0f}")
     if total[0]:
-        print(f"{'those that both solve':34} {total[0]:9.4f} {total[1]:9.3f} {total[1] / total[0]:9.0f}")
-    print(f"sympy.solve fails, or works for more than {PATIENCE:.0f} s, on {len(failed)} of {len(own)}")
+        print(
+            f"{'those that both solve':34} {total[0]:9.4f} {total[1]:9.3f} {total[1] / total[0]:9.0f}"
+        )
+    print(
+        f"sympy.solve fails, or works for more than {PATIENCE:.0f} s, on {len(failed)} of {len(own)}"
+    )
 
 
 def profile(size: Size) -> None:

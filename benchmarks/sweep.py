@@ -57,10 +57,18 @@ def by_hand(
     activations = 2 * layers * (4 * width * tp + (4 * heads + 2 * kv_heads) * head + 3 * hidden)
     logits = 2 * (width * tp + vocabulary)
     reduces = np.minimum(2, 2 * (tp - 1)) * layers * 2 * (tp - 1) / tp * width * 2 / link_bandwidth
-    flops = 2 * layers * matrices * prompt + 2 * layers * heads * head * prompt * (prompt + 1) + 2 * vocabulary * width
+    flops = (
+        2 * layers * matrices * prompt
+        + 2 * layers * heads * head * prompt * (prompt + 1)
+        + 2 * vocabulary * width
+    )
     moved = streamed + activations * prompt + per_token * prompt + logits
-    ttft = np.maximum(flops / (tp * mfu * peak_flops), moved / (tp * mem_bandwidth)) + reduces * prompt
-    step = batch * (2 * layers * matrices + 2 * vocabulary * width + 4 * layers * heads * head * prompt)
+    ttft = (
+        np.maximum(flops / (tp * mfu * peak_flops), moved / (tp * mem_bandwidth)) + reduces * prompt
+    )
+    step = batch * (
+        2 * layers * matrices + 2 * vocabulary * width + 4 * layers * heads * head * prompt
+    )
     read = streamed + batch * (activations + logits + per_token * prompt)
     itl = np.maximum(step / (tp * mfu * peak_flops), read / (tp * mem_bandwidth)) + reduces * batch
     rate = batch / itl
@@ -80,10 +88,15 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
     free = study.first.without_values(inputs)  # degrees among them shape the formulas
-    formulas = [Derivation(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "decode_cost_per_mtok")]
+    formulas = [
+        Derivation(name, free).expanded
+        for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "decode_cost_per_mtok")
+    ]
     usable = Derivation("usable_memory", free).expanded
     formulas.insert(4, sympy.LessThan(formulas[3], usable))
-    names = sorted({symbol.name: symbol for formula in formulas for symbol in formula.free_symbols}.items())
+    names = sorted(
+        {symbol.name: symbol for formula in formulas for symbol in formula.free_symbols}.items()
+    )
     function = sympy.lambdify([symbol for _, symbol in names], formulas, "numpy", cse=True)
     numbers = {name: float(study.exact(name)) for name, _ in names if name not in inputs}
 
@@ -132,7 +145,9 @@ def compared(title: str, inputs: tuple[str, ...], arrays: Arrays, rounds: int) -
     print(f"\n{title}: {points:,} points, {sum(a.itemsize for a in out)} bytes each")
     for name, seconds in times.items():
         ratios = [a / b for a, b in zip(seconds, times["compiled"], strict=True)]
-        print(f"  {name:30} {1e9 * statistics.median(seconds) / points:8.1f} ns a point {statistics.median(ratios):8.2f} x")
+        print(
+            f"  {name:30} {1e9 * statistics.median(seconds) / points:8.1f} ns a point {statistics.median(ratios):8.2f} x"
+        )
 
 
 def store(out: Arrays, results: Arrays) -> None:
@@ -179,17 +194,23 @@ def peers(python: str, own: float) -> None:
     """Seconds for one point of other calculators; what they work out for it differs, so this is an order of magnitude."""
     print("\none point of other calculators")
     for name, program in PEERS.items():
-        done = subprocess.run([python, "-c", program + TIMED], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [python, "-c", program + TIMED], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             print(f"  {name:30} not installed in {python}")
         else:
             seconds = float(done.stdout.split()[-1])
-            print(f"  {name:30} {1e6 * seconds:8.0f} us a point {seconds / own:12,.0f} x a point of the grid")
+            print(
+                f"  {name:30} {1e6 * seconds:8.0f} us a point {seconds / own:12,.0f} x a point of the grid"
+            )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", default=sys.executable, help="a Python that has the other calculators")
+    parser.add_argument(
+        "--peers", default=sys.executable, help="a Python that has the other calculators"
+    )
     parser.add_argument("--small", action="store_true", help="small grids, once")
     chosen = parser.parse_args()
     rounds, size, count, points = (1, 8, 2, 100) if chosen.small else (7, 512, 120, 1_000_000)
@@ -197,12 +218,32 @@ def main() -> None:
     batch, prompt = np.arange(1.0, size + 1), np.arange(32.0, 32.0 * (size + 1), 32.0)
     tp, mfu = np.array([1.0, 2.0, 4.0, 8.0]), np.linspace(0.3, 0.9, 7)
     wide = np.arange(1.0, 4 * size + 1)
-    compared("one case, a grid of two axes", workload, (wide[:, None], 8 * wide, np.float64(2), np.float64(0.5)), rounds)
-    compared("one case, a grid of four axes", workload, tuple(np.ix_(batch, prompt, tp, mfu)), rounds)
+    compared(
+        "one case, a grid of two axes",
+        workload,
+        (wide[:, None], 8 * wide, np.float64(2), np.float64(0.5)),
+        rounds,
+    )
+    compared(
+        "one case, a grid of four axes", workload, tuple(np.ix_(batch, prompt, tp, mfu)), rounds
+    )
     rng = np.random.default_rng(1)
-    devices = (rng.choice(tp, (count, 1, 1)), *(rng.uniform(low, high, (count, 1, 1)) for low, high in DEVICES.values()))
-    compared(f"{count} devices, a grid of two axes each", ("batch", "prompt", "tp", *DEVICES), (batch[::2, None], prompt[::2], *devices), rounds)
-    compared("scattered points", workload, tuple(rng.choice(axis, points) for axis in (batch, prompt, tp, mfu)), rounds)
+    devices = (
+        rng.choice(tp, (count, 1, 1)),
+        *(rng.uniform(low, high, (count, 1, 1)) for low, high in DEVICES.values()),
+    )
+    compared(
+        f"{count} devices, a grid of two axes each",
+        ("batch", "prompt", "tp", *DEVICES),
+        (batch[::2, None], prompt[::2], *devices),
+        rounds,
+    )
+    compared(
+        "scattered points",
+        workload,
+        tuple(rng.choice(axis, points) for axis in (batch, prompt, tp, mfu)),
+        rounds,
+    )
     peers(chosen.peers, grid_point(batch, prompt, rounds))
 
 
@@ -211,8 +252,13 @@ def grid_point(batch: np.ndarray, prompt: np.ndarray, rounds: int) -> float:
     import symroof as sr
 
     function = sr.compile(QUANTITIES, ("batch", "prompt"), model=MODEL, hardware=DEVICE, **CASE)
-    out = tuple(np.empty((len(batch), len(prompt)), bool if name == "fits" else float) for name in QUANTITIES)
-    seconds = interleaved({"grid": lambda: function(batch[:, None], prompt[None, :], out=out)}, rounds)["grid"]
+    out = tuple(
+        np.empty((len(batch), len(prompt)), bool if name == "fits" else float)
+        for name in QUANTITIES
+    )
+    seconds = interleaved(
+        {"grid": lambda: function(batch[:, None], prompt[None, :], out=out)}, rounds
+    )["grid"]
     return statistics.median(seconds) / out[0].size
 
 

@@ -113,14 +113,27 @@ def peers_section(made: Sequence[HeldOutPrediction]) -> str:
     document = stored()
     pairs, unanswered, cut = _sorted_out(made, document)
     new = [pair for pair in pairs if "2025" <= _year(pair) < "a"]
-    kinds = ", ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(Counter(pair.peers["from"] for pair in pairs).items(), key=lambda item: -item[1]))
-    refused = sum(len(group) for reason, group in unanswered.items() if reason in document["refusals"])
+    kinds = ", ".join(
+        f"{count} {KINDS[kind]}"
+        for kind, count in sorted(
+            Counter(pair.peers["from"] for pair in pairs).items(), key=lambda item: -item[1]
+        )
+    )
+    refused = sum(
+        len(group) for reason, group in unanswered.items() if reason in document["refusals"]
+    )
     facts = {
         "total": len(made), "asked": len(pairs) + refused, "compared": len(pairs), "kinds": f" ({kinds})", "least": LEAST, "new": len(new),
         "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs), "held": statistics.mean(p.held_out.held for p in pairs),
     }  # fmt: skip
-    facts |= _compared("", pairs) | _compared("new_", new) | {name: document[name] for name in ("peer", "version", "date", "run")}
-    facts["tables"] = ", ".join(sorted({f"{name.split()[1]} {version}" for name, version in document["tables"].items()}))
+    facts |= (
+        _compared("", pairs)
+        | _compared("new_", new)
+        | {name: document[name] for name in ("peer", "version", "date", "run")}
+    )
+    facts["tables"] = ", ".join(
+        sorted({f"{name.split()[1]} {version}" for name, version in document["tables"].items()})
+    )
     return "\n".join([
         OPENING.format(**facts),
         *(_table(name, pairs, by, 1) for name, by in GROUPS.items()),
@@ -131,7 +144,9 @@ def peers_section(made: Sequence[HeldOutPrediction]) -> str:
     ])  # fmt: skip
 
 
-def _sorted_out(made: Iterable[HeldOutPrediction], document: dict[str, Any]) -> tuple[list[Pair], dict[str, list[HeldOutPrediction]], list[Pair]]:
+def _sorted_out(
+    made: Iterable[HeldOutPrediction], document: dict[str, Any]
+) -> tuple[list[Pair], dict[str, list[HeldOutPrediction]], list[Pair]]:
     """The rows that both predict, those without an answer of the peer by reason, and those that it answers for experts cut over all devices alone."""
     pairs: list[Pair] = []
     unanswered: dict[str, list[HeldOutPrediction]] = {}
@@ -152,7 +167,9 @@ def _sorted_out(made: Iterable[HeldOutPrediction], document: dict[str, Any]) -> 
 
 
 def _compared(prefix: str, pairs: Sequence[Pair]) -> dict[str, float]:
-    ours, theirs = ([abs(error) for error in errors] for errors in (_errors(pairs, 0), _errors(pairs, 1)))
+    ours, theirs = (
+        [abs(error) for error in errors] for errors in (_errors(pairs, 0), _errors(pairs, 1))
+    )
     return {
         f"{prefix}ours": statistics.median(ours), f"{prefix}theirs": statistics.median(theirs),
         f"{prefix}ours_near": _near(ours), f"{prefix}theirs_near": _near(theirs),
@@ -198,7 +215,19 @@ def _table(name: str, pairs: Sequence[Pair], by: Grouping, least: int) -> str:
             better = 0 if _median(ours) < _median(theirs) else 1
             shown[better] = f"**{shown[better]}**"
         held = statistics.mean(pair.held_out.held for pair in group)
-        lines.append(_cells(words, len(group), shown[0], _ratio(ours), f"{_near(ours):.0%}", f"{held:.0%}", shown[1], _ratio(theirs), f"{_near(theirs):.0%}"))
+        lines.append(
+            _cells(
+                words,
+                len(group),
+                shown[0],
+                _ratio(ours),
+                f"{_near(ours):.0%}",
+                f"{held:.0%}",
+                shown[1],
+                _ratio(theirs),
+                f"{_near(theirs):.0%}",
+            )
+        )
     return "\n".join([*lines, ""])
 
 
@@ -206,7 +235,9 @@ def _other(name: str, pairs: Sequence[Pair]) -> str:
     group = [pair for pair in pairs if pair.peers[name] is not None]
     errors = [pair.error_of(name) for pair in group]
     both = (f"{_median(_errors(group, side)):.0%}" for side in (0, 1))
-    return _cells(name, len(group), f"{_median(errors):.0%}", _ratio(errors), f"{_near(errors):.0%}", *both)
+    return _cells(
+        name, len(group), f"{_median(errors):.0%}", _ratio(errors), f"{_near(errors):.0%}", *both
+    )
 
 
 def _unanswered(reasons: dict[str, list[HeldOutPrediction]]) -> Iterable[str]:
@@ -237,7 +268,10 @@ def _cut(cut: Sequence[Pair]) -> str:
 def _worst(pairs: Sequence[Pair], side: int, count: int = 8) -> str:
     groups = [(words, group) for words, group in _groups(pairs, _case).items() if len(group) >= 3]
     worst = sorted(groups, key=lambda item: -_median(_errors(item[1], side)))[:count]
-    return "\n".join(_cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side))) for words, group in worst)
+    return "\n".join(
+        _cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side)))
+        for words, group in worst
+    )
 
 
 def _engine(name: str) -> str:
@@ -264,12 +298,19 @@ def _phase(pair: Pair) -> str:
     row = pair.held_out.row
     if row.row.metric == "loop_tpot":
         return "closed loop"
-    return "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
+    return (
+        "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
+    )
 
 
 def _precision(pair: Pair) -> str:
     weights = pair.held_out.row.row.weights
-    return {"fp16": "16 bits", "bf16": "16 bits", "awq": "4 bits, multiplied in 16", "gptq": "4 bits, multiplied in 16"}.get(weights, weights)
+    return {
+        "fp16": "16 bits",
+        "bf16": "16 bits",
+        "awq": "4 bits, multiplied in 16",
+        "gptq": "4 bits, multiplied in 16",
+    }.get(weights, weights)
 
 
 def _kind(pair: Pair) -> str:

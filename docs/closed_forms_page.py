@@ -38,7 +38,12 @@ python -m pytest tests/analysis/test_closed_answers.py
 """
 
 
-def closed_forms_page(found: Mapping[str, Mapping[str, Any]], kinds: Mapping[str, str], cases: int, equations: Counter[str]) -> str:
+def closed_forms_page(
+    found: Mapping[str, Mapping[str, Any]],
+    kinds: Mapping[str, str],
+    cases: int,
+    equations: Counter[str],
+) -> str:
     """The page from what was counted: by model and threshold, and of random equations by what came out."""
     counted = {name: [tallies[name] for tallies in found.values()] for name in THRESHOLDS}
     every = [tally for tallies in counted.values() for tally in tallies]
@@ -50,16 +55,32 @@ def closed_forms_page(found: Mapping[str, Mapping[str, Any]], kinds: Mapping[str
         pieces=sum(tally.pieces for tally in every),
         never=sum(tally.never for tally in every),
         numeric=sum(tally.numeric.total() for tally in every),
-        random=sum(count for came, count in equations.items() if came.partition(" ")[0] in ("closed", "never", "numeric")),
+        random=sum(
+            count
+            for came, count in equations.items()
+            if came.partition(" ")[0] in ("closed", "never", "numeric")
+        ),
         random_closed=sum(count for came, count in equations.items() if came.startswith("closed")),
-        random_pieces=sum(count for came, count in equations.items() if came.endswith("in symbols")),
+        random_pieces=sum(
+            count for came, count in equations.items() if came.endswith("in symbols")
+        ),
     )
-    return opening + "\n".join(_row(name, tallies) for name, tallies in counted.items()) + "\n" + CLOSING
+    return (
+        opening
+        + "\n".join(_row(name, tallies) for name, tallies in counted.items())
+        + "\n"
+        + CLOSING
+    )
 
 
 def _row(name: str, tallies: list[Any]) -> str:
     because = sum((tally.numeric for tally in tallies), Counter[str]())
-    numbers = (sum(tally.closed for tally in tallies), because.total(), sum(tally.never for tally in tallies), sum(tally.pieces for tally in tallies))
+    numbers = (
+        sum(tally.closed for tally in tallies),
+        because.total(),
+        sum(tally.never for tally in tallies),
+        sum(tally.pieces for tally in tallies),
+    )
     cells = [
         f"`{name}`",
         f"`{THRESHOLDS[name].unknown}`",

@@ -63,10 +63,15 @@ def parts(text: str) -> Iterator[Example | File]:
     for block in BLOCK.finditer(text):
         kind, body = block["kind"].strip(), block["body"]
         if kind == "console":
-            for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.+)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE):
+            for command, shown in re.findall(
+                r"^\$ ((?:.*\\\n)*.+)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE
+            ):
                 yield Example(command, shown)
         elif kind == "sh":
-            yield from (Example(command, None) for command in re.findall(r"^(symroof (?:.*\\\n)*.+)$", body, flags=re.MULTILINE))
+            yield from (
+                Example(command, None)
+                for command in re.findall(r"^(symroof (?:.*\\\n)*.+)$", body, flags=re.MULTILINE)
+            )
         elif caption := CAPTION.search(body):
             yield File(caption[1], CAPTION.sub("", body))
 
@@ -122,7 +127,11 @@ def refreshed(text: str) -> str:
         if code != example.code:
             raise SystemExit(f"exit code {code}: {example.command}\n{output[:2000]}")
         if example.shown is not None:
-            text = text.replace(f"$ {example.command}\n{example.shown}", f"$ {example.command}\n{cut(output, example.shown)}", 1)
+            text = text.replace(
+                f"$ {example.command}\n{example.shown}",
+                f"$ {example.command}\n{cut(output, example.shown)}",
+                1,
+            )
     return text
 
 

@@ -57,17 +57,31 @@ def solved(found: dict[str, Any]) -> str:
     if found["value"] is None:
         return NEVER[found["verdict"]]
     whole = next(iter(found["integer"].values())) if found["integer"] else None
-    return f"{whole:,}" if whole is not None else format_quantity(Fraction(found["value"]), found["unit"])
+    return (
+        f"{whole:,}"
+        if whole is not None
+        else format_quantity(Fraction(found["value"]), found["unit"])
+    )
 
 
 def quantity(found: dict[str, Any]) -> str:
-    shown = format_quantity(Fraction(found["value"]), found["unit"]) if found["unit"] else f"{found['value']:.2%}"
+    shown = (
+        format_quantity(Fraction(found["value"]), found["unit"])
+        if found["unit"]
+        else f"{found['value']:.2%}"
+    )
     return f"{shown} (does not fit)" if "does_not_fit" in found.get("flags", ()) else shown
 
 
 def table(spec: dict[str, Any], common: str) -> list[str]:
     """One table: a row for each set of assumptions, a column for each command."""
-    lines = [f"## {spec['title']}", "", spec["says"], "", f"| {' | '.join(spec['columns'])} | Assumptions on the line |"]
+    lines = [
+        f"## {spec['title']}",
+        "",
+        spec["says"],
+        "",
+        f"| {' | '.join(spec['columns'])} | Assumptions on the line |",
+    ]
     lines.append("|" + " --- |" * (len(spec["columns"]) + 1))
     shared = f"{spec.get('common', '')} {common}".strip()
     for words, options in spec["rows"]:
@@ -86,7 +100,18 @@ def difference(spec: dict[str, Any], common: str) -> list[str]:
     if code:
         raise SystemExit(f"exit {code}: symroof {command}")
     _, _, written = out.getvalue().partition("\n\n")
-    return [f"## {spec['title']}", "", spec["says"], "", written.strip(), "", "```sh", f"symroof {command}", "```", ""]
+    return [
+        f"## {spec['title']}",
+        "",
+        spec["says"],
+        "",
+        written.strip(),
+        "",
+        "```sh",
+        f"symroof {command}",
+        "```",
+        "",
+    ]
 
 
 def counted(spec: dict[str, Any]) -> list[str]:
@@ -96,9 +121,19 @@ def counted(spec: dict[str, Any]) -> list[str]:
     for name in spec["presets"]:
         shown = found(f"show {name}")
         tables = {one["title"]: one["rows"] for one in shown["tables"]}
-        switches = ", ".join(f"`{switch}={value}`" for switch, value in tables.get("counting choices", []))
-        adds = "; ".join(dict.fromkeys(term for _, _, term in tables.get("definitions", []) if term not in ("", "experts", "latent")))
-        wrong = "; ".join(f"{choice}: {slip}" for choice, slip in tables.get("where the tool is wrong", []))
+        switches = ", ".join(
+            f"`{switch}={value}`" for switch, value in tables.get("counting choices", [])
+        )
+        adds = "; ".join(
+            dict.fromkeys(
+                term
+                for _, _, term in tables.get("definitions", [])
+                if term not in ("", "experts", "latent")
+            )
+        )
+        wrong = "; ".join(
+            f"{choice}: {slip}" for choice, slip in tables.get("where the tool is wrong", [])
+        )
         cells = [f"`{name}`", dict(shown["facts"]).get("version", ""), switches, adds, wrong]
         lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return [*lines, ""]
@@ -144,15 +179,24 @@ class Row:
         if isinstance(self.value, (str, bool)):
             return str(self.value)
         unit = self.answers[0]["unit"] if self.under is None else ""
-        shown = as_written(Fraction(self.value), unit, max(4, len(re.sub(r"\D", "", self.expected).lstrip("0"))))
-        return "".join([shown, *(f": {side.replace('_', ' ')} {limit:,}" for side, limit in self.whole.items())])
+        shown = as_written(
+            Fraction(self.value), unit, max(4, len(re.sub(r"\D", "", self.expected).lstrip("0")))
+        )
+        return "".join(
+            [
+                shown,
+                *(f": {side.replace('_', ' ')} {limit:,}" for side, limit in self.whole.items()),
+            ]
+        )
 
 
 def as_written(value: Fraction, unit: str, digits: int) -> str:
     """A number as people write it: prices by the hour, things in the plural."""
     if unit == "USD/s":
         value, unit = value * 3600, "USD/hour"
-    return format_quantity(value, f"{unit}s" if unit in ("token", "request", "device") and value != 1 else unit, digits)
+    return format_quantity(
+        value, f"{unit}s" if unit in ("token", "request", "device") and value != 1 else unit, digits
+    )
 
 
 def rows(spec: dict[str, Any]) -> Iterator[Row]:
@@ -165,19 +209,33 @@ def rows(spec: dict[str, Any]) -> Iterator[Row]:
 def _rows(system: dict[str, Any], short: dict[str, str]) -> Iterator[Row]:
     for what, command, expected, *under in system["rows"]:
         full = [Template(text).substitute(short) for text in (command, *under)]
-        yield Row(int(system["number"]), system["name"], what, full[0], expected, full[1] if under else None)
+        yield Row(
+            int(system["number"]),
+            system["name"],
+            what,
+            full[0],
+            expected,
+            full[1] if under else None,
+        )
 
 
 def systems(spec: dict[str, Any]) -> list[str]:
     """A table for each section: what is asked, the command, what it prints, the number by hand."""
     lines: list[str] = []
     for section in spec["sections"]:
-        lines += [f"## {section['title']}", "", "| | | Command | Output | Calculated by hand |", "| --- | --- | --- | --- | --- |"]
+        lines += [
+            f"## {section['title']}",
+            "",
+            "| | | Command | Output | Calculated by hand |",
+            "| --- | --- | --- | --- | --- |",
+        ]
         for system in section["systems"]:
             for index, row in enumerate(_rows(system, spec["short"])):
                 named = f"**{row.number}. {row.name}**" if not index else ""
                 commands = " over ".join(f"`symroof {command}`" for command in row.commands)
-                lines.append(f"| {named} | {row.what} | {commands} | {row.printed} | {row.expected} |")
+                lines.append(
+                    f"| {named} | {row.what} | {commands} | {row.printed} | {row.expected} |"
+                )
         lines.append("")
     return lines
 
@@ -192,7 +250,18 @@ def selections(spec: dict[str, Any]) -> list[str]:
         chosen = found(one["command"])["configurations"]
         order = list(spec["printed"])
         chosen.sort(key=lambda c: order.index(c["hardware"]))
-        lines += [f"## {one['title']}", "", one["says"], "", *verdicts(chosen, spec["printed"]), "", *needs(chosen), "", *answering(chosen), ""]
+        lines += [
+            f"## {one['title']}",
+            "",
+            one["says"],
+            "",
+            *verdicts(chosen, spec["printed"]),
+            "",
+            *needs(chosen),
+            "",
+            *answering(chosen),
+            "",
+        ]
         lines += ["```sh", f"symroof {one['command']}", "```", ""]
     return lines
 
@@ -219,16 +288,46 @@ def verdicts(chosen: list[dict[str, Any]], printed: dict[str, dict[str, str]]) -
                 f"{'over' if check['slack'] < 0 else 'left'} {shown(abs(check['slack']), 's')}, {abs(check['share']):.0%}",
             ]
         memory = c["checks"]["memory"]
-        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}" + ("" if memory["met"] else ": **does not fit**")
-        verdict = "passes" if c["state"] == "passes" else ", ".join("does not fit" if name == "memory" else f"misses {name}" for name in c["missed"])
+        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}" + (
+            "" if memory["met"] else ": **does not fit**"
+        )
+        verdict = (
+            "passes"
+            if c["state"] == "passes"
+            else ", ".join(
+                "does not fit" if name == "memory" else f"misses {name}" for name in c["missed"]
+            )
+        )
         rows_.append([*row, held, printed[c["hardware"]]["verdict"], verdict])
-    return rows_of(["GPU", "TTFT, printed", "TTFT", "to 200 ms", "ITL, printed", "ITL", "to 50 ms", "Memory", "Verdict, printed", "Verdict"], rows_)
+    return rows_of(
+        [
+            "GPU",
+            "TTFT, printed",
+            "TTFT",
+            "to 200 ms",
+            "ITL, printed",
+            "ITL",
+            "to 50 ms",
+            "Memory",
+            "Verdict, printed",
+            "Verdict",
+        ],
+        rows_,
+    )
 
 
 def needs(chosen: list[dict[str, Any]]) -> list[str]:
     """The least of each input that passes, all conditions together, and the largest batch."""
-    inputs = {"mfu": "Least MFU that passes", "peak_flops": "Least peak", "mem_bandwidth": "Least bandwidth", "mem_capacity": "Least memory"}
-    rows_ = [[c["hardware"], *(least(c, name) for name in inputs), least(c, "tp"), batches(c)] for c in chosen]
+    inputs = {
+        "mfu": "Least MFU that passes",
+        "peak_flops": "Least peak",
+        "mem_bandwidth": "Least bandwidth",
+        "mem_capacity": "Least memory",
+    }
+    rows_ = [
+        [c["hardware"], *(least(c, name) for name in inputs), least(c, "tp"), batches(c)]
+        for c in chosen
+    ]
     return rows_of(["GPU", *inputs.values(), "Least number of GPUs", "Batches that pass"], rows_)
 
 
@@ -239,28 +338,43 @@ def least(c: dict[str, Any], name: str) -> str:
     if entry["value"] is not None:
         return f"{entry['value']:,}" if name == "tp" else shown(entry["value"], entry["unit"])
     stuck = [
-        f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}" for metric, best in entry["stuck"].items()
+        f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}"
+        for metric, best in entry["stuck"].items()
     ]
     unit = "devices" if name == "tp" else entry["unit"]
-    cured = [f"{shown(value, unit)} {'fits' if condition == 'memory' else f'meets {condition}'} only" for condition, value in entry["cures"].items()]
+    cured = [
+        f"{shown(value, unit)} {'fits' if condition == 'memory' else f'meets {condition}'} only"
+        for condition, value in entry["cures"].items()
+    ]
     return "none: " + "; ".join([*cured, *stuck])
 
 
 def batches(c: dict[str, Any]) -> str:
     window = c["batches"]
-    return f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}" if window else "none"
+    return (
+        f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}"
+        if window
+        else "none"
+    )
 
 
 def answering(chosen: list[dict[str, Any]]) -> list[str]:
     """Per cent by which each latency answers to one per cent of compute and of bandwidth."""
     moved = [(metric, by) for metric in ("ttft", "itl") for by in ("peak_flops", "mem_bandwidth")]
-    rows_ = [[c["hardware"], *(f"{c['elasticities'][metric][by]:.2f}" for metric, by in moved)] for c in chosen]
-    return rows_of(["GPU", "TTFT to compute", "TTFT to bandwidth", "ITL to compute", "ITL to bandwidth"], rows_)
+    rows_ = [
+        [c["hardware"], *(f"{c['elasticities'][metric][by]:.2f}" for metric, by in moved)]
+        for c in chosen
+    ]
+    return rows_of(
+        ["GPU", "TTFT to compute", "TTFT to bandwidth", "ITL to compute", "ITL to bandwidth"], rows_
+    )
 
 
 def page(path: Path) -> str:
     """A page of tables from its list of commands."""
-    spec = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # numbers as they are written, every digit
+    spec = yaml.load(
+        path.read_text(encoding="utf-8"), yaml.BaseLoader
+    )  # numbers as they are written, every digit
     lines = [f"# {spec['title']}", "", spec["intro"], ""]
     if "sections" in spec:
         return "\n".join([*lines, *systems(spec)])
@@ -296,7 +410,12 @@ def closed_forms() -> str:
     sys.path.append(str(HERE.parent))
     from tools.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
 
-    return closed_forms_page({model: tallies(model) for model in KINDS}, KINDS, sum(len(drawn(model)) for model in KINDS), random_answers(EQUATIONS))
+    return closed_forms_page(
+        {model: tallies(model) for model in KINDS},
+        KINDS,
+        sum(len(drawn(model)) for model in KINDS),
+        random_answers(EQUATIONS),
+    )
 
 
 if __name__ == "__main__":
@@ -307,4 +426,6 @@ if __name__ == "__main__":
     (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")
     (HERE / "closed-forms.md").write_text(closed_forms(), encoding="utf-8")
     (HERE / "serving.md").write_text(serving(), encoding="utf-8")
-    (HERE / "notebook.ipynb").write_text(notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8")
+    (HERE / "notebook.ipynb").write_text(
+        notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8"
+    )

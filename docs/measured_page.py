@@ -163,7 +163,17 @@ def measured_page(fitted: CatalogueFit) -> str:
     made = fitted.predictions
     counts = {"rows": len(fitted.rows), "sources": len({row.source for row in fitted.rows})}
     table = "\n".join(
-        _cells(e.input, e.family, e.engine, _text(e.value), _text(e.low), _text(e.high), e.rows, e.sources) for e in shipped_efficiencies().efficiencies
+        _cells(
+            e.input,
+            e.family,
+            e.engine,
+            _text(e.value),
+            _text(e.low),
+            _text(e.high),
+            e.rows,
+            e.sources,
+        )
+        for e in shipped_efficiencies().efficiencies
     )
     between = fitted.values["elementwise_bytes", ALL, ALL]
     groups: tuple[tuple[str, Callable[[HeldOutPrediction], str]], ...] = (
@@ -217,41 +227,90 @@ def _judged(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction],
         shares = [statistics.mean(error <= limit for error in errors) for limit in (0.2, 0.5)]
         held = statistics.mean(p.held for p in group)
         bias = statistics.median(1 + p.error for p in group)
-        rows.append(_cells(source, len(group), f"{statistics.median(errors):.0%}", f"{bias:.2f}", *(f"{share:.0%}" for share in (*shares, held))))
+        rows.append(
+            _cells(
+                source,
+                len(group),
+                f"{statistics.median(errors):.0%}",
+                f"{bias:.2f}",
+                *(f"{share:.0%}" for share in (*shares, held)),
+            )
+        )
     return rows
 
 
 def _of_compiled(made: Iterable[HeldOutPrediction]) -> dict[str, float]:
     errors = [abs(p.error) for p in made if p.row.engine in ("compiled", "earlier")]
-    return {"count": len(errors), "compiled": statistics.median(errors), "fifth": statistics.mean(error <= 0.2 for error in errors)}
+    return {
+        "count": len(errors),
+        "compiled": statistics.median(errors),
+        "fifth": statistics.mean(error <= 0.2 for error in errors),
+    }
 
 
-def _grouped(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> list[tuple[str, list[HeldOutPrediction]]]:
+def _grouped(
+    made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]
+) -> list[tuple[str, list[HeldOutPrediction]]]:
     groups: dict[str, list[HeldOutPrediction]] = {}
     for prediction in made:
         groups.setdefault(by(prediction), []).append(prediction)
     return sorted(groups.items())
 
 
-def _shares(name: str, made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> str:
-    rows = [f"| {name} | rows | median | lowest tenth | highest tenth |", "| --- | --- | --- | --- | --- |"]
+def _shares(
+    name: str, made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]
+) -> str:
+    rows = [
+        f"| {name} | rows | median | lowest tenth | highest tenth |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for word, group in _grouped(made, by):
         shares = sorted(p.row.roof / p.row.seconds for p in group)
         tenth = len(shares) // 10
-        rows.append(_cells(word, len(shares), *(f"{share:.0%}" for share in (statistics.median(shares), shares[tenth], shares[-1 - tenth]))))
+        rows.append(
+            _cells(
+                word,
+                len(shares),
+                *(
+                    f"{share:.0%}"
+                    for share in (statistics.median(shares), shares[tenth], shares[-1 - tenth])
+                ),
+            )
+        )
     return "\n".join(rows)
 
 
 def _batch(batch: int) -> str:
-    return "1" if batch == 1 else "2 to 8" if batch <= 8 else "9 to 64" if batch <= 64 else "above 64"
+    return (
+        "1" if batch == 1 else "2 to 8" if batch <= 8 else "9 to 64" if batch <= 64 else "above 64"
+    )
 
 
 def _phase(prediction: HeldOutPrediction) -> str:
     row = prediction.row
-    return "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
+    return (
+        "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
+    )
 
 
 def _refused(fitted: CatalogueFit) -> str:
-    kinds = Counter((r.source, "faster than the roof" if "least time" in r.reason else r.reason.partition(" is ")[2] or r.reason) for r in fitted.refused)
+    kinds = Counter(
+        (
+            r.source,
+            "faster than the roof"
+            if "least time" in r.reason
+            else r.reason.partition(" is ")[2] or r.reason,
+        )
+        for r in fitted.refused
+    )
     rows = [_cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    return "\n".join(["## Measurements that are not compared", "", "| source | rows | why |", "| --- | --- | --- |", *rows, ""])
+    return "\n".join(
+        [
+            "## Measurements that are not compared",
+            "",
+            "| source | rows | why |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )

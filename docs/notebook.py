@@ -56,7 +56,12 @@ slope
 # The price of latency: seconds of a step that a request has to itself.
 
 # %%
-study.define("step_share", itl / batch, unit="s/request", means="time of a decode step for each request in it")
+study.define(
+    "step_share",
+    itl / batch,
+    unit="s/request",
+    means="time of a decode step for each request in it",
+)
 study.value("step_share")
 
 # %% [markdown]
@@ -76,7 +81,9 @@ picture
 # With an ITL target of 20 ms, prefills of other requests included:
 
 # %%
-served = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, chunk=2048, targets={"itl": "20 ms"})
+served = sr.Study(
+    "llama-3-8b", "h100-sxm", prompt=4096, output=256, chunk=2048, targets={"itl": "20 ms"}
+)
 int(served.value("best_batch")), served.value("max_goodput")
 
 # %%
@@ -86,5 +93,7 @@ sr.select(served, among={"hardware": ["h100-sxm", "h200", "l40s"]})
 # The first page of the review for the team; `review.save("reports/chat")` writes it, with its pictures, as HTML and Markdown.
 
 # %%
-review = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=16, targets={"itl": "20 ms"}).report()
+review = sr.Study(
+    "llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=16, targets={"itl": "20 ms"}
+).report()
 review

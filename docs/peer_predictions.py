@@ -32,7 +32,9 @@ def asked() -> dict[Key, tuple[Measurement, dict[str, Any]]]:
     made: dict[Key, tuple[Measurement, dict[str, Any]]] = {}
     for spec in sources():
         for row in comparable(spec):
-            if isinstance(row, MeasuredRow) and not isinstance(question := question_of(row.row), str):
+            if isinstance(row, MeasuredRow) and not isinstance(
+                question := question_of(row.row), str
+            ):
                 made[key_of(spec.name, row.row)] = (row.row, question)
     return made
 
@@ -41,8 +43,18 @@ def by_preset(preset: str, row: Measurement) -> float | None:
     """The time of a row in seconds as a preset counts it; None where it has no value."""
     if row.attention_dp > 1 or (row.ep or 1) > 1 or row.tp * row.pp > PRESETS[preset]:
         return None
-    given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt}
-    given |= {name: degree for name in ("tp", "pp", "attention_dp", "ep") if (degree := getattr(row, name) or 1) > 1}
+    given: dict[str, Any] = {
+        "weights": row.weights,
+        "kv": row.kv,
+        "batch": row.batch,
+        "prefill_batch": row.batch,
+        "prompt": row.prompt,
+    }
+    given |= {
+        name: degree
+        for name in ("tp", "pp", "attention_dp", "ep")
+        if (degree := getattr(row, name) or 1) > 1
+    }
     given |= {name: value for name in ("activations", "output") if (value := getattr(row, name))}
     study = sr.Study(str(row.spec), row.hardware, preset=preset, **given)
     whole = row.metric in ("response_time", "response_rate")
@@ -58,7 +70,11 @@ def document(python: str) -> str:
     """The file: who was asked, and a line for each row. ``refused`` counts from 0 in ``refusals``."""
     rows = asked()
     questions = json.dumps([question for _, question in rows.values()])
-    found = json.loads(subprocess.run([python, str(WORKER)], input=questions, capture_output=True, text=True, check=True).stdout)
+    found = json.loads(
+        subprocess.run(
+            [python, str(WORKER)], input=questions, capture_output=True, text=True, check=True
+        ).stdout
+    )
     answers = found["answers"]
     reasons = sorted({answer["refused"] for answer in answers if answer["refused"]})
     tables = {
@@ -75,7 +91,14 @@ def document(python: str) -> str:
     lines = []
     for (key, (row, _)), answer in zip(rows.items(), answers, strict=True):
         refused = reasons.index(answer["refused"]) if answer["refused"] else None
-        cells = [*key, _rounded(answer["seconds"]), answer["from"], answer["fits"], refused, *(_rounded(by_preset(preset, row)) for preset in PRESETS)]
+        cells = [
+            *key,
+            _rounded(answer["seconds"]),
+            answer["from"],
+            answer["fits"],
+            refused,
+            *(_rounded(by_preset(preset, row)) for preset in PRESETS),
+        ]
         lines.append(json.dumps(cells))
     named = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items())
     return "{" + named + ',\n"rows": [\n' + ",\n".join(lines) + "\n]}\n"

@@ -30,7 +30,14 @@ BACKENDS = {
 }
 """Its backends by the first words of an engine's name."""
 
-WEIGHTS = {"fp16": "bfloat16", "bf16": "bfloat16", "fp8": "as its checkpoint says", "nvfp4": "nvfp4", "awq": "int4_wo", "gptq": "int4_wo"}
+WEIGHTS = {
+    "fp16": "bfloat16",
+    "bf16": "bfloat16",
+    "fp8": "as its checkpoint says",
+    "nvfp4": "nvfp4",
+    "awq": "int4_wo",
+    "gptq": "int4_wo",
+}
 CACHES = {"fp16": "bfloat16", "bf16": "bfloat16", "fp8": "fp8", "int8": "int8"}
 ASKED = {
     "ttft": ("static_ctx", "ttft"), "prefill_rate": ("static_ctx", "ttft"), "tpot": ("static_gen", "tpot"), "decode_rate": ("static_gen", "tpot"),
@@ -38,7 +45,22 @@ ASKED = {
 }  # fmt: skip
 """For each metric the mode that is estimated and the number of its answer, in milliseconds. A closed loop is its aggregated server."""
 
-KEY = ("engine", "spec", "hardware", "weights", "kv", "tp", "pp", "attention_dp", "ep", "batch", "prompt", "output", "metric", "place")
+KEY = (
+    "engine",
+    "spec",
+    "hardware",
+    "weights",
+    "kv",
+    "tp",
+    "pp",
+    "attention_dp",
+    "ep",
+    "batch",
+    "prompt",
+    "output",
+    "metric",
+    "place",
+)
 """With the source: what names a row. Rows that agree in all of these have one prediction."""
 
 Key = tuple[Any, ...]
@@ -74,12 +96,22 @@ def stored() -> dict[str, Any]:
     """What the peer answered when it was last run, with its rows by key."""
     document: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
     width = len(KEY) + 1
-    document["rows"] = {tuple(row[:width]): dict(zip(document["columns"][width:], row[width:], strict=True)) for row in document["rows"]}
+    document["rows"] = {
+        tuple(row[:width]): dict(zip(document["columns"][width:], row[width:], strict=True))
+        for row in document["rows"]
+    }
     return document
 
 
 def _backend(engine: str) -> str | None:
-    return next((backend for name, backend in BACKENDS.items() if engine == name or engine.startswith(f"{name} ")), None)
+    return next(
+        (
+            backend
+            for name, backend in BACKENDS.items()
+            if engine == name or engine.startswith(f"{name} ")
+        ),
+        None,
+    )
 
 
 @cache
@@ -91,7 +123,12 @@ def _model(name: str, narrow: bool) -> str | dict[str, Any] | None:
     spec = build(find("models", name), ModelSpec)
     kind = spec.layers[0]
     attention, ffn = kind.attention, kind.ffn
-    if len(spec.layers) > 1 or not isinstance(attention, GroupedAttention) or spec.norm.kind != "rms" or attention.n_heads is None:
+    if (
+        len(spec.layers) > 1
+        or not isinstance(attention, GroupedAttention)
+        or spec.norm.kind != "rms"
+        or attention.n_heads is None
+    ):
         return None
     made = {
         "hidden_size": spec.d_model, "num_hidden_layers": kind.count, "num_attention_heads": attention.n_heads, "num_key_value_heads": attention.n_kv_heads,
@@ -102,9 +139,19 @@ def _model(name: str, narrow: bool) -> str | dict[str, Any] | None:
         made["quantization_config"] = {"quant_method": "fp8", "activation_scheme": "static"}
     match ffn:
         case FeedForward(kind="gated"):
-            family = "Qwen3ForCausalLM" if attention.qk_norm != "none" else "Qwen2ForCausalLM" if attention.qkv_bias else "LlamaForCausalLM"
+            family = (
+                "Qwen3ForCausalLM"
+                if attention.qk_norm != "none"
+                else "Qwen2ForCausalLM"
+                if attention.qkv_bias
+                else "LlamaForCausalLM"
+            )
             return made | {"architectures": [family], "intermediate_size": ffn.d_ff}
         case Experts(n_shared_experts=None):
-            sizes = {"num_local_experts": ffn.n_experts, "num_experts_per_tok": ffn.experts_per_token, "intermediate_size": ffn.d_expert}
+            sizes = {
+                "num_local_experts": ffn.n_experts,
+                "num_experts_per_tok": ffn.experts_per_token,
+                "intermediate_size": ffn.d_expert,
+            }
             return made | {"architectures": ["MixtralForCausalLM"], **sizes}
     return None

@@ -33,7 +33,11 @@ def answered(question: Question, folder: str) -> dict[str, Any]:
     devices and formulas (its mode HYBRID); ``cut``: refused as asked, and answered with every expert cut over all devices.
     """
     wide = question["tp_size"] * question["attention_dp_size"]
-    tries = [("measured", question, "SILICON"), ("borrowed", question, "HYBRID"), ("cut", question | {"moe_tp_size": wide, "moe_ep_size": 1}, "SILICON")]
+    tries = [
+        ("measured", question, "SILICON"),
+        ("borrowed", question, "HYBRID"),
+        ("cut", question | {"moe_tp_size": wide, "moe_ep_size": 1}, "SILICON"),
+    ]
     reason = None
     for source, asked, mode in tries:
         try:
@@ -42,18 +46,39 @@ def answered(question: Question, folder: str) -> dict[str, Any]:
             reason = reason or f"{type(error).__name__}: {error}"
             continue
         number = question["answer"]
-        seconds = float(found.raw[number] if number == "request_latency" else getattr(found, number)) / 1e3
+        seconds = (
+            float(found.raw[number] if number == "request_latency" else getattr(found, number))
+            / 1e3
+        )
         fits = not str(found.kv_cache_warning or "").startswith("OOM")
         source = "scaled" if source == "measured" and found.moe_comm_fallbacks else source
-        return {"seconds": seconds, "from": source, "fits": fits, "tables": found.backend_version, "refused": shortened(reason)}
-    return {"seconds": None, "from": None, "fits": None, "tables": None, "refused": shortened(reason)}
+        return {
+            "seconds": seconds,
+            "from": source,
+            "fits": fits,
+            "tables": found.backend_version,
+            "refused": shortened(reason),
+        }
+    return {
+        "seconds": None,
+        "from": None,
+        "fits": None,
+        "tables": None,
+        "refused": shortened(reason),
+    }
 
 
 def estimate(question: Question, folder: str, mode: str) -> Any:
     from aiconfigurator.cli.api import cli_estimate  # type: ignore[import-not-found]
 
-    given = {name: value for name, value in question.items() if name not in ("answer", "model", "system_name")}
-    return cli_estimate(local_model(question["model"], folder), question["system_name"], database_mode=mode, **given)
+    given = {
+        name: value
+        for name, value in question.items()
+        if name not in ("answer", "model", "system_name")
+    }
+    return cli_estimate(
+        local_model(question["model"], folder), question["system_name"], database_mode=mode, **given
+    )
 
 
 def shortened(reason: str | None) -> str | None:
@@ -64,7 +89,9 @@ def shortened(reason: str | None) -> str | None:
     """
     if reason is None:
         return None
-    words = re.split(r" was found for model=| for \w+Key | at /|: tried|; available", reason.splitlines()[0])[0]
+    words = re.split(
+        r" was found for model=| for \w+Key | at /|: tried|; available", reason.splitlines()[0]
+    )[0]
     return re.sub(r"^\w+: (perf database error: )?", "", words)
 
 
@@ -72,7 +99,14 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder:
         answers = [answered(question, folder) for question in json.load(sys.stdin)]
-    json.dump({"version": version("aiconfigurator"), "python": sys.version.split()[0], "answers": answers}, sys.stdout)
+    json.dump(
+        {
+            "version": version("aiconfigurator"),
+            "python": sys.version.split()[0],
+            "answers": answers,
+        },
+        sys.stdout,
+    )
 
 
 if __name__ == "__main__":

@@ -57,7 +57,10 @@ def listed(kind: str) -> list[dict[str, Any]]:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    lines = [f"| {' | '.join(map(str, row))} |" for row in ([*header], *([cell(value) for value in row] for row in rows))]
+    lines = [
+        f"| {' | '.join(map(str, row))} |"
+        for row in ([*header], *([cell(value) for value in row] for row in rows))
+    ]
     return [lines[0], "|" + " --- |" * len([*header]), *lines[1:], ""]
 
 
@@ -79,16 +82,42 @@ def term(name: str, *said: str) -> list[str]:
 
 
 def cli() -> list[str]:
-    commands = {name: importlib.import_module(f"symroof.cli.{name}_command").command for name in COMMANDS}
+    commands = {
+        name: importlib.import_module(f"symroof.cli.{name}_command").command for name in COMMANDS
+    }
     options = {name: options_of(name, command) for name, command in commands.items()}
     counted = Counter(option for records in options.values() for option in records)
-    shared = [option for option, count in counted.items() if count >= len(COMMANDS) // 2 and "[STUDY]" not in option and "--json" not in option]
-    lines = ["# Command line", "", "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md).", ""]
-    lines += ["## Options of a case", "", "A case is a study file, these options, or both; an option replaces what the study says.", "", *option_table(shared)]
+    shared = [
+        option
+        for option, count in counted.items()
+        if count >= len(COMMANDS) // 2 and "[STUDY]" not in option and "--json" not in option
+    ]
+    lines = [
+        "# Command line",
+        "",
+        "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md).",
+        "",
+    ]
+    lines += [
+        "## Options of a case",
+        "",
+        "A case is a study file, these options, or both; an option replaces what the study says.",
+        "",
+        *option_table(shared),
+    ]
     for name, command in commands.items():
         context = click.Context(command, info_name=f"symroof {name}")
         usage = " ".join([f"symroof {name}", *command.collect_usage_pieces(context)])
-        lines += [f"## symroof {name}", "", "```text", usage, "```", "", *prose(command.help or ""), ""]
+        lines += [
+            f"## symroof {name}",
+            "",
+            "```text",
+            usage,
+            "```",
+            "",
+            *prose(command.help or ""),
+            "",
+        ]
         if set(shared) & set(options[name]):
             lines += ["Takes the [options of a case](#options-of-a-case).", ""]
         lines += option_table([option for option in options[name] if option not in shared])
@@ -98,12 +127,20 @@ def cli() -> list[str]:
 def options_of(name: str, command: click.Command) -> list[tuple[str, str]]:
     """Options and arguments as ``--help`` has them, but --help itself and arguments that the usage line says all of."""
     context = click.Context(command, info_name=f"symroof {name}")
-    records = [record for parameter in command.get_params(context) if (record := parameter.get_help_record(context))]
+    records = [
+        record
+        for parameter in command.get_params(context)
+        if (record := parameter.get_help_record(context))
+    ]
     return [record for record in records if record[1] and "--help" not in record[0]]
 
 
 def option_table(records: list[tuple[str, str]]) -> list[str]:
-    return table(["option", "meaning"], [[code(option), escaped(said)] for option, said in records]) if records else []
+    return (
+        table(["option", "meaning"], [[code(option), escaped(said)] for option, said in records])
+        if records
+        else []
+    )
 
 
 def prose(text: str) -> Iterator[str]:
@@ -138,18 +175,32 @@ def parts_with(key: str, empty: str = "") -> Iterator[tuple[str, set[str]]]:
 
 def quantities() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("quantities")}
-    lines = ["# Quantities", "", f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;"]
+    lines = [
+        "# Quantities",
+        "",
+        f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;",
+    ]
     lines += ["[counting choices](counting-choices.md) select between formulas.", ""]
     parts = [*parts_with("define")]
     of_parts = {name for _, names in parts for name in names}
-    steps = [entry for name, entry in entries.items() if name not in of_parts]  # prefill_flops, decode_flops …: declared once for each step
-    grouped = [(title, [entry for name, entry in entries.items() if name in names] if names else steps) for title, names in parts_with("define", "each_step")]
+    steps = [
+        entry for name, entry in entries.items() if name not in of_parts
+    ]  # prefill_flops, decode_flops …: declared once for each step
+    grouped = [
+        (title, [entry for name, entry in entries.items() if name in names] if names else steps)
+        for title, names in parts_with("define", "each_step")
+    ]
     for title, members in grouped:
         lines += [f"## {title}", ""]
         for entry in members:
             unit = f" [{entry['unit']}]" if entry["unit"] else ""
             formula = entry["definition"] or entry["search"]
-            lines += term(entry["name"], f"{escaped(entry['meaning'])}{unit}", code(one_line(formula)), source(entry["reference"]))
+            lines += term(
+                entry["name"],
+                f"{escaped(entry['meaning'])}{unit}",
+                code(one_line(formula)),
+                source(entry["reference"]),
+            )
     return lines
 
 
@@ -158,35 +209,86 @@ def source(reference: str | None) -> str:
 
 
 def one_line(formula: object) -> str:
-    text = formula if isinstance(formula, str) else json.dumps(formula, ensure_ascii=False) if formula else ""
+    text = (
+        formula
+        if isinstance(formula, str)
+        else json.dumps(formula, ensure_ascii=False)
+        if formula
+        else ""
+    )
     return " ".join(text.split())
 
 
 def inputs() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("inputs")}
-    lines = ["# Inputs", "", f"The {len(entries)} inputs of a case. A model, a device, an engine or a study gives most of them; `--set NAME=VALUE` any.", ""]
-    grouped = [(title, [entries.pop(name) for name in [*entries] if name in names]) for title, names in parts_with("inputs")]
+    lines = [
+        "# Inputs",
+        "",
+        f"The {len(entries)} inputs of a case. A model, a device, an engine or a study gives most of them; `--set NAME=VALUE` any.",
+        "",
+    ]
+    grouped = [
+        (title, [entries.pop(name) for name in [*entries] if name in names])
+        for title, names in parts_with("inputs")
+    ]
     for title, members in [*grouped, ("Others", [*entries.values()])]:
         if members:
-            rows = [[code(e["name"]), e["unit"], e["default"], escaped(e["meaning"]), ", ".join(map(code, e["aliases"]))] for e in members]
-            lines += [f"## {title}", "", *table(["input", "unit", "default", "meaning", "also called"], rows)]
+            rows = [
+                [
+                    code(e["name"]),
+                    e["unit"],
+                    e["default"],
+                    escaped(e["meaning"]),
+                    ", ".join(map(code, e["aliases"])),
+                ]
+                for e in members
+            ]
+            lines += [
+                f"## {title}",
+                "",
+                *table(["input", "unit", "default", "meaning", "also called"], rows),
+            ]
     return lines
 
 
 def thresholds() -> list[str]:
     entries = listed("thresholds")
-    lines = ["# Thresholds", "", "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:"]
+    lines = [
+        "# Thresholds",
+        "",
+        "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:",
+    ]
     lines += ["`symroof solve 'LHS = RHS' --for INPUT`.", ""]
     for group in dict.fromkeys(entry["group"] for entry in entries):
-        rows = [[code(e["name"]), code(e["unknown"]), code(e["equation"]), escaped(e["meaning"])] for e in entries if e["group"] == group]
-        lines += [f"## {group.capitalize()}", "", *table(["threshold", "for", "equation", "meaning"], rows)]
+        rows = [
+            [code(e["name"]), code(e["unknown"]), code(e["equation"]), escaped(e["meaning"])]
+            for e in entries
+            if e["group"] == group
+        ]
+        lines += [
+            f"## {group.capitalize()}",
+            "",
+            *table(["threshold", "for", "equation", "meaning"], rows),
+        ]
     return lines
 
 
 def counting_choices() -> list[str]:
-    lines = ["# Counting choices", "", "Switches, set with `--assume NAME=VALUE` or under `assume:` in a study. The default is bold.", ""]
+    lines = [
+        "# Counting choices",
+        "",
+        "Switches, set with `--assume NAME=VALUE` or under `assume:` in a study. The default is bold.",
+        "",
+    ]
     entries = listed("assumptions")
-    rows = [[code(e["name"]), f"**{code(e['value'])}**" if e["default"] else code(e["value"]), escaped(e["meaning"])] for e in entries]
+    rows = [
+        [
+            code(e["name"]),
+            f"**{code(e['value'])}**" if e["default"] else code(e["value"]),
+            escaped(e["meaning"]),
+        ]
+        for e in entries
+    ]
     return [*lines, *table(["choice", "value", "meaning"], rows)]
 
 
@@ -194,7 +296,10 @@ def counting_choices() -> list[str]:
 
 
 def models() -> list[str]:
-    rows = [[code(e["name"]), e["title"], f"{e['parameters'] / 1e9:,.2f}", e["attention"], e["experts"]] for e in listed("models")]
+    rows = [
+        [code(e["name"]), e["title"], f"{e['parameters'] / 1e9:,.2f}", e["attention"], e["experts"]]
+        for e in listed("models")
+    ]
     lines = [
         "# Models",
         "",
@@ -204,9 +309,20 @@ def models() -> list[str]:
 
 
 def hardware() -> list[str]:
-    rows = [[code(e["name"]), e["title"], e["dense_16_bit_peak"], e["mem_bandwidth"], e["mem_capacity"]] for e in listed("hardware")]
-    lines = ["# Hardware", "", f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date."]
-    return [*lines, "", *table(["name", "device", "dense 16-bit peak", "bandwidth", "memory"], rows)]
+    rows = [
+        [code(e["name"]), e["title"], e["dense_16_bit_peak"], e["mem_bandwidth"], e["mem_capacity"]]
+        for e in listed("hardware")
+    ]
+    lines = [
+        "# Hardware",
+        "",
+        f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date.",
+    ]
+    return [
+        *lines,
+        "",
+        *table(["name", "device", "dense 16-bit peak", "bandwidth", "memory"], rows),
+    ]
 
 
 def precisions() -> list[str]:
@@ -220,21 +336,42 @@ def precisions() -> list[str]:
 
 
 def engines_and_presets() -> list[str]:
-    engines = [[code(e["name"]), e["version"], e["class"], escaped(e["title"])] for e in listed("engines")]
+    engines = [
+        [code(e["name"]), e["version"], e["class"], escaped(e["title"])] for e in listed("engines")
+    ]
     presets = [[code(e["name"]), escaped(e["title"])] for e in listed("presets")]
     return [
-        *["# Engines and presets", "", "## Engines", "", "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`.", ""],
+        *[
+            "# Engines and presets",
+            "",
+            "## Engines",
+            "",
+            "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`.",
+            "",
+        ],
         *table(["name", "version", "class", "title"], engines),
-        *["## Presets", "", "How another tool counts: `--preset NAME`, or a side of `symroof diff`.", ""],
+        *[
+            "## Presets",
+            "",
+            "How another tool counts: `--preset NAME`, or a side of `symroof diff`.",
+            "",
+        ],
         *table(["name", "counts as"], presets),
     ]
 
 
 def measured() -> list[str]:
-    rows = [[code(e["name"]), e["measurements"], e["serving"], e["ceilings"], escaped(e["license"])] for e in listed("measured")]
+    rows = [
+        [code(e["name"]), e["measurements"], e["serving"], e["ceilings"], escaped(e["license"])]
+        for e in listed("measured")
+    ]
     lines = [
         "# Sources of measurements",
         "",
         "`symroof show NAME` lists every figure with its place in the source. [How well they are predicted](../../measured.md).",
     ]
-    return [*lines, "", *table(["source", "latencies", "served rates", "ceilings", "licence"], rows)]
+    return [
+        *lines,
+        "",
+        *table(["source", "latencies", "served rates", "ceilings", "licence"], rows),
+    ]

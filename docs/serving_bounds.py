@@ -66,7 +66,11 @@ def bounded_rates(spec: MeasuredSpec) -> Iterator[BoundedRate | UnboundedRate]:
             yield UnboundedRate(spec.name, row, reason)
         else:
             deployed = _deployed(spec, row)
-            known = [(rate, layout, batch) for layout in _layouts(row, deployed) for rate, batch in _sustained(deployed, layout)]
+            known = [
+                (rate, layout, batch)
+                for layout in _layouts(row, deployed)
+                for rate, batch in _sustained(deployed, layout)
+            ]
             if known:
                 rate, layout, batch = max(known)
                 yield BoundedRate(spec.name, row, rate, layout, batch)
@@ -107,7 +111,9 @@ def _deployed(spec: MeasuredSpec, row: ServedRate) -> _Deployed:
     model = spec.models.get(str(row.spec), str(row.spec))
     precision = (("weights", row.weights), ("kv", row.kv), ("activations", row.activations))
     prompt = row.prompt.value if row.prompt else SHORTEST
-    return _Deployed(model, str(row.hardware), precision, row.devices, prompt, row.output.value, row.concurrency)
+    return _Deployed(
+        model, str(row.hardware), precision, row.devices, prompt, row.output.value, row.concurrency
+    )
 
 
 def _sustained(deployed: _Deployed, layout: Layout) -> Iterator[tuple[float, int]]:
@@ -119,11 +125,22 @@ def _sustained(deployed: _Deployed, layout: Layout) -> Iterator[tuple[float, int
     copies = deployed.devices // (tp * pp * groups)
     try:
         case = _case(deployed, layout)
-        case = case.changed({"prompt": deployed.prompt, "output": deployed.output, "peak_context": deployed.prompt + deployed.output / 2})
+        case = case.changed(
+            {
+                "prompt": deployed.prompt,
+                "output": deployed.output,
+                "peak_context": deployed.prompt + deployed.output / 2,
+            }
+        )
         batch = Fraction(case.value("concurrency"))
-        batch = min(batch, Fraction(deployed.concurrency, copies)) if deployed.concurrency else batch
+        batch = (
+            min(batch, Fraction(deployed.concurrency, copies)) if deployed.concurrency else batch
+        )
         if batch >= 1:
-            yield float(case.changed({"batch": batch}).value("sustained_throughput")) * copies, int(batch)
+            yield (
+                float(case.changed({"batch": batch}).value("sustained_throughput")) * copies,
+                int(batch),
+            )
     except (InputError, NoValue):
         return
 
@@ -133,7 +150,12 @@ def _case(deployed: _Deployed, layout: Layout) -> Case:
 
 
 @cache
-def _case_of(model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout) -> Case:
+def _case_of(
+    model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout
+) -> Case:
     """The case of a model on a device in a layout, sizes aside."""
-    given: dict[str, Any] = {**dict(precision), **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True))}
+    given: dict[str, Any] = {
+        **dict(precision),
+        **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True)),
+    }
     return next(bound_cases(request_of(model, hardware, engine=IDEAL, **given))).case

@@ -65,16 +65,34 @@ p99 needs room above the mean, or a simulation. `worst_itl` is the longest step 
 """
 
 
-def serving_page(rates: Sequence[BoundedRate | UnboundedRate], simulated: Simulated, case: str, slot_case: str) -> str:
+def serving_page(
+    rates: Sequence[BoundedRate | UnboundedRate], simulated: Simulated, case: str, slot_case: str
+) -> str:
     """The whole page; ``case`` and ``slot_case`` say what was simulated."""
     bounded = [rate for rate in rates if isinstance(rate, BoundedRate)]
     refused = [rate for rate in rates if isinstance(rate, UnboundedRate)]
     shares = [rate.share for rate in bounded]
     by_source = _by_source(bounded)
-    summary = "\n".join(_summary(source, [rate.share for rate in group]) for source, group in by_source.items())
-    opening = OPENING.format(count=len(bounded), sources=len(by_source), highest=max(shares), median=statistics.median(shares), summary=summary)
-    tables = [part for source, group in by_source.items() for part in (f"### {source}", "", HEADER, *map(rate_line, group), "")]
-    waiting = WAITING.format(case=case, table="\n".join(wait_line(*key, *value) for key, value in simulated.items()), slot_case=slot_case)
+    summary = "\n".join(
+        _summary(source, [rate.share for rate in group]) for source, group in by_source.items()
+    )
+    opening = OPENING.format(
+        count=len(bounded),
+        sources=len(by_source),
+        highest=max(shares),
+        median=statistics.median(shares),
+        summary=summary,
+    )
+    tables = [
+        part
+        for source, group in by_source.items()
+        for part in (f"### {source}", "", HEADER, *map(rate_line, group), "")
+    ]
+    waiting = WAITING.format(
+        case=case,
+        table="\n".join(wait_line(*key, *value) for key, value in simulated.items()),
+        slot_case=slot_case,
+    )
     return opening + waiting + "\n".join(["## Every rate", "", *tables, *_refused(refused)])
 
 
@@ -84,8 +102,18 @@ HEADER = "| model | devices | weights | prompt | output | published token/s | bo
 def rate_line(rate: BoundedRate) -> str:
     """One rate with its bound."""
     row = rate.row
-    layout = " ".join(f"{name} {degree}" for name, degree in zip(("tp", "pp", "attention_dp"), rate.layout, strict=True) if degree > 1) or "each alone"
-    lengths = [f"{float(length.value):,.6g}" if length else "not named" for length in (row.prompt, row.output)]
+    layout = (
+        " ".join(
+            f"{name} {degree}"
+            for name, degree in zip(("tp", "pp", "attention_dp"), rate.layout, strict=True)
+            if degree > 1
+        )
+        or "each alone"
+    )
+    lengths = [
+        f"{float(length.value):,.6g}" if length else "not named"
+        for length in (row.prompt, row.output)
+    ]
     return _cells(
         row.spec,
         f"{row.devices} x {row.hardware}",
@@ -101,7 +129,13 @@ def rate_line(rate: BoundedRate) -> str:
 
 def wait_line(kind: str, load: float, simulated: float, closed: float) -> str:
     """A simulated time to first token beside its closed form."""
-    return _cells(kind, load, f"{simulated * 1e3:.1f} ms", f"{closed * 1e3:.1f} ms", f"{closed / simulated - 1:+.0%}")
+    return _cells(
+        kind,
+        load,
+        f"{simulated * 1e3:.1f} ms",
+        f"{closed * 1e3:.1f} ms",
+        f"{closed / simulated - 1:+.0%}",
+    )
 
 
 def _by_source(rates: Iterable[BoundedRate]) -> dict[str, list[BoundedRate]]:
@@ -112,14 +146,25 @@ def _by_source(rates: Iterable[BoundedRate]) -> dict[str, list[BoundedRate]]:
 
 
 def _summary(source: str, shares: Sequence[float]) -> str:
-    return _cells(source, len(shares), *(f"{share:.0%}" for share in (min(shares), statistics.median(shares), max(shares))))
+    return _cells(
+        source,
+        len(shares),
+        *(f"{share:.0%}" for share in (min(shares), statistics.median(shares), max(shares))),
+    )
 
 
 def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
     """What has no bound, and which device or model is lacking."""
     kinds = Counter((rate.source, rate.reason) for rate in rates)
     rows = [_cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    return ["## Rates without a bound", "", "| source | rates | why |", "| --- | --- | --- |", *rows, ""]
+    return [
+        "## Rates without a bound",
+        "",
+        "| source | rates | why |",
+        "| --- | --- | --- |",
+        *rows,
+        "",
+    ]
 
 
 def _cells(*cells: object) -> str:

@@ -26,7 +26,9 @@ import sys  # and not __future__, which is a file to load before Ctrl-C is heede
 def _is_program() -> bool:
     """Whether this process is the command line, ``symroof`` or ``python -m symroof``, and not somebody's that imports the package."""
     name = sys.argv[0].replace("\\", "/").rpartition("/")[2] if getattr(sys, "argv", None) else ""
-    return name in ("symroof", "symroof.exe") or (name == "-m" and "-m symroof" in " ".join(sys.orig_argv))
+    return name in ("symroof", "symroof.exe") or (
+        name == "-m" and "-m symroof" in " ".join(sys.orig_argv)
+    )
 
 
 if _is_program():
@@ -35,7 +37,9 @@ if _is_program():
     try:
         import signal
 
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
+        if (
+            signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     except KeyboardInterrupt:
         os._exit(130)

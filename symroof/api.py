@@ -72,11 +72,22 @@ class Study(core.Study):
         study, formulas = copy(self), formula_columns(over, self.declared)
         for name, formula in formulas.items():
             study.define(name, formula, unit_of(formula, study.declared), text(formula))
-        axes = axes_of(((name, values) for name, values in over.items() if name not in formulas), own=self.declared)
-        return dataset(study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted))
+        axes = axes_of(
+            ((name, values) for name, values in over.items() if name not in formulas),
+            own=self.declared,
+        )
+        return dataset(
+            study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted)
+        )
 
     def plot(
-        self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl", title: str = "", label: str = ""
+        self,
+        kind: Any,
+        over: Any = None,
+        against: core.Study | str | os.PathLike[str] | None = None,
+        quantity: Any = "itl",
+        title: str = "",
+        label: str = "",
     ) -> Picture:
         """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and as there they assume measured efficiencies and
         0.92 of a device's memory is used unless the study says otherwise. A quantity over an input has the value of :meth:`value`.
@@ -104,24 +115,50 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
-        from symroof.claims.case_comparison import SYMROOF, diff, resolve_side, split_number_side, study_under_preset
+        from symroof.claims.case_comparison import (
+            SYMROOF,
+            diff,
+            resolve_side,
+            split_number_side,
+            study_under_preset,
+        )
         from symroof.report.pictures import over_input, picture_kinds
 
         if over is not None:
             return over_input.picture(self, kind, over, title, label)
         study = study_under_preset(SYMROOF, self).decide()
         kind = symbol_name(kind)
-        if kind not in picture_kinds.KINDS and kind != picture_kinds.WATERFALL and (is_sympy(kind) or self.declared.quantity(str(kind))):
-            raise InputError(Problem(str(kind)[:80], "a quantity is drawn over an input", hint=f"study.plot({str(kind)[:40]}, over=batch)"))
+        if (
+            kind not in picture_kinds.KINDS
+            and kind != picture_kinds.WATERFALL
+            and (is_sympy(kind) or self.declared.quantity(str(kind)))
+        ):
+            raise InputError(
+                Problem(
+                    str(kind)[:80],
+                    "a quantity is drawn over an input",
+                    hint=f"study.plot({str(kind)[:40]}, over=batch)",
+                )
+            )
         if against is None:
             return picture_kinds.picture(kind, study)
         if picture_kinds.checked(kind) != picture_kinds.WATERFALL:
-            raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
+            raise InputError(
+                Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall")
+            )
         from symroof.report.pictures.waterfall_bars import waterfall_picture
 
         number = isinstance(against, str) and split_number_side(against)
-        other = against if number else study_under_preset(SYMROOF, resolve_side(against, study, study)).decide()
-        return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
+        other = (
+            against
+            if number
+            else study_under_preset(SYMROOF, resolve_side(against, study, study)).decide()
+        )
+        return waterfall_picture(
+            diff(study, other, quantity),
+            "this study",
+            os.fspath(against) if not isinstance(against, core.Study) else "the other",
+        )
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.
@@ -138,7 +175,9 @@ class Study(core.Study):
 
         return plan(self.request, axes, quantities, self.spec.title if self.spec else None)
 
-    def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
+    def calibrate(
+        self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None
+    ) -> Calibration:
         """Fit efficiencies and overheads to the latencies of a CSV file, starting from the first case.
 
         Args:
@@ -216,7 +255,9 @@ class Study(core.Study):
         )  # fmt: skip
         return DrawnSimulation(**vars(found))
 
-    def report(self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")) -> Review:
+    def report(
+        self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")
+    ) -> Review:
         """The design review of the study, which a notebook shows as its first page; with a ``folder`` it is written there, too, as ``symroof report`` does.
 
         Args:
@@ -292,7 +333,9 @@ class Theory:
     ) -> None:
         from symroof.specs.user_theory import from_python
 
-        self.declared: Declarations = from_python(inputs or {}, define or {}, thresholds or {}, title)
+        self.declared: Declarations = from_python(
+            inputs or {}, define or {}, thresholds or {}, title
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Theory:
@@ -402,7 +445,17 @@ def quantities() -> CatalogueTable:
 
     case, listed = Study().first, _table("quantities")
     definitions = {row["name"]: row["definition"] for row in listed}
-    return CatalogueTable([{**row, "definition": definition_in_sympy(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
+    return CatalogueTable(
+        [
+            {
+                **row,
+                "definition": definition_in_sympy(row["name"], case, 1)
+                if definitions[row["name"]]
+                else None,
+            }
+            for row in listed
+        ]
+    )
 
 
 def thresholds() -> CatalogueTable:
@@ -421,7 +474,10 @@ def _table(kind: str) -> CatalogueTable:
 
 
 def calibrate(
-    measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
+    measured: str | os.PathLike[str],
+    study: str | os.PathLike[str] | Study | None = None,
+    fit: Sequence[str] | None = None,
+    **case: Any,
 ) -> Calibration:
     """Fit efficiencies and overheads to measured latencies, over a study or a case in keywords.
 
@@ -439,15 +495,30 @@ def calibrate(
     (0.55, 0.81)
     """
     base = (
-        study if isinstance(study, core.Study) else Study(**case) if study is None else Study.load(study, request_of(origin="given", **case) if case else None)
+        study
+        if isinstance(study, core.Study)
+        else Study(**case)
+        if study is None
+        else Study.load(study, request_of(origin="given", **case) if case else None)
     )
     return _fitted(measured, base, fit)
 
 
-def _fitted(measured: str | os.PathLike[str], study: core.Study, fit: Sequence[str] | None) -> Calibration:
+def _fitted(
+    measured: str | os.PathLike[str], study: core.Study, fit: Sequence[str] | None
+) -> Calibration:
     from symroof.calibrate.fit import calibrate
 
     return calibrate(measured, study.first, fit)
 
 
-__all__ = ["Study", "Theory", "calibrate", "hardware", "models", "quantities", "solve_symbolic", "thresholds"]
+__all__ = [
+    "Study",
+    "Theory",
+    "calibrate",
+    "hardware",
+    "models",
+    "quantities",
+    "solve_symbolic",
+    "thresholds",
+]

@@ -30,13 +30,23 @@ class Problem:
         lines = [": ".join(part for part in (place, self.path, self.message) if part)]
         if self.line and self.source:
             shown = self.source.rstrip()[:200]
-            lines += [f"    {shown}", "    " + " " * len(visible(shown[: (self.column or 1) - 1].ljust(min(self.column or 1, 201) - 1))) + "^"]
+            lines += [
+                f"    {shown}",
+                "    "
+                + " "
+                * len(
+                    visible(shown[: (self.column or 1) - 1].ljust(min(self.column or 1, 201) - 1))
+                )
+                + "^",
+            ]
         if self.hint:
             lines.append(f"    hint: {self.hint}")
         return "\n".join(map(visible, lines))
 
     def as_json(self) -> dict[str, object]:
-        return {key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")}
+        return {
+            key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")
+        }
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,11 @@ def visible(text: str, line_breaks: bool = False) -> str:
     'a␛[31m\\\\u202eb␊'
     """
     layout = "\n\t" if line_breaks else ""
-    return text if text.isprintable() else "".join(c if c.isprintable() or c in layout else _escaped(c) for c in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(c if c.isprintable() or c in layout else _escaped(c) for c in text)
+    )
 
 
 def _escaped(c: str) -> str:
@@ -82,7 +96,9 @@ class InputError(ValueError):
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.problems: tuple[Problem, ...] = (
+            (problems,) if isinstance(problems, Problem) else tuple(problems)
+        )
         super().__init__("\n".join(map(str, self.problems)))
 
     def __reduce__(self) -> tuple[Any, ...]:  # its one argument would be the text alone
@@ -103,7 +119,11 @@ class NoValueHere(InputError):
 
 def why(problems: Iterable[Problem]) -> str:
     """Several problems on one line, without locations."""
-    return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))
+    return "; ".join(
+        dict.fromkeys(
+            "; ".join(filter(None, (problem.message, problem.hint))) for problem in problems
+        )
+    )
 
 
 HINT = re.compile(r"; (?=did you mean |write |download |there are: )")
@@ -137,7 +157,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     parts = [each for each in names if f"_{each}_" in f"_{name.lower()}_"]
-    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.8) or sorted(parts, key=len)[-1:] or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    matches = (
+        difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+        or sorted(parts, key=len)[-1:]
+        or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    )
     if matches:
         return f"did you mean {matches[0]!r}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
@@ -158,7 +182,14 @@ class DoesNotFit(UserWarning):
     """
 
 
-EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sweep", "matplotlib": "plot", "torch": "probe"}
+EXTRAS = {
+    "xarray": "sweep",
+    "netCDF4": "sweep",
+    "zarr": "sweep",
+    "pyarrow": "sweep",
+    "matplotlib": "plot",
+    "torch": "probe",
+}
 """The extra of symroof that installs each package."""
 
 
@@ -174,4 +205,10 @@ def require(output: str, *modules: str) -> None:
         except ModuleNotFoundError as error:
             if error.name != module:  # installed, but one of its own dependencies is missing
                 raise
-            raise InputError(Problem(output, f"needs {module}, which is not installed", hint=f"pip install 'symroof[{EXTRAS[module]}]'")) from None
+            raise InputError(
+                Problem(
+                    output,
+                    f"needs {module}, which is not installed",
+                    hint=f"pip install 'symroof[{EXTRAS[module]}]'",
+                )
+            ) from None

@@ -59,7 +59,10 @@ def destination(path: str | os.PathLike[str], folder: bool = False) -> Destinati
         if stat.S_ISDIR(mode) and not folder:
             raise IsADirectoryError(errno.EISDIR, "is a folder, and the output is a file")
         if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
-            raise OSError(errno.EINVAL, f"is a {'socket' if stat.S_ISSOCK(mode) else 'block device'}, which no output is written into")
+            raise OSError(
+                errno.EINVAL,
+                f"is a {'socket' if stat.S_ISSOCK(mode) else 'block device'}, which no output is written into",
+            )
     if stat.S_ISCHR(mode) or stat.S_ISFIFO(mode):
         return Destination(goal, goal, stream=True)
     return Destination(goal, Path(os.path.realpath(goal)) if goal.is_symlink() else goal)
@@ -190,7 +193,9 @@ def _descriptor(path: Path) -> int | None:
     place = str(path)
     for _ in range(MOST_LINKS):
         parent, name = os.path.split(place)
-        if name.isdecimal() and re.fullmatch(rf"/dev/fd|/proc/{os.getpid()}(/task/\d+)?/fd", os.path.realpath(parent)):
+        if name.isdecimal() and re.fullmatch(
+            rf"/dev/fd|/proc/{os.getpid()}(/task/\d+)?/fd", os.path.realpath(parent)
+        ):
             return int(name)
         if not os.path.islink(place):
             break

@@ -49,7 +49,9 @@ class Document:
             known = known[:-1]
         line, column = self.places.get(known, (1, 1))
         source = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Problem(self.file, message, line, column, path_text(location), hint, source, location)
+        return Problem(
+            self.file, message, line, column, path_text(location), hint, source, location
+        )
 
 
 def path_text(location: Location) -> str:
@@ -60,7 +62,12 @@ def path_text(location: Location) -> str:
     return written
 
 
-BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_FILE, hint: str = "") -> str:
@@ -120,13 +127,21 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        tab = line <= len(reader.lines) and reader.lines[line - 1][column - 1 : column] == "\t"  # libyaml does not say which character it is
+        tab = (
+            line <= len(reader.lines) and reader.lines[line - 1][column - 1 : column] == "\t"
+        )  # libyaml does not say which character it is
         hint = "indent with spaces" if tab else ""
-        raise reader.stop(f"not valid YAML: {error.problem or error.context}", line, column, hint) from None
+        raise reader.stop(
+            f"not valid YAML: {error.problem or error.context}", line, column, hint
+        ) from None
     except yaml.reader.ReaderError as error:
         before, found, _ = text.partition(chr(error.character))
         rows = f"{before}.".splitlines() if found else ["."]
-        raise reader.stop(f"not valid YAML: the character U+{error.character:04X} is not allowed", len(rows), len(rows[-1])) from None
+        raise reader.stop(
+            f"not valid YAML: the character U+{error.character:04X} is not allowed",
+            len(rows),
+            len(rows[-1]),
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
     if reader.problems and noted is None:
@@ -162,10 +177,18 @@ class _YamlReader:
                 if depth > DEEPEST:
                     raise self.stop(f"nested more than {DEEPEST} deep", *_mark(event))
                 if event.anchor:
-                    raise self.stop("anchors and aliases are not used here", *_mark(event), "write the value out; a text that begins with * or & needs quotes")
+                    raise self.stop(
+                        "anchors and aliases are not used here",
+                        *_mark(event),
+                        "write the value out; a text that begins with * or & needs quotes",
+                    )
                 tag = getattr(event, "tag", None)
                 if tag not in (None, "!"):
-                    raise self.stop(f"tags are not used here: {tag}", *_mark(event), "a text that begins with ! needs quotes")
+                    raise self.stop(
+                        f"tags are not used here: {tag}",
+                        *_mark(event),
+                        "a text that begins with ! needs quotes",
+                    )
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             elif isinstance(event, yaml.DocumentStartEvent):
@@ -217,7 +240,9 @@ class _YamlReader:
             name, value = key.value, next(self.events)
             if name in result:
                 first = self.places[(*location, name)][0]
-                self.complain(key, (*location, name), f"duplicate key, first written in line {first}")
+                self.complain(
+                    key, (*location, name), f"duplicate key, first written in line {first}"
+                )
                 self.skip(value)
                 continue
             result[name] = self.read(value, (*location, name), key)
@@ -232,12 +257,22 @@ class _YamlReader:
         if text in ("true", "false"):
             return text == "true"
         if text.lower() in AMBIGUOUS:
-            self.complain(node, location, f"{text!r} is ambiguous", f"write true or false, or quote the text: '{text}'")
+            self.complain(
+                node,
+                location,
+                f"{text!r} is ambiguous",
+                f"write true or false, or quote the text: '{text}'",
+            )
             return None
         if text[0] not in OF_NUMBERS:
             return text
         if LEADING_ZERO.fullmatch(text):
-            self.complain(node, location, f"{text!r} is ambiguous: a number with a leading zero", "leave the zero out, or quote the text")
+            self.complain(
+                node,
+                location,
+                f"{text!r} is ambiguous: a number with a leading zero",
+                "leave the zero out, or quote the text",
+            )
             return None
         if INTEGER.fullmatch(text) or DECIMAL.fullmatch(text):
             return self.number(node, text, location)
@@ -252,10 +287,14 @@ class _YamlReader:
         self.written[location] = text
         return int(value) if value.denominator == 1 else value
 
-    def complain(self, node: yaml.NodeEvent, location: Location, message: str, hint: str = "") -> None:
+    def complain(
+        self, node: yaml.NodeEvent, location: Location, message: str, hint: str = ""
+    ) -> None:
         line, column = _mark(node)
         source = self.lines[line - 1] if line <= len(self.lines) else ""
-        self.problems.append(Problem(self.file, message, line, column, path_text(location), hint, source, location))
+        self.problems.append(
+            Problem(self.file, message, line, column, path_text(location), hint, source, location)
+        )
 
 
 def _mark(node: Any) -> tuple[int, int]:

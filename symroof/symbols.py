@@ -83,17 +83,25 @@ def _symbol(name: str) -> Any:
 
 def _assumptions(name: str) -> dict[str, bool]:
     """The declared sign of a built-in name."""
-    declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
+    declared: Symbol | None = (
+        STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
+    )
     if declared is None:
         return {"real": True}
     if isinstance(theory().definition(name), (Compare, ArgMax)):
         return {}
-    return _sign(declared) if name in INPUTS and name not in QUANTITIES else {"real" if declared.signed else "nonnegative": True}
+    return (
+        _sign(declared)
+        if name in INPUTS and name not in QUANTITIES
+        else {"real" if declared.signed else "nonnegative": True}
+    )
 
 
 def _sign(declared: Symbol) -> dict[str, bool]:
     """The sign of an input as SymPy has it."""
-    return {"real" if declared.signed else "nonnegative" if declared.may_vanish else "positive": True}
+    return {
+        "real" if declared.signed else "nonnegative" if declared.may_vanish else "positive": True
+    }
 
 
 def _declared(name: str, own: Declarations) -> Any:
@@ -108,7 +116,16 @@ def _declared(name: str, own: Declarations) -> Any:
     if isinstance(definition, (Compare, ArgMax)):
         return quantity_symbol(name)
     made = expression(definition, own)
-    return quantity_symbol(name, **{"positive" if made.is_positive else "nonnegative" if made.is_nonnegative else "real": True})
+    return quantity_symbol(
+        name,
+        **{
+            "positive"
+            if made.is_positive
+            else "nonnegative"
+            if made.is_nonnegative
+            else "real": True
+        },
+    )
 
 
 def expression(tree: Expr, own: Declarations = NONE) -> Any:
@@ -123,17 +140,24 @@ def expressions(own: Declarations = NONE) -> Callable[[Expr], Any]:
 
 def __getattr__(name: str) -> Any:
     if name == "latex":
-        globals()["latex"] = LatexNames({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
+        globals()["latex"] = LatexNames(
+            {symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()}
+        )
         return globals()["latex"]
     printed = ALIASES.get(name, name)
     if printed in INPUTS or printed in QUANTITIES:
         return symbol(printed)
     own = f"; that of a name that a study defines is study.symbol({name!r})"
-    raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}" + ("" if name.startswith("_") else own))
+    raise AttributeError(
+        f"module 'symroof.symbols' has no attribute {name!r}"
+        + ("" if name.startswith("_") else own)
+    )
 
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "latex", "symbol"})
 
 
-__all__ = list(dict.fromkeys((*INPUTS, *QUANTITIES)))  # of ``import *``: :data:`latex` and :func:`symbol` would hide those of SymPy and people
+__all__ = list(
+    dict.fromkeys((*INPUTS, *QUANTITIES))
+)  # of ``import *``: :data:`latex` and :func:`symbol` would hide those of SymPy and people

@@ -29,7 +29,12 @@ COUNTED = frozenset({"token", "request", "parameter", "device"})
 
 # One exponent table: every decimal prefix is 1000 times the one before it.
 DECIMAL_PREFIXES = {p: Fraction(1000) ** n for n, p in enumerate("kMGTPE", start=1)}
-SMALL_PREFIXES = {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "µ": Fraction(1, 10**6), "n": Fraction(1, 10**9)}
+SMALL_PREFIXES = {
+    "m": Fraction(1, 10**3),
+    "u": Fraction(1, 10**6),
+    "µ": Fraction(1, 10**6),
+    "n": Fraction(1, 10**9),
+}
 BINARY_PREFIXES = {f"{p}i": Fraction(1024) ** n for n, p in enumerate("KMGTP", start=1)}
 
 LARGEST_EXPONENT = 60  # 1e60 is far beyond any FLOP count; more is a typing error or an attack
@@ -79,7 +84,21 @@ def _base() -> dict[str, tuple[Fraction, Dimension]]:
     }  # fmt: skip
     prefixed = {}
     for prefix, size in {**DECIMAL_PREFIXES, "K": Fraction(1000)}.items():
-        for name in ("B", "byte", "bytes", "bit", "bits", "FLOP", "FLOPs", "FLOPS", "W", "J", "Hz", "token", "tokens"):
+        for name in (
+            "B",
+            "byte",
+            "bytes",
+            "bit",
+            "bits",
+            "FLOP",
+            "FLOPs",
+            "FLOPS",
+            "W",
+            "J",
+            "Hz",
+            "token",
+            "tokens",
+        ):
             prefixed[prefix + name] = (size * table[name][0], table[name][1])
     for prefix, size in BINARY_PREFIXES.items():
         for name in ("B", "byte", "bytes", "bit", "bits"):
@@ -115,7 +134,11 @@ def describe(dimension: Dimension) -> str:
     """
     over = [n if e == 1 else f"{n}^{e}" for n, e in dimension if e > 0]
     under = [n if e == -1 else f"{n}^{-e}" for n, e in dimension if e < 0]
-    return ("*".join(over) or "1") + "".join(f"/{n}" for n in under) if over or under else "a plain number"
+    return (
+        ("*".join(over) or "1") + "".join(f"/{n}" for n in under)
+        if over or under
+        else "a plain number"
+    )
 
 
 POWER = re.compile(r"[1-9]")
@@ -134,7 +157,9 @@ def parse_unit(text: str) -> Unit:
     parts = re.split(r"([*/])", text) if text.strip() else []
     for position, (mark, part) in enumerate(zip(["*", *parts[1::2]], parts[::2], strict=False)):
         name, raised, exponent = (piece.strip() for piece in part.partition("^"))
-        if position == 0 and not raised and (name == "1" or (not name and parts[1:2] == ["/"])):  # 3/s is three in a second
+        if (
+            position == 0 and not raised and (name == "1" or (not name and parts[1:2] == ["/"]))
+        ):  # 3/s is three in a second
             continue
         if name not in UNITS or (raised and not POWER.fullmatch(exponent)):
             raise UnitError(unknown_unit(part.strip()))
@@ -154,7 +179,10 @@ def _either(number: str, letter: str) -> str:
     >>> _either("128", "k")
     "'128k' is ambiguous: write 128000 or 131072"
     """
-    decimal, binary = (f"{float(parse_number(number) * size ** PREFIXES_ALONE[letter]):.15g}" for size in (1000, 1024))
+    decimal, binary = (
+        f"{float(parse_number(number) * size ** PREFIXES_ALONE[letter]):.15g}"
+        for size in (1000, 1024)
+    )
     return f"{number + letter!r} is ambiguous: write {decimal} or {binary}"
 
 
@@ -176,10 +204,14 @@ def unknown_unit(name: str) -> str:
     if name in PREFIXES_ALONE:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
-    near = list(dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)]))
+    near = list(
+        dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)])
+    )
     if not name:
         return f"no unit can be read; there are: {NAMES}"
-    return f"unknown unit {name[:40]!r}" + (f"; did you mean {' or '.join(near)}?" if near else f"; there are: {NAMES}")
+    return f"unknown unit {name[:40]!r}" + (
+        f"; did you mean {' or '.join(near)}?" if near else f"; there are: {NAMES}"
+    )
 
 
 def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:
@@ -191,7 +223,9 @@ def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:
         raise UnitError(f"not a number: {text[:40]!r}")
     mantissa = re.split("[eE]", text)[0]
     if "," in mantissa and not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", mantissa):
-        raise UnitError(f"not a number: {text[:40]!r}; commas only group thousands, the decimal mark is a point")
+        raise UnitError(
+            f"not a number: {text[:40]!r}; commas only group thousands, the decimal mark is a point"
+        )
     value = Decimal(text.replace(",", "").replace("_", ""))
     if value and abs(value.adjusted()) > largest:
         raise UnitError(f"number out of range: {text[:40]!r} (at most 1e{largest})")
@@ -206,7 +240,9 @@ def parse_quantity(text: str) -> Quantity:
     """
     match = re.fullmatch(rf"\s*({NUMBER})\s*(.*?)\s*", text, flags=re.DOTALL)
     if not match or len(text) > 120:
-        raise UnitError(f"not a quantity: {text[:40]!r}; write a number and a unit, such as '3.35 TB/s'")
+        raise UnitError(
+            f"not a quantity: {text[:40]!r}; write a number and a unit, such as '3.35 TB/s'"
+        )
     if ".." in text:
         raise UnitError(f"{text.strip()[:40]!r} is a range, where one value is needed")
     if match[2] in PREFIXES_ALONE:
@@ -250,7 +286,11 @@ def scaled(value: Fraction, unit: str) -> tuple[Fraction, str]:
     if head not in SYMBOLS or unit == "FLOP/byte":
         return value, unit
     amount, steps = abs(value), _steps(head)
-    best, scale = next(((prefix, scale) for prefix, scale, least in steps if amount >= least), steps[-1][:2]) if amount else ("", Fraction(1))
+    best, scale = (
+        next(((prefix, scale) for prefix, scale, least in steps if amount >= least), steps[-1][:2])
+        if amount
+        else ("", Fraction(1))
+    )
     symbol = SYMBOLS[head] if best else head
     return value / scale, f"{best}{symbol}" + (f"/{tail}" if tail else "")
 
@@ -258,9 +298,16 @@ def scaled(value: Fraction, unit: str) -> tuple[Fraction, str]:
 @lru_cache(maxsize=16)
 def _steps(head: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
     """The prefixes a unit is printed with, the largest first: each with its size and the least value that takes it."""
-    steps = {"n": Fraction(1, 10**9), "µ": Fraction(1, 10**6), "m": Fraction(1, 10**3)} if head in ("s", "J") else {}
+    steps = (
+        {"n": Fraction(1, 10**9), "µ": Fraction(1, 10**6), "m": Fraction(1, 10**3)}
+        if head in ("s", "J")
+        else {}
+    )
     steps |= {"": Fraction(1)} | (DECIMAL_PREFIXES if head != "s" else {})
-    return tuple((prefix, scale, scale * Fraction(99995, 100000)) for prefix, scale in reversed(steps.items()))
+    return tuple(
+        (prefix, scale, scale * Fraction(99995, 100000))
+        for prefix, scale in reversed(steps.items())
+    )
 
 
 def readable(value: Fraction, unit: str, digits: int = 6) -> str:

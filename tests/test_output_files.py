@@ -25,7 +25,11 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     first.symlink_to("second")
     second.symlink_to("far/real")
     write_atomic(first, "new")
-    assert (os.readlink(first), os.readlink(second), target.read_text()) == ("second", "far/real", "new")
+    assert (os.readlink(first), os.readlink(second), target.read_text()) == (
+        "second",
+        "far/real",
+        "new",
+    )
     assert target.stat().st_mode & 0o777 == 0o640
     assert target.stat().st_ino != before  # replaced in one step, not written over
     assert os.listdir(tmp_path / "far") == ["real"]
@@ -58,7 +62,13 @@ def test_standard_output_in_a_file_is_written_where_it_stands(path, tmp_path):
     line = f"echo before; {sys.executable} -m symroof init study -o {path}; echo after"
     with taken.open("wb") as stream:
         subprocess.run(["sh", "-c", line], stdout=stream, env=ENVIRONMENT, timeout=60, check=True)
-    plain = subprocess.run([sys.executable, "-m", "symroof", "init", "study"], capture_output=True, env=ENVIRONMENT, timeout=60, check=True).stdout
+    plain = subprocess.run(
+        [sys.executable, "-m", "symroof", "init", "study"],
+        capture_output=True,
+        env=ENVIRONMENT,
+        timeout=60,
+        check=True,
+    ).stdout
     assert taken.read_bytes() == b"before\n" + plain + b"after\n"
 
 
@@ -74,7 +84,11 @@ def test_what_is_no_file_is_refused(tmp_path):
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(tmp_path / "socket"))
     (tmp_path / "circle").symlink_to("circle")
-    for path, reason in ((tmp_path, "folder"), (tmp_path / "socket", "socket"), (tmp_path / "circle", "symbolic links")):
+    for path, reason in (
+        (tmp_path, "folder"),
+        (tmp_path / "socket", "socket"),
+        (tmp_path / "circle", "symbolic links"),
+    ):
         with pytest.raises(OSError, match=reason) as refused:
             write_atomic(path, "text")
         assert refused.value.filename == str(path)
@@ -114,9 +128,17 @@ write_atomic(sys.argv[1], "never finished")
 
 def test_what_a_killed_run_left_goes_and_what_a_live_one_writes_stays(tmp_path):
     def temporaries():
-        return [name for name in os.listdir(tmp_path) if name.startswith(PREFIX) and name.endswith(TEMPORARY)]
+        return [
+            name
+            for name in os.listdir(tmp_path)
+            if name.startswith(PREFIX) and name.endswith(TEMPORARY)
+        ]
 
-    child = subprocess.Popen([sys.executable, "-c", HANGING, str(tmp_path / "goal")], env=ENVIRONMENT, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", HANGING, str(tmp_path / "goal")],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+    )
     try:
         assert child.stdout.readline() == b"written\n"
         (mine,) = temporaries()

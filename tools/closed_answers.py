@@ -78,7 +78,8 @@ def drawn(model):
         "ttft_target": ["200 ms", "1 s", "5 s"],
     }  # fmt: skip
     return [
-        {"model": model, **{name: rng.choice(values) for name, values in options.items()}, **NEEDED} for _ in range(PLAIN_CASES if model == PLAIN else CASES)
+        {"model": model, **{name: rng.choice(values) for name, values in options.items()}, **NEEDED}
+        for _ in range(PLAIN_CASES if model == PLAIN else CASES)
     ]
 
 
@@ -89,19 +90,36 @@ def meets(solution, case):
     def side(value):
         """The sign of left less right; 0 also where they are the same but for rounding; None where the case is none."""
         try:
-            value = value * 3600 if solution.unknown == "price" else value  # prices are taken by the hour
+            value = (
+                value * 3600 if solution.unknown == "price" else value
+            )  # prices are taken by the hour
             there = sr.Study(engine="ideal", **{**case, solution.unknown: value})
             left, right = there.exact(solution.equation.lhs), there.exact(solution.equation.rhs)
         except InputError:
             return None
-        return 0 if abs(left - right) <= abs(right) * Fraction(1, 10**20) else 1 if left > right else -1
+        return (
+            0
+            if abs(left - right) <= abs(right) * Fraction(1, 10**20)
+            else 1
+            if left > right
+            else -1
+        )
 
     assert gap != 0
     if solution.integer is None:
-        return side(solution.value) == 0 or side(solution.value * (1 - NEAR)) != side(solution.value * (1 + NEAR))
+        return side(solution.value) == 0 or side(solution.value * (1 - NEAR)) != side(
+            solution.value * (1 + NEAR)
+        )
     (word, whole), down = next(iter(solution.integer.items())), -1
-    steps = range(whole + down, max(whole - 64, 0), down) if word == "at_least" else range(whole + 1, whole + 64)
-    here, beyond = side(whole), next((s for n in steps if n >= 1 and (s := side(n)) is not None), None)
+    steps = (
+        range(whole + down, max(whole - 64, 0), down)
+        if word == "at_least"
+        else range(whole + 1, whole + 64)
+    )
+    here, beyond = (
+        side(whole),
+        next((s for n in steps if n >= 1 and (s := side(n)) is not None), None),
+    )
     return here is None or beyond is None or here == 0 or beyond == 0 or here != beyond
 
 
@@ -114,7 +132,10 @@ def tallies(model):
     """
     found = {name: Tally() for name in THRESHOLDS}
     for case in drawn(model):
-        plain, drafting = sr.Study(**case, engine="ideal"), sr.Study(**case, **DRAFT, engine="ideal")
+        plain, drafting = (
+            sr.Study(**case, engine="ideal"),
+            sr.Study(**case, **DRAFT, engine="ideal"),
+        )
         for name, tally in found.items():
             study = drafting if THRESHOLDS[name].group == "speculation" else plain
             try:
@@ -152,7 +173,11 @@ def without_numbers(model, name):
     """
     degrees = THRESHOLDS[name].unknown == "tp"
     try:
-        solution = sr.solve(name) if model == PLAIN and not degrees else sr.Study(model, "h100-sxm" if degrees else None, engine="ideal").solve(name)
+        solution = (
+            sr.solve(name)
+            if model == PLAIN and not degrees
+            else sr.Study(model, "h100-sxm" if degrees else None, engine="ideal").solve(name)
+        )
     except InputError:
         return None
     return solution if solution.symbolic and solution.sympy is not None else None
@@ -162,12 +187,16 @@ def pieces_hold(symbolic, solution, study, label):
     """Whether the answer in symbols was asked; it has to be the number of a case that is put in."""
     if symbolic is None or (symbolic.unknown == "tp" and study.first.hardware.name != "h100-sxm"):
         return False
-    assert sympy.Symbol(symbolic.unknown) not in {sympy.Symbol(free.name) for free in symbolic.sympy.free_symbols}, label
+    assert sympy.Symbol(symbolic.unknown) not in {
+        sympy.Symbol(free.name) for free in symbolic.sympy.free_symbols
+    }, label
     values = study.values()
     use_defaults = symbolic.sympy.xreplace(values)
     if solution.value is None:
         assert use_defaults is sympy.nan, label
-    elif solution.sympy is None and solution.symbol.counted:  # a sum has no value between whole numbers: what is bracketed is one
+    elif (
+        solution.sympy is None and solution.symbol.counted
+    ):  # a sum has no value between whole numbers: what is bracketed is one
         assert math.ceil(use_defaults) == math.ceil(solution.value), label
     else:
         assert same(symbolic.sympy, values, solution.value), label
@@ -194,10 +223,14 @@ def random_answer(seed):
     tally = Tally()
     if solution.value is not None:
         count(solution, study, tally, label)
-    laid_out = unknown == "tp" or study.exact("tp") != 1 or "context" in study.first.given  # one device, and the context that follows from the prompt
+    laid_out = (
+        unknown == "tp" or study.exact("tp") != 1 or "context" in study.first.given
+    )  # one device, and the context that follows from the prompt
     pieces = None if laid_out else _in_symbols(study, equation, unknown)
     held = pieces is not None and pieces_hold(pieces, solution, study, label)
-    return ("closed" if tally.closed else "numeric" if tally.numeric else "never") + (" and in symbols" if held else "")
+    return ("closed" if tally.closed else "numeric" if tally.numeric else "never") + (
+        " and in symbols" if held else ""
+    )
 
 
 @cache
@@ -208,7 +241,9 @@ def random_answers(count):
 
 def _in_symbols(study, equation, unknown):
     try:
-        solution = sr.Study(study.first.model.name, engine="ideal", assume=dict(study.first.assumptions.values)).solve(equation, unknown)
+        solution = sr.Study(
+            study.first.model.name, engine="ideal", assume=dict(study.first.assumptions.values)
+        ).solve(equation, unknown)
     except InputError:
         return None
     return solution if solution.symbolic and solution.sympy is not None else None

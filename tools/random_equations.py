@@ -12,7 +12,18 @@ MODELS = [
     "llama-3-8b", "llama-3-70b", "llama-2-7b", "gemma-2-9b", "gemma-2-27b", "gemma-3-1b", "mistral-7b-v0.1", "falcon-7b", "falcon-40b", "qwen2.5-0.5b",
     "qwen3-8b", "gpt2", "opt-6.7b", "gpt-neox-20b", "phi-3-mini-4k", "starcoder2-15b", "olmo-2-7b", "smollm2-135m", "llama-3.1-405b", "phi-2",
 ]  # fmt: skip
-DEVICES = ["h100-sxm", "a100-80gb-sxm", "mi300x", "l4", "tpu-v5e", "h200", "b200", "rtx-4090", "l40s", "gaudi3"]
+DEVICES = [
+    "h100-sxm",
+    "a100-80gb-sxm",
+    "mi300x",
+    "l4",
+    "tpu-v5e",
+    "h200",
+    "b200",
+    "rtx-4090",
+    "l40s",
+    "gaudi3",
+]
 QUANTITIES = {
     "s": [
         "ttft", "itl", "decode_time", "response_time", "prefill_compute_time", "prefill_memory_time", "prefill_time", "prefill_roofline_time", "tpot", "itl_first",
@@ -53,7 +64,11 @@ def draw_case(rng, models=MODELS):
         "prefill_batch": 4, "cached_prefix": prompt // 3, "step_overhead": "1 ms", "layer_overhead": "20 us", "queue_time": "30 ms", "link_latency": "8 us",
         "memory_reserve": "2 GB", "memory_share": 0.9, "context": rng.choice([1, 1024, 20_000]), "price": "3 USD/hour", "power": "700 W",
     }  # fmt: skip
-    case |= {name: value for name, value in sometimes.items() if rng.random() < (0.9 if name in ("price", "power") else 0.25)}
+    case |= {
+        name: value
+        for name, value in sometimes.items()
+        if rng.random() < (0.9 if name in ("price", "power") else 0.25)
+    }
     case |= {role: rng.choice(["fp16", "fp8"]) for role in ("weights", "kv") if rng.random() < 0.3}
     switches = {
         "detail": ["exact", "exact", "attention", "kv", "weights"], "attention": ["causal", "full"], "roofline": ["aggregate", "aggregate", "per_operator", "no_overlap"],
@@ -90,12 +105,27 @@ def draw_equation(rng, study):
         return f"{first} + {second} = {factor}*{third}"
     if form == "ratio":
         value = study.exact(second)
-        return f"{first}/{second} = {float(study.exact(first) / value) * rng.choice([0.3, 1.5, 7]):.5g}" if value else None
-    return f"{first} = {f'{factor}*' if form == 'multiple' else ''}{second}" if first != second else None
+        return (
+            f"{first}/{second} = {float(study.exact(first) / value) * rng.choice([0.3, 1.5, 7]):.5g}"
+            if value
+            else None
+        )
+    return (
+        f"{first} = {f'{factor}*' if form == 'multiple' else ''}{second}"
+        if first != second
+        else None
+    )
 
 
 def movers(study, equation):
     """The inputs that an equation depends on and that have a value here."""
     case = study.first.case
-    behind = {name for written in names(parse(equation)) for name in case.theory.dependencies(written)}
-    return sorted(name for name in behind if name.partition(".")[0] in SPANS and (name == "context" or name in case.given or default_of(name) is not None))
+    behind = {
+        name for written in names(parse(equation)) for name in case.theory.dependencies(written)
+    }
+    return sorted(
+        name
+        for name in behind
+        if name.partition(".")[0] in SPANS
+        and (name == "context" or name in case.given or default_of(name) is not None)
+    )

@@ -11,7 +11,17 @@ ROOT = Path(__file__).resolve().parents[1]
 def run() -> None:
     os.chdir(ROOT)
     for study in sorted(Path("specs/studies").glob("*.yaml")):
-        code = main(["report", str(study), "-o", f"reports/{study.stem}", "--format", "md,tex,html", "--full"])
+        code = main(
+            [
+                "report",
+                str(study),
+                "-o",
+                f"reports/{study.stem}",
+                "--format",
+                "md,tex,html",
+                "--full",
+            ]
+        )
         if code:
             raise SystemExit(code)
 

@@ -17,7 +17,12 @@ KINDS = {
     "experts": ("mixtral-8x7b", "qwen3-30b-a3b", "olmoe-1b-7b", "dbrx"),
     "latent": ("deepseek-v2-lite", "deepseek-v3"),
     "windows": ("gemma-2-9b", "mistral-7b-v0.1", "gpt-oss-20b", "gemma-3-27b"),
-    "recurrent": ("falcon-mamba-7b", "jamba-1.5-mini", "granite-4.0-h-small", "nemotron-nano-9b-v2"),
+    "recurrent": (
+        "falcon-mamba-7b",
+        "jamba-1.5-mini",
+        "granite-4.0-h-small",
+        "nemotron-nano-9b-v2",
+    ),
     "attention_dp": ("deepseek-v3", "deepseek-v2-lite", "qwen3-30b-a3b", "mixtral-8x7b"),
     "mix": ("llama-3.1-8b", "qwen2.5-7b", "mixtral-8x7b", "gemma-3-27b", "falcon-mamba-7b"),
 }
@@ -37,11 +42,23 @@ def deployment(kind, draw):
             "mfu": draw.choice((0.5, 0.7, 1)), "mbu": draw.choice((0.7, 0.85, 1)), "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
         }  # fmt: skip
         case |= {"attention_dp": groups} if groups > 1 else {}
-        case |= {"engine": "vllm"} if draw.random() < 0.3 else {"engine": "ideal", "chunk": draw.choice((256, 512, 1024, 2048, 8192)) * groups}
+        case |= (
+            {"engine": "vllm"}
+            if draw.random() < 0.3
+            else {"engine": "ideal", "chunk": draw.choice((256, 512, 1024, 2048, 8192)) * groups}
+        )
         if kind == "mix":
             long = round(256 * 2 ** draw.uniform(0, 5)), round(8 * 2 ** draw.uniform(0, 6))
-            case |= {"long_share": round(draw.uniform(0.05, 0.5), 2), "long_prompt": long[0], "long_output": long[1]}
-        longest = {**case, "prompt": max(case["prompt"], case.get("long_prompt", 0)), "output": max(case["output"], case.get("long_output", 0))}
+            case |= {
+                "long_share": round(draw.uniform(0.05, 0.5), 2),
+                "long_prompt": long[0],
+                "long_output": long[1],
+            }
+        longest = {
+            **case,
+            "prompt": max(case["prompt"], case.get("long_prompt", 0)),
+            "output": max(case["output"], case.get("long_output", 0)),
+        }
         with suppress(sr.InputError):  # heads that so many devices do not share out
             if not sr.Study(**longest).first.does_not_fit:
                 return case
@@ -56,16 +73,41 @@ def differences(case, loads=LOADS, seed=1, replications=4):
     """How far closed forms are off, as shares: rate and ITL of a closed loop, the longest step of bursts, TTFT and decoding requests at each load."""
     study = sr.Study(**case)
     users = int(study.first.case.value("batch"))
-    loop = study.simulate("closed-loop", requests=max(600, 6 * users), seed=seed, replications=replications)
+    loop = study.simulate(
+        "closed-loop", requests=max(600, 6 * users), seed=seed, replications=replications
+    )
     rate = loop.rates["request_rate"][0].value
-    off = {"rate": closed(study, "sustained_requests") / rate - 1, "itl": closed(study, "sustained_itl") / loop.summary["itl"]["mean"].value - 1}
-    bursts = sr.Study(**case, arrival_rate=0.7 * rate).simulate("bursty", burstiness=10.0, requests=max(1000, 4 * users), seed=seed)
+    off = {
+        "rate": closed(study, "sustained_requests") / rate - 1,
+        "itl": closed(study, "sustained_itl") / loop.summary["itl"]["mean"].value - 1,
+    }
+    bursts = sr.Study(**case, arrival_rate=0.7 * rate).simulate(
+        "bursty", burstiness=10.0, requests=max(1000, 4 * users), seed=seed
+    )
     off["worst"] = closed(study, "worst_itl") / float(bursts.runs[0].gaps.max()) - 1
     for load in loads:
         loaded = sr.Study(**case, arrival_rate=load * rate)
-        found = loaded.simulate("poisson", requests=max(2000, 10 * users), seed=seed + round(100 * load), replications=replications)
-        decoding = load * rate * float(np.mean([(run.requests.end - run.requests.first_token)[run.requests.counted].mean() for run in found.runs]))
-        off[f"ttft {load}"] = closed(loaded, "loaded_ttft") / found.summary["ttft"]["mean"].value - 1
+        found = loaded.simulate(
+            "poisson",
+            requests=max(2000, 10 * users),
+            seed=seed + round(100 * load),
+            replications=replications,
+        )
+        decoding = (
+            load
+            * rate
+            * float(
+                np.mean(
+                    [
+                        (run.requests.end - run.requests.first_token)[run.requests.counted].mean()
+                        for run in found.runs
+                    ]
+                )
+            )
+        )
+        off[f"ttft {load}"] = (
+            closed(loaded, "loaded_ttft") / found.summary["ttft"]["mean"].value - 1
+        )
         off[f"decoding {load}"] = closed(loaded, "steady_batch") / decoding - 1
     return off
 
@@ -92,8 +134,12 @@ SERVED = {
 def first_tokens(kind, load):
     """The mean time to first token of one of them, simulated and in closed form, in seconds."""
     case = {**SERVED[kind], "assume": {"scheduling": kind.partition(",")[0]}}
-    study = sr.Study(**case, arrival_rate=load * float(sr.Study(**case).exact("sustained_requests")))
-    return study.simulate(requests=6000, replications=4, seed=7).summary["ttft"]["mean"].value, closed(study, "loaded_ttft")
+    study = sr.Study(
+        **case, arrival_rate=load * float(sr.Study(**case).exact("sustained_requests"))
+    )
+    return study.simulate(requests=6000, replications=4, seed=7).summary["ttft"][
+        "mean"
+    ].value, closed(study, "loaded_ttft")
 
 
 def main(count):
@@ -104,7 +150,10 @@ def main(count):
         for name in found[0]:
             values = sorted(off[name] for off in found)
             middle = statistics.median(map(abs, values))
-            print(f"  {name:13} median {middle:6.1%}, from {values[0]:+7.1%} to {values[-1]:+7.1%}", flush=True)
+            print(
+                f"  {name:13} median {middle:6.1%}, from {values[0]:+7.1%} to {values[-1]:+7.1%}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,19 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, parts, size
+from symroof.formula.tree import (
+    ZERO,
+    ArgMax,
+    Compare,
+    Div,
+    Expr,
+    Name,
+    Sum,
+    mentions,
+    names,
+    parts,
+    size,
+)
 from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import End, Leading, leading_terms
 from symroof.solver.rational import NotRational
@@ -119,12 +131,23 @@ class LimitForm(FormulaView):
         conditions_said = "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
             return f"{self.words}{conditions_said}, without bound, like"
-        falls = f", falling like {text(self._leading.term(self.symbol.name))}" if self._tree == ZERO and self._leading.power else ""
+        falls = (
+            f", falling like {text(self._leading.term(self.symbol.name))}"
+            if self._tree == ZERO and self._leading.power
+            else ""
+        )
         return f"{self.words}{conditions_said}{falls}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         value = plain_value(self.result.value) if self.result else None
-        return {"symbol": self.symbol.name, "to": self.to, "text": self.text, "latex": latex(self._tree, spell), "says": self.says, "value": value}
+        return {
+            "symbol": self.symbol.name,
+            "to": self.to,
+            "text": self.text,
+            "latex": latex(self._tree, spell),
+            "says": self.says,
+            "value": value,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,7 +162,11 @@ class FirstOrder(FormulaView):
         return f"<{self.text}>"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        return {"text": self.text, "latex": latex(self._tree, spell), "value": plain_value(self.result.value) if self.result else None}
+        return {
+            "text": self.text,
+            "latex": latex(self._tree, spell),
+            "value": plain_value(self.result.value) if self.result else None,
+        }
 
 
 def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
@@ -154,7 +181,9 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     if isinstance(bound_case.case.formula_or_name(name), (Compare, ArgMax)):
         return ()
     reported = (row for row in REPORTED if not acts_through_context(row[0], name, bound_case))
-    return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case))
+    return tuple(
+        limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case)
+    )
 
 
 def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
@@ -172,10 +201,17 @@ def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
 def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[LimitForm]:
     """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
     tree = readable_form(name, x, bound_case)
-    if size(tree) > MOST_NODES or name == x or not mentions(tree, x) or searched_quantity(Name(name), x, bound_case):
+    if (
+        size(tree) > MOST_NODES
+        or name == x
+        or not mentions(tree, x)
+        or searched_quantity(Name(name), x, bound_case)
+    ):
         return []
     try:
-        terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, bound_case)), MOST_ARMS + 1))
+        terms = list(
+            islice(leading_terms(tree, x, to, lambda part: _sign(part, bound_case)), MOST_ARMS + 1)
+        )
     except NotRational:
         return []
     if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
@@ -187,15 +223,28 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
     if any(divides_by_zero(form) for form in forms):
         return []
     own = bound_case.case.theory.own
-    limits = [LimitForm(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own) for form, term in forms.items()]
+    limits = [
+        LimitForm(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own)
+        for form, term in forms.items()
+    ]
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
-    return [limit for limit in limits if not _changes_nothing(limit, bound_case.get(name)) and not _needs_more_inputs(limit, name, bound_case)]
+    return [
+        limit
+        for limit in limits
+        if not _changes_nothing(limit, bound_case.get(name))
+        and not _needs_more_inputs(limit, name, bound_case)
+    ]
 
 
 def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
     """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
-    return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged_at_median
+    return (
+        now is not None
+        and limit.result is not None
+        and limit.result.value == now.value
+        and not now.ranged_at_median
+    )
 
 
 def divides_by_zero(tree: Expr) -> bool:
@@ -229,7 +278,9 @@ def _value(name: str, form: Expr, term: Leading, to: End, bound_case: BoundCase)
     if term.limit(to) is None or term.conditions or bound_case.get(name) is None:
         return None
     try:
-        return bound_case.formula(form, bound_case.case.theory.symbol(name), timed=bound_case.case.theory.timed(name))
+        return bound_case.formula(
+            form, bound_case.case.theory.symbol(name), timed=bound_case.case.theory.timed(name)
+        )
     except NoValue:
         return None
 
@@ -245,7 +296,13 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     tree = over_inputs(Name(name), weights)
     if size(tree) > MOST_NODES:
         return None
-    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in KEPT_NAMES and inner not in bound_case.case.given]
+    left = [
+        inner
+        for inner in names(tree)
+        if base_name(inner) not in INPUTS
+        and inner not in KEPT_NAMES
+        and inner not in bound_case.case.given
+    ]
     if (
         left
         or any(isinstance(node, Sum) for node in parts(tree))
@@ -255,4 +312,6 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
         or len(text(tree)) > LONGEST
     ):
         return None
-    return FirstOrder(tree, weights.get(name) if bound_case.get(name) else None, bound_case.case.theory.own)
+    return FirstOrder(
+        tree, weights.get(name) if bound_case.get(name) else None, bound_case.case.theory.own
+    )

@@ -36,24 +36,39 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     batch = _first_known(case, int(room))
     if batch is None:
         largest = case.changed({"batch": room})
-        if not (largest.has_value("load") and largest.has_value("open_room")):  # a target's own formula, or one given for a part, is what has no value
+        if not (
+            largest.has_value("load") and largest.has_value("open_room")
+        ):  # a target's own formula, or one given for a part, is what has no value
             return None
         if largest.value("load") < 1:
-            if not (largest.has_value("prefill_slot_utilization") and largest.value("prefill_slot_utilization") >= 1):
+            if not (
+                largest.has_value("prefill_slot_utilization")
+                and largest.value("prefill_slot_utilization") >= 1
+            ):
                 return None
             room_of_step = Result(case.theory.symbol("open_room"), largest.value("open_room"))
             return f"best_batch is 0: no steady state at any batch that fits; prompts arrive faster than they are prefilled, {room_of_step.plain()} a step"
         load = Result(case.theory.symbol("load"), largest.value("load"))
         return f"best_batch is 0: no steady state at any batch that fits; at the largest, {int(room):,}, load is {load.plain()}"
     there = case.changed({"batch": Fraction(batch)})
-    missed = [_over(there, name, limit) for name, limit in HELD.items() if limit in case.given and there.value(name) > there.value(limit)]
-    few = "a batch of 1 already has" if batch == 1 else f"a batch of {batch:,}, the least that keeps up with the arrivals, has"
+    missed = [
+        _over(there, name, limit)
+        for name, limit in HELD.items()
+        if limit in case.given and there.value(name) > there.value(limit)
+    ]
+    few = (
+        "a batch of 1 already has"
+        if batch == 1
+        else f"a batch of {batch:,}, the least that keeps up with the arrivals, has"
+    )
     return f"best_batch is 0: {few} {' and '.join(missed)}"
 
 
 def _over(case: Case, name: str, limit: str) -> str:
     metric = case.theory.definitions[name]
-    value, target = (Result(case.theory.symbol(name), case.value(each)).plain() for each in (name, limit))
+    value, target = (
+        Result(case.theory.symbol(name), case.value(each)).plain() for each in (name, limit)
+    )
     return f"a {metric.name if isinstance(metric, Name) else name} of {value}, over its target of {target}"
 
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symroof.analysis.case_summary import DIGITS, MEMORY_SHARE, ROWS, compact, headed, judged_case, summary_rows, used_memory, verdict_lines
+from symroof.analysis.case_summary import (
+    DIGITS,
+    MEMORY_SHARE,
+    ROWS,
+    compact,
+    headed,
+    judged_case,
+    summary_rows,
+    used_memory,
+    verdict_lines,
+)
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import all_met, case_warnings, target_checks
 from symroof.drawing.table_formats import card, html_table
@@ -31,14 +41,26 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
     first, *others = cases
     left = len(cases) - MOST_CASES
     caption = f"{title}{f'; {left} further case' + 's' * (left > 1) if left > 0 else ''}"
-    lines = [_count(cases)] if others else [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
-    lines += [f"! {text}" for text in list(dict.fromkeys(text for case in cases[:MOST_CASES] for text in case_warnings(case)))[:MOST_WARNINGS]]
+    lines = (
+        [_count(cases)] if others else [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
+    )
+    lines += [
+        f"! {text}"
+        for text in list(
+            dict.fromkeys(text for case in cases[:MOST_CASES] for text in case_warnings(case))
+        )[:MOST_WARNINGS]
+    ]
     return card(lines, _several(cases[:MOST_CASES], caption) if others else _single(first, caption))
 
 
 def _count(cases: Sequence[BoundCase]) -> str:
     """How many cases there are, and how many fit and meet their targets as expected."""
-    met = sum(case.fits is not None and not case.does_not_fit and all_met(target_checks(judged_case(case))) is True for case in cases)
+    met = sum(
+        case.fits is not None
+        and not case.does_not_fit
+        and all_met(target_checks(judged_case(case))) is True
+        for case in cases
+    )
     what = "fit and meet every target" if cases[0].targets else "fit in memory"
     return f"{len(cases):,} cases{f'; {met:,} {what}' if any(case.fits is not None for case in cases) else ''}"
 
@@ -46,7 +68,10 @@ def _count(cases: Sequence[BoundCase]) -> str:
 def _said(case: BoundCase) -> str:
     """Both latencies in a sentence."""
     judged, parts = judged_case(case), []
-    for what, name, bound in (("to the first token", "ttft", "prefill_bound"), ("a token after it", "itl", "decode_bound")):
+    for what, name, bound in (
+        ("to the first token", "ttft", "prefill_bound"),
+        ("a token after it", "itl", "decode_bound"),
+    ):
         if (time := judged.get(name)) and (limit := judged.get(bound)):
             parts.append(f"{compact(time, DIGITS)} {what}, limited by {limit.plain()}")
     return f": {'; '.join(parts)}" if parts else ""
@@ -69,28 +94,58 @@ def _several(cases: Sequence[BoundCase], caption: str) -> str:
         results = [judged_case(case).get(name) or case.get(name) for case in cases]
         if any(results):
             cells = (compact(result, DIGITS) if result else "" for result in results)
-            rows.append([words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name])
-    return html_table(["", *map(case_title, cases), "name"], rows, caption) if rows else _all_quantities(cases, caption)
+            rows.append(
+                [words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name]
+            )
+    return (
+        html_table(["", *map(case_title, cases), "name"], rows, caption)
+        if rows
+        else _all_quantities(cases, caption)
+    )
 
 
 def _all_quantities(cases: Sequence[BoundCase], caption: str) -> str:
     """The first quantities that have a value, where none of the usual has one."""
     names = list(cases[0].quantities())[:MOST_STEPS]
-    rows = [[cases[0].result(name).symbol.meaning, *(case.result(name).plain(DIGITS) for case in cases), name] for name in names]
-    return html_table(["", *(["value"] if len(cases) == 1 else map(case_title, cases)), "name"], rows, caption)
+    rows = [
+        [
+            cases[0].result(name).symbol.meaning,
+            *(case.result(name).plain(DIGITS) for case in cases),
+            name,
+        ]
+        for name in names
+    ]
+    return html_table(
+        ["", *(["value"] if len(cases) == 1 else map(case_title, cases)), "name"], rows, caption
+    )
 
 
 def derivation_card(derivation: Any) -> str:
     """The value, the formula, and the steps next to it."""
     symbol, found = derivation.symbol, derivation.result
-    value = f": {compact(found, DIGITS)}" if found else f": no number, it {derivation.why_unknown}" if derivation.why_unknown else ""
+    value = (
+        f": {compact(found, DIGITS)}"
+        if found
+        else f": no number, it {derivation.why_unknown}"
+        if derivation.why_unknown
+        else ""
+    )
     if found and (expected := derivation.bound_case.expected(derivation.name)):
         value = f": expected {compact(expected, DIGITS)}, bound {compact(found, DIGITS)}"
     steps = derivation.steps[-MOST_STEPS:]
     rows = [
-        [step.symbol.name, str(step.search) if step.search else step.substituted.text, compact(step.result, DIGITS) if step.result else ""] for step in steps
+        [
+            step.symbol.name,
+            str(step.search) if step.search else step.substituted.text,
+            compact(step.result, DIGITS) if step.result else "",
+        ]
+        for step in steps
     ]
     before = len(derivation.steps) - len(steps)
     caption = f"the last {len(steps)} of {len(derivation.steps)} steps" if before else ""
     table = html_table(["", "with numbers", "value"], rows, caption) if found and rows else ""
-    return card([f"{derivation.name}, {symbol.meaning}{value}"], table, "" if derivation.search else derivation.latex())
+    return card(
+        [f"{derivation.name}, {symbol.meaning}{value}"],
+        table,
+        "" if derivation.search else derivation.latex(),
+    )

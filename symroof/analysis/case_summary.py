@@ -53,7 +53,12 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
     """Words, value, bound, limit and name of each quantity that has a value."""
     known = {name for _, name, _ in ROWS if case.get(name)}
     return [
-        [words, *(_memory(case) if name == MEMORY_SHARE else both(case, name)), _limited_by(case, name, limit), name]
+        [
+            words,
+            *(_memory(case) if name == MEMORY_SHARE else both(case, name)),
+            _limited_by(case, name, limit),
+            name,
+        ]
         for words, name, limit in ROWS
         if name in known and INSTEAD.get(name) not in known
     ]
@@ -62,7 +67,12 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
     """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
     if (case.expected_case or case.at_peak) is not None:
-        header = ["", "expected (80 % range)" if is_measured(case) else "at the efficiencies given", "bound (at peak)", "limited by"]
+        header = [
+            "",
+            "expected (80 % range)" if is_measured(case) else "at the efficiencies given",
+            "bound (at peak)",
+            "limited by",
+        ]
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]
         header = ["", "bound (100 % of peak)", "", "limited by"]
@@ -74,8 +84,17 @@ MEMORY_SHARE = "memory_utilization"
 
 def _memory(case: BoundCase) -> tuple[str, str]:
     """What the most loaded device holds of what it may use, and whether it fits."""
-    used, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes_per_device", "usable_memory_per_device"))
-    fits = f"{PASSES} fits" if not case.does_not_fit else f"{FAILS} does not fit" if case.never_fits else f"{IN_PART} fits in part of its ranges"
+    used, usable = (
+        case.result(name).plain(DIGITS)
+        for name in ("memory_bytes_per_device", "usable_memory_per_device")
+    )
+    fits = (
+        f"{PASSES} fits"
+        if not case.does_not_fit
+        else f"{FAILS} does not fit"
+        if case.never_fits
+        else f"{IN_PART} fits in part of its ranges"
+    )
     return f"{used} of {usable}", fits
 
 
@@ -86,7 +105,13 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
         return f"{_cell(own)}, given", ""
     if case.expected_case is not None and case.case.theory.timed(name):
         expected = case.expected(name)
-        return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if endless(case, name) else ""), _bound_cell(case, own)
+        return (
+            _cell(replace(expected, flags=own.flags))
+            if expected
+            else NO_END
+            if endless(case, name)
+            else ""
+        ), _bound_cell(case, own)
     bound = case.peak_bound(name)
     return _cell(own), _bound_cell(case, bound) if bound else ""
 
@@ -153,17 +178,27 @@ def _limit(case: BoundCase, name: str) -> str:
 
 def limit_label(limit: Result, case: BoundCase) -> str:
     """What limits a time: over ranges that somebody gave all that do, over measured ones that at the expected values."""
-    return str(limit.value) if case.box.keys() <= case.measured_box.keys() else limit.plain().replace(" or ", "/")
+    return (
+        str(limit.value)
+        if case.box.keys() <= case.measured_box.keys()
+        else limit.plain().replace(" or ", "/")
+    )
 
 
 def verdict_lines(case: BoundCase) -> list[str]:
     """Each target against what is expected; none is met by what does not fit."""
     judged = judged_case(case)
     checks = target_checks(judged) if judged.hardware else []
-    endless_ones = [name for name in judged.targets if judged.hardware and waits_without_end(name, judged.case)]
+    endless_ones = [
+        name for name in judged.targets if judged.hardware and waits_without_end(name, judged.case)
+    ]
     return [
-        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}" for check in checks
-    ] + [f"{FAILS} {name} within {format_quantity(judged.targets[name], 's', DIGITS)}: {NO_END}" for name in endless_ones]
+        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}"
+        for check in checks
+    ] + [
+        f"{FAILS} {name} within {format_quantity(judged.targets[name], 's', DIGITS)}: {NO_END}"
+        for name in endless_ones
+    ]
 
 
 def _named(check: TargetCheck) -> str:
@@ -178,4 +213,8 @@ def _against_bound(case: BoundCase, check: TargetCheck) -> str:
 def used_memory(case: BoundCase) -> str:
     """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
     used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
-    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""
+    return (
+        f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %"
+        if used and usable
+        else ""
+    )

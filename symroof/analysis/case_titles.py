@@ -28,11 +28,23 @@ def case_title(bound_case: BoundCase) -> str:
     if bound_case.theory_only:
         varied = [f"{name} {value}" for name, value in bound_case.varied]
         return ", ".join([bound_case.case.theory.own.title, *varied])
-    drafted = f" drafted by {bound_case.chosen_draft.spec.shown_name}" if bound_case.chosen_draft.spec else ""
+    drafted = (
+        f" drafted by {bound_case.chosen_draft.spec.shown_name}"
+        if bound_case.chosen_draft.spec
+        else ""
+    )
     parts = [f"{model}{drafted} on {_group(bound_case)}"]
-    parts += [f"{name} {_span(bound_case, name)}" for name in ("batch", "prompt", "output") if name in bound_case.given]
+    parts += [
+        f"{name} {_span(bound_case, name)}"
+        for name in ("batch", "prompt", "output")
+        if name in bound_case.given
+    ]
     parts += degrees(bound_case)
-    parts += [f"{name} {value}" for name, value in bound_case.varied if name not in {"batch", "prompt", "output", *DEGREES}]
+    parts += [
+        f"{name} {value}"
+        for name, value in bound_case.varied
+        if name not in {"batch", "prompt", "output", *DEGREES}
+    ]
     return ", ".join(parts)
 
 
@@ -55,8 +67,16 @@ def _count(value: Fraction) -> str:
 
 def degrees(bound_case: BoundCase) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
-    above = [(name, bound_case.case.value(name)) for name in DEGREES if name in bound_case.case.given and bound_case.case.value(name) != 1]
-    of_decode = [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
+    above = [
+        (name, bound_case.case.value(name))
+        for name in DEGREES
+        if name in bound_case.case.given and bound_case.case.value(name) != 1
+    ]
+    of_decode = (
+        []
+        if [name for name, _ in above] in ([], ["tp"])
+        else [f"{name} {value}" for name, value in above]
+    )
     of_prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
     return [*of_decode, *([f"prefill {of_prefill}"] if of_prefill else [])]
 

@@ -14,7 +14,9 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
 
-def compile(quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any) -> Compiled:
+def compile(
+    quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any
+) -> Compiled:
     """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
 
     Args:
@@ -52,12 +54,21 @@ def compile(quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | N
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        raise InputError(Problem("quantities", "a function computes at least one", hint="such as itl"))
+        raise InputError(
+            Problem("quantities", "a function computes at least one", hint="such as itl")
+        )
     own = bound_case.case.theory.own
-    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), bound_case, single)
+    return _compiled(
+        tuple(known(name, own) for name in names), _moved(inputs, own), bound_case, single
+    )
 
 
-def compile_alike(quantities: Sequence[str], inputs: Sequence[str], bound_case: BoundCase, free: Collection[str] = ()) -> Compiled:
+def compile_alike(
+    quantities: Sequence[str],
+    inputs: Sequence[str],
+    bound_case: BoundCase,
+    free: Collection[str] = (),
+) -> Compiled:
     """Quantities as a function of inputs that may shape a layout of devices, for arrays of numbers that all lead to that of this case; those of ``free`` may be any.
 
     Raises:
@@ -65,10 +76,14 @@ def compile_alike(quantities: Sequence[str], inputs: Sequence[str], bound_case: 
     """
     own = bound_case.case.theory.own
     names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return compiled(names, moved, replace(bound_case.case.without_values(free), same_layout=True), False)
+    return compiled(
+        names, moved, replace(bound_case.case.without_values(free), same_layout=True), False
+    )
 
 
-def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[BoundCase]) -> list[Compiled]:
+def compile_cases(
+    quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[BoundCase]
+) -> list[Compiled]:
     """The same quantities as a function for each of several cases.
 
     Raises:
@@ -90,7 +105,9 @@ def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
     return moved
 
 
-def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], bound_case: BoundCase, single: bool) -> Compiled:
+def _compiled(
+    names: tuple[str, ...], inputs: tuple[str, ...], bound_case: BoundCase, single: bool
+) -> Compiled:
     return compiled(names, inputs, bound_case.case.without_values(inputs, rounded=True), single)
 
 

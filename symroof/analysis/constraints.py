@@ -5,7 +5,15 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, findings, metric_of, queues, unknown_targets, waits_without_end
+from symroof.analysis.verdict import (
+    LOAD,
+    TARGET_METRICS,
+    findings,
+    metric_of,
+    queues,
+    unknown_targets,
+    waits_without_end,
+)
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, UndefinedValue
@@ -79,11 +87,22 @@ class Constraint:
 
         A search for a wait takes some tenths of a second, and is only made for what is no count.
         """
-        if self.has_wait(bound_case.case) and (not waits or bound_case.case.theory.symbol(unknown).counted):
+        if self.has_wait(bound_case.case) and (
+            not waits or bound_case.case.theory.symbol(unknown).counted
+        ):
             return None
-        named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
+        named = next(
+            (
+                t.name
+                for t in THRESHOLDS.values()
+                if (t.equation, t.unknown) == (self.equation, unknown)
+            ),
+            None,
+        )
         try:
-            solution = solve(named, bound_case) if named else solve(self.equation, bound_case, unknown)  # the review solves the named ones anyhow
+            solution = (
+                solve(named, bound_case) if named else solve(self.equation, bound_case, unknown)
+            )  # the review solves the named ones anyhow
         except (InputError, NoValue):
             return None
         return None if solution.missing else solution
@@ -92,10 +111,26 @@ class Constraint:
 def constraints(bound_case: BoundCase) -> list[Constraint]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
     case = bound_case.case
-    memory = [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.has_value("fits") else []
+    memory = (
+        [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")]
+        if case.has_value("fits")
+        else []
+    )
     load = [Constraint(LOAD, LOAD, "1")] if queues(case) and case.has_value(LOAD) else []
-    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if waits_without_end(name, case) else None) for name in bound_case.targets}
-    return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
+    metrics = {
+        name: metric_of(name, case)
+        or (TARGET_METRICS[name] if waits_without_end(name, case) else None)
+        for name in bound_case.targets
+    }
+    return (
+        memory
+        + load
+        + [
+            Constraint(name, metric, TARGET_SYMBOLS[name])
+            for name, metric in metrics.items()
+            if metric
+        ]
+    )
 
 
 def passes(bound_case: BoundCase) -> bool | None:
@@ -110,4 +145,8 @@ def passes(bound_case: BoundCase) -> bool | None:
         return False
     if not findings(bound_case):
         return True
-    return None if all(condition.holds(bound_case.case) for condition in constraints(bound_case)) else False
+    return (
+        None
+        if all(condition.holds(bound_case.case) for condition in constraints(bound_case))
+        else False
+    )

@@ -24,7 +24,11 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
 def _solved_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     """The crossings of the equation solved anew in another case; none where it has no value there."""
     moved = _answers_in(case, solution.bound_case)
-    equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, formula_trees(solution).sides))}"
+    equation = (
+        solution.threshold.name
+        if solution.threshold
+        else f"{' = '.join(map(text, formula_trees(solution).sides))}"
+    )
     try:
         return solution.solve_again(equation, moved, solution.unknown).values
     except (InputError, NoValue):
@@ -42,13 +46,22 @@ def _answers_in(case: Case, bound_case: BoundCase) -> BoundCase:
 
 def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
     """The formula of the only crossing, where all it takes to hold still holds."""
-    branch = next((b for b in formula_trees(solution).crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
+    branch = next(
+        (
+            b
+            for b in formula_trees(solution).crossing.branches
+            if b.holds and b.value == solution.value and b.closed_form
+        ),
+        None,
+    )
     if branch is None or branch.closed_form is None or len(solution.values) > 1:
         return None
     try:
         value = evaluate(branch.closed_form, case)
         at_value = {solution.unknown: value}
-        holds = value > 0 and all(c.holds and evaluate(c.tree, case, at_value) for c in branch.conditions)
+        holds = value > 0 and all(
+            c.holds and evaluate(c.tree, case, at_value) for c in branch.conditions
+        )
     except NoValue:
         return None
     return Fraction(value) if holds else None
@@ -69,20 +82,35 @@ def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fract
     """The crossings at each corner; those corners where only a scan finds them are scanned together."""
     solved = formula_trees(solution)
     numeric = NumericEquation(Compare("=", *solved.sides), solution.unknown, solution.bound_case)
-    values = [None if solved.crossing.searched else _without_scan(solution, numeric, case) for case in corners]
+    values = [
+        None if solved.crossing.searched else _without_scan(solution, numeric, case)
+        for case in corners
+    ]
     left = [i for i, known in enumerate(values) if known is None]
-    scanned = numeric.crossings_by_scan([corners[i] for i in left]) if left and numeric.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
+    scanned = (
+        numeric.crossings_by_scan([corners[i] for i in left])
+        if left and numeric.shares_arrays
+        else [_solved_in(solution, corners[i]) for i in left]
+    )
     for i, crossings in zip(left, scanned, strict=True):
         values[i] = crossings
     return tuple(each for each in values if each is not None)
 
 
-def _without_scan(solution: Solution, numeric: NumericEquation, case: Case) -> tuple[Fraction, ...] | None:
+def _without_scan(
+    solution: Solution, numeric: NumericEquation, case: Case
+) -> tuple[Fraction, ...] | None:
     """The crossings in another case, where it takes no scan to find them; else None."""
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
-    at_corner = numeric if numeric.shares_formulas else NumericEquation(numeric.relation, numeric.unknown, _answers_in(case, solution.bound_case))
+    at_corner = (
+        numeric
+        if numeric.shares_formulas
+        else NumericEquation(
+            numeric.relation, numeric.unknown, _answers_in(case, solution.bound_case)
+        )
+    )
     try:
         crossings = at_corner.crossings_by_formula(case)
     except NoValue:  # solving it anew shows what is missing, and whether it matters
@@ -108,7 +136,11 @@ def extent_over_ranges(solution: Solution) -> Extent:
     if not met:
         return Extent(None, None, False)
     everywhere = everywhere and low is not None and solution.value is not None
-    beyond = side_beyond(solution, solution.value) if solution.value is not None and not everywhere else frozenset()
+    beyond = (
+        side_beyond(solution, solution.value)
+        if solution.value is not None and not everywhere
+        else frozenset()
+    )
     return Extent(min(met), max(met), everywhere, beyond)
 
 

@@ -44,7 +44,10 @@ class Derivation:
         self.symbol = self._theory.symbol(name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Derivation) and (self.name, self.bound_case) == (other.name, other.bound_case)
+        return isinstance(other, Derivation) and (self.name, self.bound_case) == (
+            other.name,
+            other.bound_case,
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, self.bound_case))
@@ -70,7 +73,11 @@ class Derivation:
     @cached_property
     def _expansion(self) -> Expr:
         """The formula over inputs alone."""
-        return self._formula if is_number(self._formula) else self.bound_case.case.expanded(Name(self.name))
+        return (
+            self._formula
+            if is_number(self._formula)
+            else self.bound_case.case.expanded(Name(self.name))
+        )
 
     @property
     def definition(self) -> Any:
@@ -120,12 +127,26 @@ class Derivation:
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
         formula = latex(self._formula, self._theory.latex)
-        return formula if isinstance(self.name, UNDECLARED_NAMES) else f"{self._theory.latex(self.name)} = {formula}"
+        return (
+            formula
+            if isinstance(self.name, UNDECLARED_NAMES)
+            else f"{self._theory.latex(self.name)} = {formula}"
+        )
 
     def __repr__(self) -> str:
         named = self.name in self.bound_case.case.theory.definitions
-        value = f" = {self.bound_case.both_text(self.name) if named else self.result.text()}" if self.result else ""
-        formula = "" if isinstance(self.name, UNDECLARED_NAMES) else f": {self.search}" if self.search else f" = {self.text}"
+        value = (
+            f" = {self.bound_case.both_text(self.name) if named else self.result.text()}"
+            if self.result
+            else ""
+        )
+        formula = (
+            ""
+            if isinstance(self.name, UNDECLARED_NAMES)
+            else f": {self.search}"
+            if self.search
+            else f" = {self.text}"
+        )
         return f"<{self.name}{formula}{value}>"
 
     def _repr_html_(self) -> str:
@@ -210,7 +231,11 @@ class Derivation:
             "expanded": self._both(self._expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
-        entry |= self.bound_case.as_json(self.name) if self.result else {"value": None, "reason": self.why_unknown}
+        entry |= (
+            self.bound_case.as_json(self.name)
+            if self.result
+            else {"value": None, "reason": self.why_unknown}
+        )
         entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
         if relation := implicit(self.name, self.bound_case):
@@ -231,11 +256,19 @@ class Derivation:
             "definition": self._defined(step),
             "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
-        return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
+        return entry | (
+            step.result.as_json()
+            if step.result
+            else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown}
+        )
 
     def _defined(self, step: DerivationStep) -> dict[str, str]:
         """The definition of a step: its formula, or how it is searched."""
-        return {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"} if step.search else self._both(formula_of(step))
+        return (
+            {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"}
+            if step.search
+            else self._both(formula_of(step))
+        )
 
     def _both(self, tree: Expr) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}

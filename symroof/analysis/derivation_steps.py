@@ -14,7 +14,19 @@ from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Expr, Name, Neg, QuantityAt, Sum, mentions, names, parts, walk
+from symroof.formula.tree import (
+    Add,
+    Call,
+    Expr,
+    Name,
+    Neg,
+    QuantityAt,
+    Sum,
+    mentions,
+    names,
+    parts,
+    walk,
+)
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
@@ -53,7 +65,11 @@ class Substituted:
         return mathml(self._tree, lambda name: self._shown(name).mathml, dots=True)
 
     def _shown(self, name: str) -> RenderedValue:
-        return self.substituted_values[name] if name in self.substituted_values else RenderedValue.name(name, self.spell(name))
+        return (
+            self.substituted_values[name]
+            if name in self.substituted_values
+            else RenderedValue.name(name, self.spell(name))
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,14 +117,28 @@ def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Deri
     if with_ranges and result is not None:
         put |= _in_one_unit(settled, result, bound_case)
     reason = bound_case.why_unknown(name) if result is None else ""
-    return DerivationStep(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, bound_case.case.search(name))
+    return DerivationStep(
+        theory.symbol(name),
+        formula,
+        Substituted(settled, put, theory.latex),
+        result,
+        reason,
+        bound_case.case.search(name),
+    )
 
 
-def _with_values(tree: Expr, bound_case: BoundCase, put: dict[str, RenderedValue], moving: frozenset[str] = frozenset()) -> Expr:
+def _with_values(
+    tree: Expr,
+    bound_case: BoundCase,
+    put: dict[str, RenderedValue],
+    moving: frozenset[str] = frozenset(),
+) -> Expr:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
     if isinstance(tree, Sum):
         moving |= {tree.index}
-    if isinstance(tree, QuantityAt) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
+    if isinstance(tree, QuantityAt) and not any(
+        mentions(value, index) for _, value in tree.changes for index in moving
+    ):
         try:
             value = bound_case.case.evaluate(tree)
         except NoValue:
@@ -137,7 +167,11 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
     result = bound_case.get(name) if with_ranges else None
     if result is not None and result.ranged:
         span = f"({result.span()})"
-        return RenderedValue(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
+        return RenderedValue(
+            written.text,
+            rf"{written.latex}\,\text{{{span}}}",
+            f"{written.mathml}{THIN}{words(span)}",
+        )
     return written
 
 
@@ -145,14 +179,33 @@ def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str,
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
     shown = list(dict.fromkeys(node.name for node in parts(tree) if isinstance(node, Name)))
-    is_sum = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in parts(tree))
-    if not is_sum or len(shown) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
+    is_sum = all(
+        isinstance(node, (Name, Neg, Add))
+        or (isinstance(node, Call) and node.function in ("max", "min"))
+        for node in parts(tree)
+    )
+    if (
+        not is_sum
+        or len(shown) < 2
+        or not isinstance(result.value, Fraction)
+        or not result.value
+        or own.counted
+        or own.written_in
+    ):
         return {}
-    values = {name: bound_case.get(name) for name in shown if theory.knows(name) and theory.symbol(name).unit == own.unit}
+    values = {
+        name: bound_case.get(name)
+        for name in shown
+        if theory.knows(name) and theory.symbol(name).unit == own.unit
+    }
     number, _ = scaled(result.value, own.unit)
     if len(values) < len(shown) or not own.unit:
         return {}
-    return {name: _rendered_in(value, result.value / number) for name, value in values.items() if value is not None and isinstance(value.value, Fraction)}
+    return {
+        name: _rendered_in(value, result.value / number)
+        for name, value in values.items()
+        if value is not None and isinstance(value.value, Fraction)
+    }
 
 
 def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
@@ -161,7 +214,9 @@ def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
     if not result.ranged or result.low is None or result.high is None:
         return RenderedValue(digits, digits, measured(digits, ""))
     span = f"({significant(result.low / size)} to {significant(result.high / size)})"
-    return RenderedValue(digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}")
+    return RenderedValue(
+        digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}"
+    )
 
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
@@ -172,5 +227,10 @@ def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
         return RenderedValue(plain, plain, measured(plain, ""))
     number, unit = scaled(value, symbol.unit)
-    digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
-    return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))
+    digits, spelled = (
+        significant(number).replace(",", ""),
+        unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu "),
+    )
+    return RenderedValue(
+        readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit)
+    )

@@ -22,7 +22,12 @@ CLOCKS = (Fraction(9, 10), Fraction(3, 4), Fraction(1, 2))
 """Shares of the peak that a limit on power or heat leaves."""
 CACHED = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
 """Shares of a prompt that a prefix cache may hold."""
-UNDER_LOAD = {"itl": "sustained_itl", "itl_last": "sustained_itl", "tpot": "sustained_itl", "ttft": "loaded_ttft"}
+UNDER_LOAD = {
+    "itl": "sustained_itl",
+    "itl_last": "sustained_itl",
+    "tpot": "sustained_itl",
+    "ttft": "loaded_ttft",
+}
 """What a server shows that prefills beside its decodes, for what one request alone takes."""
 SIGNATURES = ("itl", "ttft")
 ALIKE = 0.05
@@ -73,7 +78,10 @@ class Explanation:
     signature: tuple[tuple[str, Result, Result], ...]
 
     def as_json(self) -> dict[str, Any]:
-        seen = [{"quantity": name, "now": plain_value(now.value), "then": plain_value(then.value)} for name, now, then in self.signature]
+        seen = [
+            {"quantity": name, "now": plain_value(now.value), "then": plain_value(then.value)}
+            for name, now, then in self.signature
+        ]
         return {
             "cause": self.cause.name, "variant": self.said or None, "reads": self.reads, **interval_json(self.predicted), "holds": self.holds,
             "off": round(self.off, 4), "free": self.cause.free, "then_also": seen, "check": self.cause.check,
@@ -132,13 +140,27 @@ def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
     request = replace(study.request, efficiency="measured")
     case = _case(request)
     if not case.case.theory.timed(name):
-        raise InputError(Problem(f"{name}"[:80], "depends on no efficiency: it is counted, and not explained by a server", hint="measure itl, ttft or a rate"))
+        raise InputError(
+            Problem(
+                f"{name}"[:80],
+                "depends on no efficiency: it is counted, and not explained by a server",
+                hint="measure itl, ttft or a rate",
+            )
+        )
     try:
         expected = case.result(name)
     except NoValue as error:
         raise InputError(Problem(name, f"has no value in this case: {error}")) from None
     inside = _holds(expected, measured)
-    found = [] if inside else [made for cause in CAUSES if (made := _best(cause, case, request, name, expected, measured))]
+    found = (
+        []
+        if inside
+        else [
+            made
+            for cause in CAUSES
+            if (made := _best(cause, case, request, name, expected, measured))
+        ]
+    )
     found.sort(key=lambda each: (not each.holds, each.holds and each.cause.free, each.off))
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
 
@@ -150,7 +172,9 @@ def _case(request: Request) -> BoundCase:
 
 
 def _holds(result: Result, measured: Fraction) -> bool:
-    low, high = (Fraction(result.value if end is None else end) for end in (result.low, result.high))
+    low, high = (
+        Fraction(result.value if end is None else end) for end in (result.low, result.high)
+    )
     return low <= measured <= high
 
 
@@ -160,7 +184,9 @@ def _off(result: Result, measured: Fraction) -> float:
     return max(ratio, 1 / ratio)
 
 
-def _best(cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: Fraction) -> Explanation | None:
+def _best(
+    cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: Fraction
+) -> Explanation | None:
     """The variant of a cause that comes nearest to the figure; None where none comes nearer than the case as it is."""
     made = []
     for said, change in cause.changes(case):
@@ -174,11 +200,23 @@ def _best(cause: Cause, case: BoundCase, request: Request, name: str, expected: 
             continue
         if predicted is None or _off(predicted, measured) >= _off(expected, measured):
             continue
-        made.append(Explanation(cause, said, reads, predicted, _holds(predicted, measured), _off(predicted, measured), _signature(case, there, name)))
+        made.append(
+            Explanation(
+                cause,
+                said,
+                reads,
+                predicted,
+                _holds(predicted, measured),
+                _off(predicted, measured),
+                _signature(case, there, name),
+            )
+        )
     return min(made, key=lambda each: (not each.holds, each.off), default=None)
 
 
-def _signature(case: BoundCase, there: BoundCase, name: str) -> tuple[tuple[str, Result, Result], ...]:
+def _signature(
+    case: BoundCase, there: BoundCase, name: str
+) -> tuple[tuple[str, Result, Result], ...]:
     """What the cause does to other figures that one can measure: the ITL of one request, the time to first token."""
     rows = []
     single = case.case.value("batch") == 1
@@ -187,7 +225,10 @@ def _signature(case: BoundCase, there: BoundCase, name: str) -> tuple[tuple[str,
         *((each, each) for each in SIGNATURES if each != name and not (single and each == "itl")),
     ):
         try:
-            now, then = (_alone(each).result(alone) if label != alone else each.result(alone) for each in (case, there))
+            now, then = (
+                _alone(each).result(alone) if label != alone else each.result(alone)
+                for each in (case, there)
+            )
         except (InputError, NoValue):
             continue
         rows.append((label, now, then))
@@ -217,7 +258,9 @@ def _formats(case: BoundCase) -> Iterator[Change]:
     """Weights in the other precisions that people load by mistake."""
     stored = 8 * case.case.value("weight_bytes_per_param")
     for name in ("fp32", "bf16", "fp8"):
-        if abs(BITS[name] - stored) > 1:  # a format with scales is a little wider than its name says
+        if (
+            abs(BITS[name] - stored) > 1
+        ):  # a format with scales is a little wider than its name says
             yield f"weights in {name}", request_of(weights=name, origin=ORIGIN)
 
 
@@ -230,13 +273,21 @@ def _cache_format(case: BoundCase) -> Iterator[Change]:
 
 def _clocks(case: BoundCase) -> Iterator[Change]:
     for share in CLOCKS:
-        values = {name: case.case.value(name) * share for name in ("peak_flops", "attention_peak_flops", "mem_bandwidth") if name in case.given}
+        values = {
+            name: case.case.value(name) * share
+            for name in ("peak_flops", "attention_peak_flops", "mem_bandwidth")
+            if name in case.given
+        }
         yield f"at {float(100 * share):g} % of compute and bandwidth", _values(**values)
 
 
 def _pcie(case: BoundCase) -> Iterator[Change]:
     known_links = {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
-    if known_links and case.case.value("instance_devices") > 1 and case.case.value("host_bandwidth") < case.case.value("link_bandwidth"):
+    if (
+        known_links
+        and case.case.value("instance_devices") > 1
+        and case.case.value("host_bandwidth") < case.case.value("link_bandwidth")
+    ):
         yield "", _values(link_bandwidth=case.case.value("host_bandwidth"))
 
 

@@ -51,13 +51,19 @@ class CaseDifference:
     def applied(self, bound_case: BoundCase) -> BoundCase:
         """The case with this change."""
         if self.switch:
-            return bound_case.with_changes(assumptions=bound_case.assumptions.replaced(**{self.name: self.after}))
+            return bound_case.with_changes(
+                assumptions=bound_case.assumptions.replaced(**{self.name: self.after})
+            )
         if self.declared is not None:
             return bound_case.with_changes(request=replace(bound_case.request, own=self.declared))
-        values = {name: value for name, value in bound_case.given.items() if name not in dict(self.given)}
+        values = {
+            name: value for name, value in bound_case.given.items() if name not in dict(self.given)
+        }
         values |= {name: value for name, value in self.given if value is not None}
         bound_case = bound_case.with_changes(given=values)
-        return replace(bound_case, chosen_model=self.model.chosen_model) if self.model else bound_case
+        return (
+            replace(bound_case, chosen_model=self.model.chosen_model) if self.model else bound_case
+        )
 
 
 def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
@@ -69,11 +75,23 @@ def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
     >>> [(change.kind, change.name, change.before, change.after) for change in differences(a, b)]
     [('switch', 'attention', 'causal', 'full'), ('input', 'prompt', '2,048 tokens', '4,096 tokens')]
     """
-    names = [name for name in dict.fromkeys((*a.given, *b.given)) if _comparable(name, a) != _comparable(name, b)]
+    names = [
+        name
+        for name in dict.fromkeys((*a.given, *b.given))
+        if _comparable(name, a) != _comparable(name, b)
+    ]
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     values = [name for name in names if name not in defining]
     own = b.request.own
-    declared = (CaseDifference("definition", "names of its own", ", ".join(a.request.own) or "none", ", ".join(own) or "none", declared=own),)
+    declared = (
+        CaseDifference(
+            "definition",
+            "names of its own",
+            ", ".join(a.request.own) or "none",
+            ", ".join(own) or "none",
+            declared=own,
+        ),
+    )
     return (
         *(declared if own != a.request.own else ()),
         *(change for name in defining for change in _definition(name, a, b)),
@@ -88,7 +106,13 @@ def _comparable(name: str, side: BoundCase) -> object:
     if given is None:
         return None
     setting = given.setting
-    return (setting.low, setting.high) if isinstance(setting, ValueRange) else (setting, given.definition) if given.definition else setting
+    return (
+        (setting.low, setting.high)
+        if isinstance(setting, ValueRange)
+        else (setting, given.definition)
+        if given.definition
+        else setting
+    )
 
 
 def _defines(name: str, side: BoundCase) -> bool:
@@ -96,7 +120,9 @@ def _defines(name: str, side: BoundCase) -> bool:
     given, quantity = side.given.get(name), QUANTITIES.get(name)
     if given is None or base_name(name) in WEIGHT_WIDTHS:
         return False
-    derived = quantity is not None and quantity.group not in ("model", "device") and name != "context"
+    derived = (
+        quantity is not None and quantity.group not in ("model", "device") and name != "context"
+    )
     return derived or not isinstance(given.setting, (Num, ValueRange))
 
 
@@ -104,12 +130,23 @@ def _switches(a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """How operators' times add up comes first: under a maximum of sums, what one operator counts may not show."""
     for switch in sorted(SWITCHES, key=lambda name: name != "roofline"):
         if a.assumptions[switch] != b.assumptions[switch]:
-            yield CaseDifference("switch", switch, a.assumptions[switch], b.assumptions[switch], switch=True, slip=_slip(switch, a, b))
+            yield CaseDifference(
+                "switch",
+                switch,
+                a.assumptions[switch],
+                b.assumptions[switch],
+                switch=True,
+                slip=_slip(switch, a, b),
+            )
 
 
 def _slip(name: str, *sides: BoundCase) -> str:
     """What the presets of the sides say is wrong with something they set."""
-    texts = (f"{side.preset.name}: {side.preset.slips[name]}" for side in sides if side.preset and name in side.preset.slips)
+    texts = (
+        f"{side.preset.name}: {side.preset.slips[name]}"
+        for side in sides
+        if side.preset and name in side.preset.slips
+    )
     return "; ".join(dict.fromkeys(texts))
 
 
@@ -117,20 +154,54 @@ def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[CaseDifferenc
     """The change of a formula: the tools' terms one by one where they share one formula, else all at once."""
     one, other = _parts(name, a), _parts(name, b)
     if one is None or other is None or not (one.terms or other.terms):
-        yield CaseDifference("definition", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
+        yield CaseDifference(
+            "definition",
+            name,
+            _shown(name, a),
+            _shown(name, b),
+            ((name, b.given.get(name)),),
+            slip=_slip(name, a, b),
+        )
         return
     now, made = one, []
     if one.base != other.base:
         now = Definition(other.base, one.terms, other.own_base)
-        made.append(CaseDifference("definition", name, _formula(one.base), _formula(other.base), ((name, _given(now)),), slip=_slip(name, a, b)))
+        made.append(
+            CaseDifference(
+                "definition",
+                name,
+                _formula(one.base),
+                _formula(other.base),
+                ((name, _given(now)),),
+                slip=_slip(name, a, b),
+            )
+        )
     for label, term in one.terms:
         if (label, term) not in other.terms:
             now = replace(now, terms=tuple(part for part in now.terms if part[0] != label))
-            made.append(CaseDifference("definition", f"{name}: {label}", _formula(term), LEFT_OUT, ((name, _given(now)),), slip=_slip(label, a)))
+            made.append(
+                CaseDifference(
+                    "definition",
+                    f"{name}: {label}",
+                    _formula(term),
+                    LEFT_OUT,
+                    ((name, _given(now)),),
+                    slip=_slip(label, a),
+                )
+            )
     for label, term in other.terms:
         if (label, term) not in one.terms:
             now = replace(now, terms=(*now.terms, (label, term)))
-            made.append(CaseDifference("definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(now)),), slip=_slip(label, b)))
+            made.append(
+                CaseDifference(
+                    "definition",
+                    f"{name}: {label}",
+                    LEFT_OUT,
+                    _formula(term),
+                    ((name, _given(now)),),
+                    slip=_slip(label, b),
+                )
+            )
     yield from made[:-1]
     yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
 
@@ -146,12 +217,16 @@ def base_definition(name: str, tool: BoundCase) -> Callable[[BoundCase], CaseDif
             given = _given(replace(given.definition, terms=()))
         kind: Kind = "definition" if _defines(name, tool) else "input"
         after = _formula(given.definition.tree) if given.definition else _shown(name, tool)
-        return CaseDifference(kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool))
+        return CaseDifference(
+            kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool)
+        )
 
     return change
 
 
-def added_term(name: str, label: str, term: Expr, slip: str = "") -> Callable[[BoundCase], CaseDifference | None]:
+def added_term(
+    name: str, label: str, term: Expr, slip: str = ""
+) -> Callable[[BoundCase], CaseDifference | None]:
     """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
 
     def change(case: BoundCase) -> CaseDifference | None:
@@ -159,7 +234,12 @@ def added_term(name: str, label: str, term: Expr, slip: str = "") -> Callable[[B
         if parts is None or (label, term) in parts.terms:
             return None
         return CaseDifference(
-            "definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(replace(parts, terms=(*parts.terms, (label, term))))),), slip=slip
+            "definition",
+            f"{name}: {label}",
+            LEFT_OUT,
+            _formula(term),
+            ((name, _given(replace(parts, terms=(*parts.terms, (label, term))))),),
+            slip=slip,
         )
 
     return change
@@ -171,7 +251,11 @@ def _parts(name: str, side: BoundCase) -> Definition | None:
     if given is not None:
         return given.definition
     quantity = QUANTITIES.get(name)
-    return Definition(parse(quantity.definition), (), own_base=False) if quantity is not None and quantity.definition else None
+    return (
+        Definition(parse(quantity.definition), (), own_base=False)
+        if quantity is not None and quantity.definition
+        else None
+    )
 
 
 def _given(definition: Definition) -> SourcedValue:
@@ -184,8 +268,20 @@ def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDiffer
     if a.model != b.model or model:
         both = tuple((name, b.given.get(name)) for name in model)
         named = a.chosen_model.name != b.chosen_model.name
-        labels = ("model", a.chosen_model.name or "none", b.chosen_model.name or "none") if named else ("weights", *_precisions(a, b))
-        stored = () if named else tuple((name, b.given.get(name)) for name in names if base_name(name) in WEIGHT_WIDTHS and name not in model)
+        labels = (
+            ("model", a.chosen_model.name or "none", b.chosen_model.name or "none")
+            if named
+            else ("weights", *_precisions(a, b))
+        )
+        stored = (
+            ()
+            if named
+            else tuple(
+                (name, b.given.get(name))
+                for name in names
+                if base_name(name) in WEIGHT_WIDTHS and name not in model
+            )
+        )
         yield CaseDifference("input", *labels, (*both, *stored), model=b)
         model = [name for name, _ in (*both, *stored)]
     rest = [name for name in names if name not in model]
@@ -194,16 +290,36 @@ def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDiffer
         before, after = _precisions(a, b)
         if before == after:
             before, after = _shown(stored_names[0], a), _shown(stored_names[0], b)
-        yield CaseDifference("input", "weights", before, after, tuple((name, b.given.get(name)) for name in stored_names))
+        yield CaseDifference(
+            "input",
+            "weights",
+            before,
+            after,
+            tuple((name, b.given.get(name)) for name in stored_names),
+        )
     order = {name: index for index, name in enumerate(INPUTS)}
-    for name in sorted((name for name in rest if name not in stored_names), key=lambda name: (order.get(base_name(name), len(order)), name)):
-        yield CaseDifference("input", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
+    for name in sorted(
+        (name for name in rest if name not in stored_names),
+        key=lambda name: (order.get(base_name(name), len(order)), name),
+    ):
+        yield CaseDifference(
+            "input",
+            name,
+            _shown(name, a),
+            _shown(name, b),
+            ((name, b.given.get(name)),),
+            slip=_slip(name, a, b),
+        )
 
 
 def _of_model(names: list[str], a: BoundCase, b: BoundCase) -> list[str]:
     """The inputs among these that a model supplies on either side."""
     sides = ((side.given.get(name), name) for name in names for side in (a, b))
-    return list(dict.fromkeys(name for given, name in sides if given is not None and given.source.startswith("model ")))
+    return list(
+        dict.fromkeys(
+            name for given, name in sides if given is not None and given.source.startswith("model ")
+        )
+    )
 
 
 def _precisions(a: BoundCase, b: BoundCase) -> tuple[str, str]:
@@ -216,8 +332,18 @@ def _shown(name: str, side: BoundCase) -> str:
     if given is None:
         default = default_of(name)
         definition = side.case.theory.definition(name)
-        return as_written(name, default) if default is not None else _formula(definition) if definition is not None else NOT_SET
-    return as_written(name, given.setting) if isinstance(given.setting, (Num, ValueRange)) else _formula(given.setting)
+        return (
+            as_written(name, default)
+            if default is not None
+            else _formula(definition)
+            if definition is not None
+            else NOT_SET
+        )
+    return (
+        as_written(name, given.setting)
+        if isinstance(given.setting, (Num, ValueRange))
+        else _formula(given.setting)
+    )
 
 
 def _formula(tree: Expr) -> str:

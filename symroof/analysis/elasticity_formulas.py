@@ -18,7 +18,14 @@ from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Add, Call, Div, Expr, Name, mentions, parts
 from symroof.solver.arms import winning_arms
-from symroof.solver.rational import NotRational, Polynomial, quotient, rational, shared_factors_out, terms_of
+from symroof.solver.rational import (
+    NotRational,
+    Polynomial,
+    quotient,
+    rational,
+    shared_factors_out,
+    terms_of,
+)
 from symroof.solver.symbolic import arms
 
 
@@ -40,7 +47,9 @@ def elasticity(tree: Expr, x: str) -> Expr:
     over, under = (shared_factors_out(p) for p in rational(tree, x))
     if set(over.values()) == {ZERO}:
         return ZERO
-    if len(over) == 1:  # what falls with the denominator: weights/(weights + cache), rather than 1 - cache/(weights + cache)
+    if (
+        len(over) == 1
+    ):  # what falls with the denominator: weights/(weights + cache), rather than 1 - cache/(weights + cache)
         return _weighted(under, x, -1, next(iter(over)))
     if len(under) == 1:
         return _weighted(over, x, 1, next(iter(under)))
@@ -49,7 +58,9 @@ def elasticity(tree: Expr, x: str) -> Expr:
 
 def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Expr:
     """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
-    terms = [(power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)]
+    terms = [
+        (power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)
+    ]
     weighted = [(direction * (power - origin), term) for power, term in terms if power != origin]
     moved = build.add(ZERO, *(build.mul(build.number(weight), term) for weight, term in weighted))
     return build.div(moved, build.add(ZERO, *(term for _, term in terms)))
@@ -114,9 +125,14 @@ class ElasticityFormula:
         decode_compute_time attention_flops_per_pair*decode_pairs/decode_flops
         decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
         """
-        forms = [(elasticity(arm, self.x), conditions) for arm, conditions in islice(arms(self.tree, self.x), most + 1)]
+        forms = [
+            (elasticity(arm, self.x), conditions)
+            for arm, conditions in islice(arms(self.tree, self.x), most + 1)
+        ]
         for form, conditions in forms if len(forms) <= most else ():
-            winners = dict.fromkeys(self._arm_names.get(condition.left, "") for condition in conditions)
+            winners = dict.fromkeys(
+                self._arm_names.get(condition.left, "") for condition in conditions
+            )
             if "" not in winners:  # an arm without a name cannot be reported
                 yield self._readable(form), ", ".join(winners)
 
@@ -133,7 +149,9 @@ class ElasticityFormula:
         if len(over) > 1 or len(under) > 1 or not power:
             return None
         mark, moved = f"{name}:{self.x}", build.power(Name(self.x), build.number(abs(power)))
-        self._marks[mark] = build.div(Name(name), moved) if power > 0 else build.mul(Name(name), moved)
+        self._marks[mark] = (
+            build.div(Name(name), moved) if power > 0 else build.mul(Name(name), moved)
+        )
         return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
 
     def _number(self, arm: Expr) -> Fraction:
@@ -143,7 +161,11 @@ class ElasticityFormula:
     def _readable(self, tree: Expr) -> Expr:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
         written = self._summed(_cancelled(substitute(tree, self._marks)))
-        return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
+        return (
+            shortest(written, self.bound_case)
+            if len(text(written)) <= WORTH_SHORTENING
+            else written
+        )
 
     def _summed(self, tree: Expr) -> Expr:
         """Sums that a quantity is the name of, by that name: its terms may be among others."""
@@ -151,14 +173,20 @@ class ElasticityFormula:
         if isinstance(summed, Add):
             for name, terms in self._sums.items():
                 if terms <= set(summed.terms):
-                    return self._summed(build.add(Name(name), *(term for term in summed.terms if term not in terms)))
+                    return self._summed(
+                        build.add(Name(name), *(term for term in summed.terms if term not in terms))
+                    )
         return summed
 
     @cached_property
     def _sums(self) -> dict[str, set[Expr]]:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
-        formulas = {name: case.formula_or_name(name) for name in sorted(case.dependencies(self.name)) if name != self.name}
+        formulas = {
+            name: case.formula_or_name(name)
+            for name in sorted(case.dependencies(self.name))
+            if name != self.name
+        }
         sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
 
@@ -167,7 +195,13 @@ class ElasticityFormula:
         """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.dependencies(self.name)))
-        named = (arm.name for tree in definitions if tree is not None for node in parts(tree) for arm in named_arms(node))
+        named = (
+            arm.name
+            for tree in definitions
+            if tree is not None
+            for node in parts(tree)
+            for arm in named_arms(node)
+        )
         return {self._inlined(name): name for name in named}
 
 

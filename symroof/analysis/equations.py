@@ -28,7 +28,13 @@ def named_threshold(equation: str, known: Theory) -> Threshold | None:
         return threshold
     parts = known.parts(threshold.step)
     if part not in parts:
-        raise InputError(Problem(equation[:SHOWN], f"no operator {part!r}" if parts else f"{name} is of the whole case", hint=nearest(part, parts)))
+        raise InputError(
+            Problem(
+                equation[:SHOWN],
+                f"no operator {part!r}" if parts else f"{name} is of the whole case",
+                hint=nearest(part, parts),
+            )
+        )
     return of_part(threshold, part)
 
 
@@ -39,20 +45,41 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         InputError: not an equation.
     """
     try:
-        tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
+        tree = (
+            read_expression(equation, own=own)
+            if is_sympy(equation)
+            else resolved(read_formula(equation, tuple(own)))
+        )
     except FormulaError as error:
         hint = "write one =" if "==" in equation else ""
-        raise InputError(Problem("equation", error.message, 1, error.column, hint=hint, source=equation[:200])) from None
+        raise InputError(
+            Problem("equation", error.message, 1, error.column, hint=hint, source=equation[:200])
+        ) from None
     if is_sympy(equation) and not isinstance(tree, (Compare, ArgMax, Name)):
         tree = Compare("=", tree, ZERO)
     if isinstance(tree, Compare) and tree.operator != "=":
         hint = "solve it with =; the answer says on which side of the crossing it holds"
-        raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
+        raise InputError(
+            Problem(
+                "equation",
+                "is a bound, not of the form lhs = rhs",
+                hint=hint,
+                source=str(equation)[:200],
+            )
+        )
     if not isinstance(tree, Compare):
         thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
         if isinstance(tree, Name):
-            raise InputError(Problem(tree.name[:80], "no such threshold, and not of the form lhs = rhs", hint=nearest(tree.name, thresholds)))
-        raise InputError(Problem("equation", "is not of the form lhs = rhs", source=str(equation)[:200]))
+            raise InputError(
+                Problem(
+                    tree.name[:80],
+                    "no such threshold, and not of the form lhs = rhs",
+                    hint=nearest(tree.name, thresholds),
+                )
+            )
+        raise InputError(
+            Problem("equation", "is not of the form lhs = rhs", source=str(equation)[:200])
+        )
     return tree
 
 
@@ -61,7 +88,9 @@ def without_idle_changes(relation: Compare, known: Theory) -> Compare:
 
     def heed(tree: Expr) -> Expr:
         if isinstance(tree, QuantityAt):
-            changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
+            changes = tuple(
+                (key, value) for key, value in tree.changes if known.depends(tree.name, key)
+            )
             return QuantityAt(tree.name, changes) if changes else Name(tree.name)
         return rebuild(tree, heed)
 
@@ -71,29 +100,57 @@ def without_idle_changes(relation: Compare, known: Theory) -> Compare:
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     """The name to solve for: any input, or any quantity, which is then independent of its definition."""
     if asked is None:
-        raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
+        raise InputError(
+            Problem(
+                equation[:SHOWN],
+                "say what to solve for",
+                hint="--for batch, or for_='batch' in Python",
+            )
+        )
     unknown = printed_name(asked)
     if not known.knows(unknown):
-        raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
+        raise InputError(
+            Problem(
+                asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)
+            )
+        )
     if kinds := known.kinds.get(unknown):
-        raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
+        raise InputError(
+            Problem(
+                unknown,
+                "differs between parts of this model",
+                hint=f"solve for {' or '.join(kinds)}",
+            )
+        )
     if isinstance(known.definition(unknown), (Compare, ArgMax)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
     return unknown
 
 
-def check_names(relation: Compare, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
+def check_names(
+    relation: Compare, unknown: str | None, bound_case: BoundCase, equation: str
+) -> None:
     """Check that every name is known and a number, and that both sides have one dimension."""
     known = bound_case.case.theory
     for name in all_names(relation):
         if not known.knows(name):
-            raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
+            raise InputError(
+                Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known))
+            )
         if isinstance(known.definition(name), (Compare, ArgMax)):
-            raise InputError(Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number"))
+            raise InputError(
+                Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number")
+            )
         _check_signs(name, unknown, bound_case, equation)
         for inner in sorted(known.dependencies(name) - {unknown, *bound_case.case.given}):
             if why := known.not_closed(inner):
-                raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
+                raise NoValueHere(
+                    Problem(
+                        equation[:SHOWN],
+                        f"{inner} has {why}",
+                        hint=f"--set {inner}='…' gives it a value",
+                    )
+                )
     try:
         dimension.dimension(relation, known.dimension)
         dimension.check_counts(relation, known.dimension, known.is_share)
@@ -110,9 +167,21 @@ def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation
         if declared is None or not declared.signed:
             continue
         if inner == unknown:
-            raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative; an equation is solved for what is positive", hint="declare its sign"))
+            raise InputError(
+                Problem(
+                    equation[:SHOWN],
+                    f"{inner} may be negative; an equation is solved for what is positive",
+                    hint="declare its sign",
+                )
+            )
         if not bound_case.case.has_value(inner):
-            raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative: which answer holds turns on its value", hint=f"give {inner} one"))
+            raise InputError(
+                Problem(
+                    equation[:SHOWN],
+                    f"{inner} may be negative: which answer holds turns on its value",
+                    hint=f"give {inner} one",
+                )
+            )
 
 
 def _nearest(name: str, known: Theory) -> str:
@@ -130,9 +199,28 @@ def all_names(tree: Expr) -> Iterator[str]:
 def check_occurs(relation: Compare, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
     known = bound_case.case.theory
-    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in bound_case.case.reachable_names(name) for name in names(relation)):
+    if relation.left == relation.right or any(
+        known.depends(name, unknown) or unknown in bound_case.case.reachable_names(name)
+        for name in names(relation)
+    ):
         return
-    if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
+    if any(
+        theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown)
+        for name in names(relation)
+    ):
         return
-    can = sorted({name for side in names(relation) for name in known.dependencies(side) if known.own.input(name) and name != unknown})
-    raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))
+    can = sorted(
+        {
+            name
+            for side in names(relation)
+            for name in known.dependencies(side)
+            if known.own.input(name) and name != unknown
+        }
+    )
+    raise InputError(
+        Problem(
+            equation[:SHOWN],
+            f"{unknown} does not occur in it",
+            hint=f"it can be solved for {', '.join(can[:12])}" if can else "",
+        )
+    )

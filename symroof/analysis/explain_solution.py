@@ -27,7 +27,11 @@ def explain_solution(solution: Solution) -> str:
     if formula_trees(solution).crossing.more:
         sentence += "; more choices of arms than are listed here, or more crossings, are possible"
     never = solution.verdict in ("lhs_above", "lhs_below")
-    return f"{sentence}; for a number, {solution.missing} is missing" if solution.missing and not never else sentence
+    return (
+        f"{sentence}; for a number, {solution.missing} is missing"
+        if solution.missing and not never
+        else sentence
+    )
 
 
 def _beyond_context(solution: Solution) -> str:
@@ -39,13 +43,21 @@ def _beyond_context(solution: Solution) -> str:
     own = next(names for names in LENGTHS if solution.unknown in names)
     model = bound_case.model
     beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
-    return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens" if model and beyond else ""
+    return (
+        f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens"
+        if model and beyond
+        else ""
+    )
 
 
 def _reason(solution: Solution) -> str:
     verdict, threshold = solution.verdict, solution.threshold
     if verdict == "identical":
-        return "both sides are the same formula" if solution.moves else "both sides are the same, and neither moves with the unknown"
+        return (
+            "both sides are the same formula"
+            if solution.moves
+            else "both sides are the same, and neither moves with the unknown"
+        )
     means = f"{threshold.means}; " if threshold else ""
     if verdict == "conditional":
         return f"{means}{_conditional(solution)}"
@@ -54,7 +66,9 @@ def _reason(solution: Solution) -> str:
     if solution.value is None:
         return _never(solution)
     if solution.integer and solution.value < 1 and not solution.stretches:
-        return f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
+        return (
+            f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
+        )
     return threshold.means if threshold else _sides(solution)
 
 
@@ -85,8 +99,16 @@ def _reach(solution: Solution) -> str:
             return f"every {unknown}"
         span = f"every {unknown} up to {last}" if whole else f"{unknown} from {first} to {last}"
         return span + _beyond(searched[1], solution)
-    pole = end is not None and unknown not in SHARES and INPUTS.get(unknown, solution.symbol).most is None
-    return f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"every {unknown}"
+    pole = (
+        end is not None
+        and unknown not in SHARES
+        and INPUTS.get(unknown, solution.symbol).most is None
+    )
+    return (
+        f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero,"
+        if pole and end
+        else f"every {unknown}"
+    )
 
 
 def _beyond(last: Fraction, solution: Solution) -> str:
@@ -103,7 +125,11 @@ def _beyond(last: Fraction, solution: Solution) -> str:
 
 def _own_value(solution: Solution) -> str:
     """The remark that the case itself has more arrivals than any that the answer is about: its queue grows."""
-    if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.bound_case.case.given or not overloaded(solution.bound_case):
+    if (
+        solution.unknown != "arrival_rate"
+        or "arrival_rate" not in solution.bound_case.case.given
+        or not overloaded(solution.bound_case)
+    ):
         return ""
     return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
@@ -114,7 +140,11 @@ def shown_side(side: Expr, solution: Solution) -> str:
         unit = _unit(solution)
         return with_unit(side.value, unit) if unit is not None else text(side)
     written = text(side)
-    return written if len(written) <= LONGEST else f"the {'left' if side == formula_trees(solution).sides[0] else 'right'} side"
+    return (
+        written
+        if len(written) <= LONGEST
+        else f"the {'left' if side == formula_trees(solution).sides[0] else 'right'} side"
+    )
 
 
 LONGEST = 160
@@ -145,23 +175,48 @@ def _growth(solution: Solution) -> str:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.bound_case.box:
         return ""
-    named = [(shown_side(side, solution), _flag(side, solution)) for side in formula_trees(solution).sides]
+    named = [
+        (shown_side(side, solution), _flag(side, solution))
+        for side in formula_trees(solution).sides
+    ]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
-        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), named, strict=False)]
+        shown = [
+            f"{format_quantity(value, unit)}{flag}"
+            for value, (_, flag) in zip(ends or (), named, strict=False)
+        ]
         return f"even at {unknown} 1 they are {' and '.join(shown)}" if shown else ""
     far = [values for point in POINTS if (values := _values(solution, point))]
     if len(far) < len(POINTS):
         return ""
-    sides = [(name, flag, values) for (name, flag), values in zip(named, zip(*far, strict=True), strict=True)]
+    sides = [
+        (name, flag, values)
+        for (name, flag), values in zip(named, zip(*far, strict=True), strict=True)
+    ]
     if solution.symbol.counted and all(_linear(values) for _, _, values in sides):
-        steps = [f"{with_unit((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
-        still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
+        steps = [
+            f"{with_unit((values[1] - values[0]) / FAR, unit)}{flag} to {name}"
+            for name, flag, values in sides
+            if values[0] != values[1]
+        ]
+        still = [
+            (name, flag, with_unit(values[0], unit))
+            for name, flag, values in sides
+            if values[0] == values[1]
+        ]
         fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
-        grown = [f"each {solution.symbol.display_unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
+        grown = (
+            [f"each {solution.symbol.display_unit or unknown} adds {' and '.join(steps)}"]
+            if steps
+            else [f"far out neither grows with {unknown}"]
+        )
         return ", ".join([*grown, *fixed])
     if all(_settles(values) for _, _, values in sides):
-        return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])
+        return ", ".join(
+            f"{name} tends to {format_quantity(values[-1], unit)}{flag}"
+            for name, flag, values in sides
+            if values[0] != values[-1]
+        )
     return ""
 
 
@@ -173,7 +228,10 @@ def _flag(side: Expr, solution: Solution) -> str:
 
 
 def _linear(values: tuple[Fraction, ...]) -> bool:
-    return abs((values[2] - values[1]) - (values[1] - values[0])) <= abs(values[2] - values[1]) * SETTLED
+    return (
+        abs((values[2] - values[1]) - (values[1] - values[0]))
+        <= abs(values[2] - values[1]) * SETTLED
+    )
 
 
 def _settles(values: tuple[Fraction, ...]) -> bool:
@@ -205,8 +263,15 @@ def _sides(solution: Solution) -> str:
     words = ("below", "above") if before < 0 else ("above", "below")
     if not solution.symbol.counted:
         return f"{lhs} is {words[0]} {rhs} under this value and {words[1]} it over it"
-    last = next((n for n in (math.floor(value), math.ceil(value) - 1) if solution.side(n) in (before, 0)), None)
-    first = next((n for n in (last + 1, last + 2) if solution.side(n) == after), None) if last is not None else None
+    last = next(
+        (n for n in (math.floor(value), math.ceil(value) - 1) if solution.side(n) in (before, 0)),
+        None,
+    )
+    first = (
+        next((n for n in (last + 1, last + 2) if solution.side(n) == after), None)
+        if last is not None
+        else None
+    )
     if last is None or first is None or last < 1:
         return f"{lhs} and {rhs} meet here"
     return f"{lhs} stays {words[0]} {rhs} up to {last:,} and is {words[1]} it from {first:,} on"

@@ -123,8 +123,16 @@ def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = bound_case.case
     declared = (symbol.name for symbol in case.theory.own.inputs)
-    inputs = (name for name in dict.fromkeys((*case.given, *INPUTS, *declared)) if name in case.given or case.default(name) is not None)
-    derived = bound_case.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
+    inputs = (
+        name
+        for name in dict.fromkeys((*case.given, *INPUTS, *declared))
+        if name in case.given or case.default(name) is not None
+    )
+    derived = (
+        bound_case.quantities()
+        if quantities
+        else (name for name in QUANTITIES if case.theory.definition(name) is None)
+    )
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):
         try:

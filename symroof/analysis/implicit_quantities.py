@@ -22,7 +22,11 @@ def implicit(name: str, bound_case: BoundCase) -> Compare | None:
     if search is None:
         return None
     high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
-    return Compare("=", there, ONE) if search.kind == "largest" else Compare("=", Name(name), build.call("min", there, high))
+    return (
+        Compare("=", there, ONE)
+        if search.kind == "largest"
+        else Compare("=", Name(name), build.call("min", there, high))
+    )
 
 
 def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
@@ -42,7 +46,14 @@ def searched_quantity(tree: Expr, unknown: str, bound_case: BoundCase) -> str:
     """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
     case = bound_case.case
     dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(tree))))
-    return next((name for name in dependencies if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})), "")
+    return next(
+        (
+            name
+            for name in dependencies
+            if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})
+        ),
+        "",
+    )
 
 
 def because_searched(searched: str, unknown: str) -> str:
@@ -55,12 +66,22 @@ def because(reason: str, relation: Compare, unknown: str, bound_case: BoundCase)
     if reason == CHOSEN:
         case = bound_case.case
         dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(relation))))
-        choices = (name for name in dependencies if unknown in case.dependencies(name) and _chooses(name, unknown, bound_case))
-        reason = f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
+        choices = (
+            name
+            for name in dependencies
+            if unknown in case.dependencies(name) and _chooses(name, unknown, bound_case)
+        )
+        reason = (
+            f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
+        )
     return reason.replace("the unknown", unknown)
 
 
 def _chooses(name: str, unknown: str, bound_case: BoundCase) -> bool:
     """Whether the formula of a quantity is a choice, with the stand-ins for what is missing or as it is declared."""
-    formulas = (bound_case.case.formula_or_name(name, complete, (unknown,)) for complete in (True, False))
-    return any(isinstance(formula, Call) and formula.function == "of_largest" for formula in formulas)
+    formulas = (
+        bound_case.case.formula_or_name(name, complete, (unknown,)) for complete in (True, False)
+    )
+    return any(
+        isinstance(formula, Call) and formula.function == "of_largest" for formula in formulas
+    )

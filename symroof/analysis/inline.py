@@ -42,12 +42,21 @@ def inlined(
     if stop is not None:
         return _inlined(tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults)
     if key not in bound_case.memo.inlined:
-        bound_case.memo.inlined[key] = _inlined(tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults)
+        bound_case.memo.inlined[key] = _inlined(
+            tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults
+        )
     return bound_case.memo.inlined[key]
 
 
 def _inlined(
-    tree: Expr, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], use_defaults: bool
+    tree: Expr,
+    unknown: str,
+    bound_case: BoundCase,
+    fixed: frozenset[str],
+    stop: Stop | None,
+    symbolic: bool,
+    ranged: frozenset[str],
+    use_defaults: bool,
 ) -> Expr:
     fixed = fixed | set(names(tree))
     case, moves, found_names = bound_case.case, bound_case.memo.moves, bound_case.memo.names
@@ -68,7 +77,9 @@ def _inlined(
         known = (name, keys, symbolic, ranged)
         if known not in found_names:
             formula = formula_of(name, keys)
-            found_names[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
+            found_names[known] = (
+                () if formula == Name(name) else names(formula) + changed_inputs(formula)
+            )
         return found_names[known]
 
     def formula(name: str, changed: frozenset[str]) -> Expr:
@@ -78,7 +89,13 @@ def _inlined(
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or formula_of(name, keys)
         still = name in fixed or not ranged.isdisjoint(case.dependencies(name))
-        return Name(name) if still else _neutral(Name(name), bound_case) if use_defaults else _not_zero(name, bound_case)
+        return (
+            Name(name)
+            if still
+            else _neutral(Name(name), bound_case)
+            if use_defaults
+            else _not_zero(name, bound_case)
+        )
 
     return inline(tree, formula)
 
@@ -95,7 +112,13 @@ def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | N
     >>> text(readable_form("kv_cache_bytes", "context", Study().first))
     'kv_bytes_per_token*batch*context'
     """
-    return inlined(Name(name), unknown, bound_case, KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES, stop)
+    return inlined(
+        Name(name),
+        unknown,
+        bound_case,
+        KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES,
+        stop,
+    )
 
 
 def _neutral(node: Name, bound_case: BoundCase) -> Expr:

@@ -8,7 +8,15 @@ from typing import Any
 
 from symroof.analysis.differences import CaseDifference, added_term, base_definition
 from symroof.analysis.study import Study
-from symroof.analysis.waterfall import Waterfall, WaterfallStep, basis_in_a_word, change_json, change_label, fraction_of, number_of
+from symroof.analysis.waterfall import (
+    Waterfall,
+    WaterfallStep,
+    basis_in_a_word,
+    change_json,
+    change_label,
+    fraction_of,
+    number_of,
+)
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request
@@ -47,11 +55,17 @@ class Origin:
     def text(self) -> str:
         if self.preset:
             return f"preset {self.preset}"
-        named = (f"{change_label(change)}{f' ({tool})' if tool else ''}" for change, tool in zip(self.changes, self.tools, strict=True))
+        named = (
+            f"{change_label(change)}{f' ({tool})' if tool else ''}"
+            for change, tool in zip(self.changes, self.tools, strict=True)
+        )
         return " and ".join(named) or "the case as it is"
 
     def as_json(self) -> dict[str, Any]:
-        choices = [{**change_json(change), "tool": tool or None} for change, tool in zip(self.changes, self.tools, strict=True)]
+        choices = [
+            {**change_json(change), "tool": tool or None}
+            for change, tool in zip(self.changes, self.tools, strict=True)
+        ]
         return {"preset": self.preset or None, "choices": choices, "value": plain_value(self.value)}
 
 
@@ -108,10 +122,25 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
     if agrees(number := fraction_of(derived)):
         return Origins(derived.symbol, number, (Origin(number),), 1, True)
     whole = {preset: _under(study, preset) for preset in entries("presets")}
-    presets = [Origin(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
-    moving = [(choice, change) for choice, change in _choices(bound_case, whole) if value(change.applied(bound_case)) not in (None, number)]
+    presets = [
+        Origin(v, preset)
+        for preset, case in whole.items()
+        if case and (v := value(case)) is not None and agrees(v)
+    ]
+    moving = [
+        (choice, change)
+        for choice, change in _choices(bound_case, whole)
+        if value(change.applied(bound_case)) not in (None, number)
+    ]
     sets, complete = _sets(bound_case, [choice for choice, _ in moving], value, agrees, counted)
-    return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete, tuple(values))
+    return Origins(
+        derived.symbol,
+        number,
+        (*presets, *sets[:MOST_SHOWN]),
+        counted["tried"],
+        complete,
+        tuple(values),
+    )
 
 
 def _under(study: Study, preset: str) -> BoundCase | None:
@@ -126,7 +155,11 @@ def _under(study: Study, preset: str) -> BoundCase | None:
 
 
 def _sets(
-    bound_case: BoundCase, choices: list[Candidate], value: Callable[[BoundCase], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
+    bound_case: BoundCase,
+    choices: list[Candidate],
+    value: Callable[[BoundCase], Fraction | None],
+    agrees: Callable[[Fraction], bool],
+    counted: dict[str, int],
 ) -> tuple[list[Origin], bool]:
     """The smallest sets of choices that give the number, and whether all of that size were tried."""
     for size in range(1, MOST_TOGETHER + 1):
@@ -136,13 +169,17 @@ def _sets(
                 return matches, False
             made = _together(bound_case, chosen)
             if made and (v := value(made[0])) is not None and agrees(v):
-                matches.append(Origin(v, changes=made[1], tools=tuple(choice.tool for choice in chosen)))
+                matches.append(
+                    Origin(v, changes=made[1], tools=tuple(choice.tool for choice in chosen))
+                )
         if matches:
             return matches, True
     return [], True
 
 
-def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[BoundCase, tuple[CaseDifference, ...]] | None:
+def _together(
+    bound_case: BoundCase, chosen: tuple[Candidate, ...]
+) -> tuple[BoundCase, tuple[CaseDifference, ...]] | None:
     """The case with all of the choices; None where two of them are of one thing."""
     changes: list[CaseDifference] = []
     for choice in chosen:
@@ -154,10 +191,15 @@ def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[Bou
     return bound_case, tuple(changes)
 
 
-def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Candidate, CaseDifference]]:
+def _choices(
+    bound_case: BoundCase, presets: dict[str, BoundCase | None]
+) -> Iterator[tuple[Candidate, CaseDifference]]:
     """Every choice that is open in a case: another value of a switch, and what each preset sets or adds; each once, with its tools."""
     open_ones: dict[tuple[str, str], tuple[Candidate, CaseDifference]] = {}
-    for choice in (*_switch_choices(), *(choice for case in presets.values() if case for choice in _own_choices(case))):
+    for choice in (
+        *_switch_choices(),
+        *(choice for case in presets.values() if case for choice in _own_choices(case)),
+    ):
         change = choice.change(bound_case)
         if change is None:
             continue
@@ -186,7 +228,10 @@ def _own_choices(case: BoundCase) -> Iterator[Candidate]:
     """What a preset sets for this model on this device, one by one, and the terms that it adds."""
     preset = case.preset
     assert preset is not None
-    special = {**preset.hardware.get(case.chosen_device.name, {}), **preset.models.get(case.chosen_model.name, {})}
+    special = {
+        **preset.hardware.get(case.chosen_device.name, {}),
+        **preset.models.get(case.chosen_model.name, {}),
+    }
     rates = ("peak_flops",) if case.chosen_device.name in preset.peaks else ()
     for name in dict.fromkeys((*preset.set, *special, *rates)):
         if name in case.given:
@@ -202,7 +247,9 @@ def _own_choices(case: BoundCase) -> Iterator[Candidate]:
             yield Candidate(added_term(name, label, term, slip), preset.name)
 
 
-def to_number(study: Study, quantity: str, target: Fraction, explanation: Origin | None) -> Waterfall:
+def to_number(
+    study: Study, quantity: str, target: Fraction, explanation: Origin | None
+) -> Waterfall:
     """The way from a case to a number: the explanation's choices one after another, then what they leave.
 
     >>> way = to_number(Study("llama-3-8b", prompt=1000), "kv_cache_bytes", Fraction(140 * 10**6), None)
@@ -217,8 +264,16 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Origin
         steps.append(WaterfallStep((change,), value, after))
         value = after
     if value != target:
-        steps.append(WaterfallStep((CaseDifference("rest", "not explained", "", ""),), value, target))
-    return Waterfall(start, Result(start.symbol, target), tuple(steps), (), basis=tuple(basis_in_a_word(study.first, start.name)))
+        steps.append(
+            WaterfallStep((CaseDifference("rest", "not explained", "", ""),), value, target)
+        )
+    return Waterfall(
+        start,
+        Result(start.symbol, target),
+        tuple(steps),
+        (),
+        basis=tuple(basis_in_a_word(study.first, start.name)),
+    )
 
 
 __all__ = ["Origin", "Origins", "origins", "to_number"]

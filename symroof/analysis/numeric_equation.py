@@ -63,12 +63,18 @@ class NumericEquation:
             scanned = scan(difference, self.unknown, along, low, high, self._rough)
             return replace(scanned, because=because_searched(self._searched, self.unknown))
         solved = crossing(difference, self.unknown, evaluate, low, high, self._rough, along)
-        solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.bound_case))
+        solved = replace(
+            solved, because=because(solved.because, self.relation, self.unknown, self.bound_case)
+        )
         existing = self._where_it_exists(solved.values, at)
-        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
+        branches = tuple(
+            branch for branch in solved.branches if branch.value is None or branch.value in existing
+        )
         if existing or not solved.values:
             return replace(solved, values=existing, branches=branches)
-        return replace(scan(difference, self.unknown, along, low, high, self._rough), branches=branches)  # which side is larger where both exist
+        return replace(
+            scan(difference, self.unknown, along, low, high, self._rough), branches=branches
+        )  # which side is larger where both exist
 
     def crossings_by_formula(self, case: Case) -> tuple[Fraction, ...] | None:
         """The crossings in a case that differs in ranged inputs alone, where it takes no scan to find them; else None.
@@ -81,10 +87,15 @@ class NumericEquation:
         ranged = self._ranged if self.shares_formulas else frozenset()
         difference, evaluate = build.sub(*self._inlined_sides(ranged)), case.evaluate
         try:
-            solved = exact(difference, AxisWalk(self.unknown, evaluate, *domain(self.unknown, case), roots_only=True))
+            solved = exact(
+                difference,
+                AxisWalk(self.unknown, evaluate, *domain(self.unknown, case), roots_only=True),
+            )
         except NotRational:
             return None
-        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands(ranged)))
+        return self._where_it_exists(
+            solved.values, self._at_points(difference, case, evaluate, self._demands(ranged))
+        )
 
     def crossings_by_scan(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
@@ -95,7 +106,9 @@ class NumericEquation:
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
             at = self._at_points(difference, case, case.evaluate, required_names)
             try:
-                answer = yield from crossings(Gap(at, True, thorough=False), *domain(self.unknown, case), whole)
+                answer = yield from crossings(
+                    Gap(at, True, thorough=False), *domain(self.unknown, case), whole
+                )
                 return self._where_it_exists(answer.values, at)
             except NoValue:
                 return ()
@@ -108,7 +121,9 @@ class NumericEquation:
             numbers, points = zip(*asked, strict=True)
             return self._differences.at(self.relation, self.unknown, points, everywhere, numbers)
 
-        return run_search(search_together(_located(values(case), i) for i, case in enumerate(cases)), rough)
+        return run_search(
+            search_together(_located(values(case), i) for i, case in enumerate(cases)), rough
+        )
 
     @property
     def shares_formulas(self) -> bool:
@@ -125,7 +140,10 @@ class NumericEquation:
         return frozenset(self.bound_case.box)
 
     def _inlined_sides(self, ranged: frozenset[str] = frozenset()) -> tuple[Expr, Expr]:
-        left, right = (inlined(side, self.unknown, self.bound_case, ranged=ranged) for side in (self.relation.left, self.relation.right))
+        left, right = (
+            inlined(side, self.unknown, self.bound_case, ranged=ranged)
+            for side in (self.relation.left, self.relation.right)
+        )
         return left, right
 
     @cached_property
@@ -138,10 +156,15 @@ class NumericEquation:
 
     def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Expr]:
         """The conditions under which the quantities of the equation exist, opened as the sides are."""
-        opened_demands = (inlined(demand, self.unknown, self.bound_case, ranged=ranged) for demand in existence_conditions(self.relation, self.bound_case.case))
+        opened_demands = (
+            inlined(demand, self.unknown, self.bound_case, ranged=ranged)
+            for demand in existence_conditions(self.relation, self.bound_case.case)
+        )
         return list(dict.fromkeys(opened_demands))
 
-    def _at_points(self, difference: Expr, case: Case, evaluate: Evaluate, required_names: Sequence[Expr]) -> Callable[[Fraction], Fraction]:
+    def _at_points(
+        self, difference: Expr, case: Case, evaluate: Evaluate, required_names: Sequence[Expr]
+    ) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
         equation does not exist: beyond the load at which a queue is stable."""
         if self._searched:
@@ -159,23 +182,36 @@ class NumericEquation:
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
-        return self._differences.at(self.relation, self.unknown, points, self._differences.places([self.bound_case.case], self.unknown))
+        return self._differences.at(
+            self.relation,
+            self.unknown,
+            points,
+            self._differences.places([self.bound_case.case], self.unknown),
+        )
 
     @cached_property
     def _differences(self) -> RoughDifferences:
-        from symroof.analysis.rough_difference import RoughDifferences  # NumPy is not loaded for what has a closed form
+        from symroof.analysis.rough_difference import (
+            RoughDifferences,
+        )  # NumPy is not loaded for what has a closed form
 
         return RoughDifferences.of(self.unknown, self.bound_case)
 
     def _gap(self, case: Case, point: Fraction) -> Fraction:
         return Fraction(case.changed({self.unknown: point}).evaluate(self._sides))
 
-    def _where_it_exists(self, values: tuple[Fraction, ...], at: Callable[[Fraction], Fraction]) -> tuple[Fraction, ...]:
+    def _where_it_exists(
+        self, values: tuple[Fraction, ...], at: Callable[[Fraction], Fraction]
+    ) -> tuple[Fraction, ...]:
         """The crossings at which every quantity of the equation exists; of something counted, at it or the next whole number, since a sum has no value between."""
         if not values or self._searched or not self._demands():
             return values
         counted = self.bound_case.case.theory.symbol(self.unknown).counted
-        return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
+        return tuple(
+            value
+            for value in values
+            if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value))))
+        )
 
 
 def _holds(demand: Expr, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Expr]) -> bool:
@@ -210,7 +246,10 @@ def _located(search: Search[Any], place: int) -> Search[Any]:
 
 def existence_conditions(relation: Compare, case: Case) -> Iterator[Compare]:
     """The conditions under which the quantities of an equation have values, each once."""
-    for inner in sorted({inner for name in names(relation) for inner in case.theory.dependencies(name)} - set(case.given)):
+    for inner in sorted(
+        {inner for name in names(relation) for inner in case.theory.dependencies(name)}
+        - set(case.given)
+    ):
         for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
             yield parse(condition)  # type: ignore[misc]
 

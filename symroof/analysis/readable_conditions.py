@@ -12,7 +12,9 @@ NATURAL = ("context", "prompt", "batch", "output", "tp")
 """The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 
 
-def solved_condition(condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool) -> tuple[Compare, Compare | None] | None:
+def solved_condition(
+    condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool
+) -> tuple[Compare, Compare | None] | None:
     """A condition of a closed form, solved for the next natural symbol (a ridge batch exists below some context), and while what that holds."""
     tree = condition.tree
     if not isinstance(tree, Compare) or mentions(tree, unknown):
@@ -31,11 +33,23 @@ def times_compared(unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[
     ends = (parse("prompt + 1"), parse("prompt + response_steps"))
     times: dict[Expr, Expr] = {}
     theory = bound_case.case.theory
-    parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
-    for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
+    parts = (
+        [f".{part}" for step in STEPS for part in theory.parts(step.name)]
+        if theory.assumptions["roofline"] == "per_operator"
+        else []
+    )
+    for name in (
+        f"{step.name}_{kind}{part}"
+        for part in ("", *dict.fromkeys(parts))
+        for step in STEPS
+        for kind in ("compute_time", "memory_time")
+    ):
         if not (theory.depends(name, unknown) or theory.depends(name, "context")):
             continue  # the answer contains it by its name
-        shapes: tuple[Expr, ...] = (Name(name), *(QuantityAt(name, (("context", end),)) for end in ends))
+        shapes: tuple[Expr, ...] = (
+            Name(name),
+            *(QuantityAt(name, (("context", end),)) for end in ends),
+        )
         for tree in shapes:
             times.setdefault(inlined(tree, unknown, bound_case, symbolic=symbolic), tree)
     return times

@@ -43,10 +43,18 @@ class RoughDifferences:
         floats hold these and no formula of a device turns on them."""
         whole, box = bound_case.memo.corner_of or bound_case, bound_case.box
         case = whole.case
-        ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes_layout, box))
+        ranged = all(
+            in_floats(end) for name, span in box.items() for end in (*span, case.value(name))
+        ) and not any(map(shapes_layout, box))
         plain = _plain(case)
         ends = box if ranged else ()
-        inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain or unknown in ends else (unknown, *ends, *(name for name in plain if name in box))))
+        inputs = tuple(
+            dict.fromkeys(
+                (*ends, *plain)
+                if unknown in plain or unknown in ends
+                else (unknown, *ends, *(name for name in plain if name in box))
+            )
+        )
         shared = whole if ranged else bound_case
         if inputs not in shared.memo.rough:
             shared.memo.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
@@ -59,29 +67,62 @@ class RoughDifferences:
 
     def places(self, cases: Sequence[Case], unknown: str) -> Places:
         """The values of all inputs but the unknown in each case."""
-        return {name: tuple(float(case.value(name)) for case in cases) for name in self.inputs if name != unknown}
+        return {
+            name: tuple(float(case.value(name)) for case in cases)
+            for name in self.inputs
+            if name != unknown
+        }
 
-    def at(self, relation: Compare, unknown: str, points: Points, places: Places, numbers: Sequence[int] = ()) -> list[float]:
+    def at(
+        self,
+        relation: Compare,
+        unknown: str,
+        points: Points,
+        places: Places,
+        numbers: Sequence[int] = (),
+    ) -> list[float]:
         """The differences at some points, each in the place of that number, by default the only one; NaN where floats do not show the sign, or there is no value."""
         length = len(points)
         try:
             with np.errstate(all="ignore"):
-                inputs = {name: np.array(column)[list(numbers)] if len(numbers) else np.array(column[0]) for name, column in places.items()}
-                values = Arrays(self._formulas, {**inputs, unknown: np.array([float(point) for point in points])})
-                left, right = (np.asarray(values.evaluate(side), dtype=float) for side in (relation.left, relation.right))
+                inputs = {
+                    name: np.array(column)[list(numbers)] if len(numbers) else np.array(column[0])
+                    for name, column in places.items()
+                }
+                values = Arrays(
+                    self._formulas,
+                    {**inputs, unknown: np.array([float(point) for point in points])},
+                )
+                left, right = (
+                    np.asarray(values.evaluate(side), dtype=float)
+                    for side in (relation.left, relation.right)
+                )
                 difference = left - right
-                clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
+                clear = np.isfinite(difference) & (
+                    np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right))
+                )
         except (NoValue, OverflowError):  # exact values say why
             return [UNDECIDED] * length
-        shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
+        shown: list[float] = np.broadcast_to(
+            np.where(clear, difference, UNDECIDED), length
+        ).tolist()
         return shown
 
 
 def _plain(case: Case) -> tuple[str, ...]:
     """The inputs of a case that are set to a number which a float holds, count nothing and shape no formula."""
-    numbers = {name: tree.value for name, tree in case.given.items() if isinstance(tree, Num) and name in INPUTS} | dict(case.numbers)
+    numbers = {
+        name: tree.value
+        for name, tree in case.given.items()
+        if isinstance(tree, Num) and name in INPUTS
+    } | dict(case.numbers)
     return tuple(
-        name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes_layout(name) and in_floats(Fraction(value))
+        name
+        for name, value in numbers.items()
+        if name in INPUTS
+        and not INPUTS[name].counted
+        and not shapes_layout(name)
+        and in_floats(Fraction(value))
     )
 
 

@@ -78,8 +78,15 @@ class Elasticity:
         return None if self._form is None else expression(self._form, self._own)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        written = {"text": self.text, "latex": None if self._form is None else latex(self._form, spell)}
-        entry: dict[str, Any] = {"symbol": self.symbol.name, "value": plain_value(self.value), **written}
+        written = {
+            "text": self.text,
+            "latex": None if self._form is None else latex(self._form, spell),
+        }
+        entry: dict[str, Any] = {
+            "symbol": self.symbol.name,
+            "value": plain_value(self.value),
+            **written,
+        }
         if self.span and len(set(self.span)) > 1:
             entry |= {"low": plain_value(self.span[1]), "high": plain_value(self.span[2])}
         return entry | ({"arm": self.arm} if self.arm else {})
@@ -92,15 +99,23 @@ def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
     ('-1.00', '+0.50 (0 to +0.75)')
     """
     written = [f"{float(v):+.2f}" if abs(v) >= NOTICEABLE else "0" for v in (middle, low, high)]
-    return written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
+    return (
+        written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
+    )
 
 
-def elasticities_over_ranges(bound_case: BoundCase, name: str, inputs: Collection[str]) -> dict[str, ElasticityRange]:
+def elasticities_over_ranges(
+    bound_case: BoundCase, name: str, inputs: Collection[str]
+) -> dict[str, ElasticityRange]:
     """The elasticities in some inputs at the middle of the ranges, and their least and largest values at the corners of these.
 
     An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
     """
-    found = [own for case in (bound_case.case, *bound_case.corners) if (own := _elasticities(case, name, inputs))]
+    found = [
+        own
+        for case in (bound_case.case, *bound_case.corners)
+        if (own := _elasticities(case, name, inputs))
+    ]
     values = {by: [own[by] for own in found if by in own] for by in inputs}
     return {by: (each[0], min(each), max(each)) for by, each in values.items() if each}
 
@@ -129,10 +144,24 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         return tuple(_symbolic(name, bound_case))
     if not isinstance(result.value, Fraction):
         return ()
-    inputs = [x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name]
-    spans = {x: span for x, span in elasticities_over_ranges(bound_case, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
+    inputs = [
+        x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name
+    ]
+    spans = {
+        x: span
+        for x, span in elasticities_over_ranges(bound_case, name, inputs).items()
+        if max(map(abs, span)) >= NOTICEABLE
+    }
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
-    return tuple(Elasticity(bound_case.case.theory.symbol(x), spans[x], _form(name, x, bound_case), _own=bound_case.case.theory.own) for x in order)
+    return tuple(
+        Elasticity(
+            bound_case.case.theory.symbol(x),
+            spans[x],
+            _form(name, x, bound_case),
+            _own=bound_case.case.theory.own,
+        )
+        for x in order
+    )
 
 
 def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
@@ -151,13 +180,25 @@ def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
     for x in (*LEVERS, "context"):
         default = default_of(x)
         idle = default is not None and default.value == 0 and x not in bound_case.case.given
-        if x == name or idle or acts_through_context(x, name, bound_case) or searched_quantity(Name(name), x, bound_case):
+        if (
+            x == name
+            or idle
+            or acts_through_context(x, name, bound_case)
+            or searched_quantity(Name(name), x, bound_case)
+        ):
             continue
         shares = ElasticityFormula(name, x, bound_case)
         with contextlib.suppress(NotRational):
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
-            short = [(form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST]
-            yield from (Elasticity(bound_case.case.theory.symbol(x), None, form, arm, bound_case.case.theory.own) for form, arm in short)
+            short = [
+                (form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST
+            ]
+            yield from (
+                Elasticity(
+                    bound_case.case.theory.symbol(x), None, form, arm, bound_case.case.theory.own
+                )
+                for form, arm in short
+            )
 
 
 def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
@@ -178,7 +219,10 @@ def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
             for end in (tree.first, tree.last):
                 visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
         elif isinstance(tree, QuantityAt):
-            visit(Name(tree.name), case.changed({key: case.evaluate(value) for key, value in tree.changes}))
+            visit(
+                Name(tree.name),
+                case.changed({key: case.evaluate(value) for key, value in tree.changes}),
+            )
         elif isinstance(tree, Name):
             if search := case.search(tree.name):
                 visit(parse(search.body), case.changed({search.unknown: case.value(tree.name)}))

@@ -36,7 +36,9 @@ MOST_DEGREES = 1024
 LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
-OF_MODEL = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
+OF_MODEL = frozenset(
+    symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group]
+)
 """Inputs that come with the model."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
@@ -161,7 +163,12 @@ class Solution(InSympy):
     @cached_property
     def extent(self) -> Extent:
         """The least and the largest crossing over the ranges, whether there is always one, and where it has beyond if not."""
-        if self.over_ranges is None or self.symbolic or not self.bound_case.box or self.starts_later:
+        if (
+            self.over_ranges is None
+            or self.symbolic
+            or not self.bound_case.box
+            or self.starts_later
+        ):
             return Extent(None, None, self.value is not None)
         return self.over_ranges(self)
 
@@ -175,8 +182,14 @@ class Solution(InSympy):
         [95.9, 57.6]
         """
         own = self.bound_case
-        case = (own if own.case.numbers else own.with_changes()).expected_case  # a degree that is solved for is open here, and again there
-        if case is None or self.symbolic or not any(map(self.bound_case.case.theory.timed, self._names)):
+        case = (
+            own if own.case.numbers else own.with_changes()
+        ).expected_case  # a degree that is solved for is open here, and again there
+        if (
+            case is None
+            or self.symbolic
+            or not any(map(self.bound_case.case.theory.timed, self._names))
+        ):
             return None
         try:
             return self.solve_again(self.equation_text, case, self.unknown)
@@ -191,7 +204,11 @@ class Solution(InSympy):
     @property
     def equation_text(self) -> str:
         """The equation as it is asked again: a named threshold by its name."""
-        return self.threshold.name if self.threshold else f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"
+        return (
+            self.threshold.name
+            if self.threshold
+            else f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"
+        )
 
     @property
     def symbol(self) -> Symbol:
@@ -210,7 +227,10 @@ class Solution(InSympy):
         """
         from symroof.symbols import symbol
 
-        return {symbol(name, self.bound_case.case.theory.own): number(entry.result.value) for name, entry in self.defaults.items()}
+        return {
+            symbol(name, self.bound_case.case.theory.own): number(entry.result.value)
+            for name, entry in self.defaults.items()
+        }
 
     @cached_property
     def defaults(self) -> dict[str, Input]:
@@ -219,13 +239,23 @@ class Solution(InSympy):
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
         moved = [
-            name for name, valued in self.bound_case.given.items() if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
+            name
+            for name, valued in self.bound_case.given.items()
+            if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
         ]  # by the answer: no number was assumed
-        return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
+        return {
+            name: entry
+            for name, entry in inputs.items()
+            if entry.defaulted and name not in (self.unknown, *moved)
+        }
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
-        return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.bound_case.case.theory.latex(name)
+        return (
+            f"{name[0]}_{name[1:]}"
+            if name in COEFFICIENTS.values()
+            else self.bound_case.case.theory.latex(name)
+        )
 
     @cached_property
     def _times(self) -> dict[Expr, Expr]:
@@ -238,13 +268,22 @@ class Solution(InSympy):
             return None
         if stretch := longest(self.stretches):
             first, last = stretch
-            return {**({} if last is None else {"at_most": last}), **({"at_least": first} if first > 1 or last is None else {})}
+            return {
+                **({} if last is None else {"at_most": last}),
+                **({"at_least": first} if first > 1 or last is None else {}),
+            }
         return {"at_most" if self.kind == LIMIT else "at_least": self.rounded(self.value)}
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty."""
-        if self.threshold is None or not self.threshold.holds or self.value is None or self.symbolic or self._trees.crossing.more:
+        if (
+            self.threshold is None
+            or not self.threshold.holds
+            or self.value is None
+            or self.symbolic
+            or self._trees.crossing.more
+        ):
             return ()
         return stretches(self.values, self.side, self.threshold.holds)
 
@@ -264,10 +303,14 @@ class Solution(InSympy):
         if not before:
             return to_whole(value, self.kind)
         if self.unknown == "tp":
-            return next((n for n in self.degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
+            return next(
+                (n for n in self.degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1)
+            )
         if self.kind == LIMIT:
             return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
-        return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))
+        return next(
+            (n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1)
+        )
 
     def degrees(self, first: int, up: bool = True) -> Iterator[int]:
         """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
@@ -285,7 +328,11 @@ class Solution(InSympy):
     def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
         try:
-            return sign(self.bound_case.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(*self._trees.sides)))
+            return sign(
+                self.bound_case.case.changed({self.unknown: Fraction(point)}).evaluate(
+                    build.sub(*self._trees.sides)
+                )
+            )
         except NoValue:
             return None
 
@@ -298,7 +345,11 @@ class Solution(InSympy):
         [-1, 1]
         """
         own = self.bound_case.given.get(self.unknown)
-        return self.side(own.setting.value) if own is not None and isinstance(own.setting, Num) and not self.symbolic else None
+        return (
+            self.side(own.setting.value)
+            if own is not None and isinstance(own.setting, Num) and not self.symbolic
+            else None
+        )
 
     @cached_property
     def whole(self) -> Fraction | None:
@@ -345,7 +396,9 @@ class Solution(InSympy):
             return f"{words((first, last))} {plural(self.symbol.display_unit, Fraction(last))}"
         if self.integer:
             (word, number), unit = next(iter(self.integer.items())), self.symbol.display_unit
-            return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
+            return f"{word.replace('_', ' ')} {number:,}" + (
+                f" {plural(unit, Fraction(number))}" if unit else ""
+            )
         return format_quantity(self.value, self.symbol.display_unit)
 
     def _place(self, value: Fraction) -> str:
@@ -354,18 +407,33 @@ class Solution(InSympy):
         named = f" {plural(unit, value)}" if unit else ""
         if value.denominator == 1:
             return f"{value.numerator:,}{named}"
-        return f"{significant(value)}{named}, between {math.floor(value):,} and {math.ceil(value):,}"
+        return (
+            f"{significant(value)}{named}, between {math.floor(value):,} and {math.ceil(value):,}"
+        )
 
     def _repr_html_(self) -> str:
         from symroof.drawing.table_formats import card, html_table
 
         bound = f"; bound {self.in_ranges()}" if self.expected is not None else ""
         said = f"{self.unknown}: {f'expected {self.expected.in_ranges()}' if self.expected is not None else self.in_ranges()}{bound}"
-        rows = [["equation", f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"], ["solved for", self.unknown]]
-        rows += [["within memory", "yes" if self.within_memory else "no"]] if self.within_memory is not None else []
-        states: dict[bool | None, str] = {True: "condition, holds", False: "condition, does not hold"}
+        rows = [
+            ["equation", f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"],
+            ["solved for", self.unknown],
+        ]
+        rows += (
+            [["within memory", "yes" if self.within_memory else "no"]]
+            if self.within_memory is not None
+            else []
+        )
+        states: dict[bool | None, str] = {
+            True: "condition, holds",
+            False: "condition, does not hold",
+        }
         rows += [
-            ["only if" if self.symbolic else states.get(condition.holds, "condition"), text(readable_condition(condition, self))]
+            [
+                "only if" if self.symbolic else states.get(condition.holds, "condition"),
+                text(readable_condition(condition, self)),
+            ]
             for condition in self._conditions
         ]
         form = (self._repr_latex_() or "").strip("$").removeprefix(r"\displaystyle ")
@@ -375,17 +443,37 @@ class Solution(InSympy):
         branches = self._answering
         if not branches:
             return None
-        forms = [latex(branch.shown, self.spelled) for branch in branches if branch.shown is not None]
+        forms = [
+            latex(branch.shown, self.spelled) for branch in branches if branch.shown is not None
+        ]
         if len(forms) > 1:
-            conditions = (r" \wedge ".join(latex(readable_condition(c, self), self.spelled) for c in branch.conditions) for branch in branches)
-            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, conditions, strict=True))
+            conditions = (
+                r" \wedge ".join(
+                    latex(readable_condition(c, self), self.spelled) for c in branch.conditions
+                )
+                for branch in branches
+            )
+            cases = r" \\ ".join(
+                rf"{form} & \text{{if }} {condition}"
+                for form, condition in zip(forms, conditions, strict=True)
+            )
             forms = [rf"\begin{{cases}} {cases} \end{{cases}}"]
         return rf"$\displaystyle {self.spelled(self.unknown)} = {forms[0]}$"
 
     @property
     def _key(self) -> tuple[Any, ...]:
         case = self.bound_case.case
-        return self._trees, self.unknown, self.kind, self.threshold, self.missing, self.moves, self.bound_case.with_changes(), case.free, dict(case.numbers)
+        return (
+            self._trees,
+            self.unknown,
+            self.kind,
+            self.threshold,
+            self.missing,
+            self.moves,
+            self.bound_case.with_changes(),
+            case.free,
+            dict(case.numbers),
+        )
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Solution) else NotImplemented
@@ -414,22 +502,38 @@ class Solution(InSympy):
             past, short = NO_END[self.kind]
             return f"{value} ({short if BELOW in beyond else first} to {past if ABOVE in beyond else last})"
         digits, _, unit = first.partition(" ")
-        ends = f"{digits if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
+        ends = (
+            f"{digits if unit and last.endswith(f' {unit}') else first} to {last}"
+            if first != last
+            else first
+        )
         if self.value is None:
             return f"never {self.bound_case.range_position}; {ends} in a part of them"
         return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
 
     def _end(self, value: Fraction) -> str:
-        return f"{to_whole(value, self.kind):,}" if self.symbol.counted else format_quantity(value, self.symbol.unit)
+        return (
+            f"{to_whole(value, self.kind):,}"
+            if self.symbol.counted
+            else format_quantity(value, self.symbol.unit)
+        )
 
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self._trees.sides)
-        answer = self.in_ranges() if self.expected is None else f"expected {self.expected.in_ranges()}, bound {self.in_ranges()}"
+        answer = (
+            self.in_ranges()
+            if self.expected is None
+            else f"expected {self.expected.in_ranges()}, bound {self.in_ranges()}"
+        )
         return f"<{sides} for {self.unknown}: {answer}{self._rests_on()}>"
 
     def _rests_on(self) -> str:
         """The load and the efficiencies that nobody gave, where they change the answer: those that are not 0, which adds nothing."""
-        told = [f"{name} = {entry.result.text()}" for name, entry in self.defaults.items() if entry.result.value and base_name(name) not in OF_MODEL]
+        told = [
+            f"{name} = {entry.result.text()}"
+            for name, entry in self.defaults.items()
+            if entry.result.value and base_name(name) not in OF_MODEL
+        ]
         return f"; assumed {', '.join(told)}" if told and self.value is not None else ""
 
     @cached_property
@@ -444,7 +548,18 @@ def _restored(
 ) -> Solution:  # fmt: skip
     """A solution as it was pickled or copied, whatever was computed in its case left to be computed again."""
     bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
-    return Solution(solved, unknown, kind, bound_case.without_values(free), solve_again, threshold, missing, moves, explain, over_ranges)
+    return Solution(
+        solved,
+        unknown,
+        kind,
+        bound_case.without_values(free),
+        solve_again,
+        threshold,
+        missing,
+        moves,
+        explain,
+        over_ranges,
+    )
 
 
 def formula_trees(solution: Solution) -> Solved:
@@ -455,4 +570,6 @@ def formula_trees(solution: Solution) -> Solved:
 def readable_condition(condition: Condition, solution: Solution) -> Compare:
     """A condition in the shortest names: in coefficients, or as the times whose formulas are its two sides."""
     tree, times = condition.abbreviated or condition.tree, solution._times
-    return Compare(tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right))
+    return Compare(
+        tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right)
+    )

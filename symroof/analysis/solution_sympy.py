@@ -28,7 +28,14 @@ def expression(form: Expr, bound_case: BoundCase) -> Any:
     """A formula in SymPy. Where degrees are free in the case, what it names only then is written out."""
     if bound_case.case.free:
         own = bound_case.given_case.theory
-        form = substitute(form, {name: bound_case.case.expanded(Name(name), complete=False) for name in names(form) if own.definition(name) is None})
+        form = substitute(
+            form,
+            {
+                name: bound_case.case.expanded(Name(name), complete=False)
+                for name in names(form)
+                if own.definition(name) is None
+            },
+        )
     return in_sympy(form, bound_case)
 
 
@@ -48,8 +55,17 @@ def signed_names(formulas: Iterable[Expr], unknown: str, bound_case: BoundCase) 
 
     theory = bound_case.case.theory
     known = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown)
-    own = [name for name in known if name in theory.own and not symbol(name, theory.own).is_positive]
-    return (*own, *(name for name in known if name not in theory.own and (declared := theory.own.symbol(name)) and declared.signed))
+    own = [
+        name for name in known if name in theory.own and not symbol(name, theory.own).is_positive
+    ]
+    return (
+        *own,
+        *(
+            name
+            for name in known
+            if name not in theory.own and (declared := theory.own.symbol(name)) and declared.signed
+        ),
+    )
 
 
 def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -> Any:
@@ -77,11 +93,21 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
     def relation(tree: Expr) -> Any:
         return expression(join_signs(tree, signed), bound_case)
 
-    written = [(relation(form), sympy.And(*filter(_open, map(relation, met)))) for form, met in zip(forms, conditions, strict=True)]
+    written = [
+        (relation(form), sympy.And(*filter(_open, map(relation, met))))
+        for form, met in zip(forms, conditions, strict=True)
+    ]
     pieces = list(written)
-    for first, later in sorted(_out_of_order(forms, conditions)):  # the answer is the first crossing
+    for first, later in sorted(
+        _out_of_order(forms, conditions)
+    ):  # the answer is the first crossing
         (form, met), also = pieces[first], written[later][1]
-        pieces[first] = form, sympy.And(met, sympy.Or(sympy.Not(also), relation(_not_later(forms[first], forms[later]))))
+        pieces[first] = (
+            form,
+            sympy.And(
+                met, sympy.Or(sympy.Not(also), relation(_not_later(forms[first], forms[later])))
+            ),
+        )
     pieces = [(form, condition) for form, condition in pieces if condition != False]  # noqa: E712
     if not pieces:
         return sympy.nan
@@ -94,7 +120,9 @@ POINTS, DECADES = 200, 2
 """Random values of all names at which candidates are looked at together, and over how many decades either way."""
 
 
-def _out_of_order(forms: Sequence[Expr], conditions: Sequence[Sequence[Expr]]) -> set[tuple[int, int]]:
+def _out_of_order(
+    forms: Sequence[Expr], conditions: Sequence[Sequence[Expr]]
+) -> set[tuple[int, int]]:
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(forms) > 1 else 0):
@@ -112,14 +140,22 @@ def _not_later(first: Expr, second: Expr) -> Expr:
     (over, under), (other, beneath) = _quotient(first), _quotient(second)
     if plainly_positive(under) and plainly_positive(beneath):
         return _real(Compare("<=", first, second))
-    return _real(Compare("<=", build.mul(over, under, beneath, beneath), build.mul(other, beneath, under, under)))
+    return _real(
+        Compare(
+            "<=", build.mul(over, under, beneath, beneath), build.mul(other, beneath, under, under)
+        )
+    )
 
 
 def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
     for factor in chain(*build.numerator_and_denominator(form)):
         whole = bound_case.case.expanded(factor, complete=False)
-        nothing = {name: ZERO for name in names(whole) if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish}
+        nothing = {
+            name: ZERO
+            for name in names(whole)
+            if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish
+        }
         if plainly_positive(factor) and substitute(whole, dict(nothing)) == ZERO:
             yield Compare(">", factor, ZERO)
 
@@ -140,7 +176,9 @@ class _Root:
     @classmethod
     def of(cls, form: Expr, conditions: Sequence[Expr], unknown: str) -> _Root:
         over, under = _quotient(form)
-        return cls(unknown, over, under, plainly_positive(under) or Compare(">", under, ZERO) in conditions)
+        return cls(
+            unknown, over, under, plainly_positive(under) or Compare(">", under, ZERO) in conditions
+        )
 
     def put_into(self, condition: Expr) -> Expr:
         """A condition with the form in the place of the unknown."""
@@ -151,19 +189,35 @@ class _Root:
         operator, left, right = condition.operator, condition.left, condition.right
         if not mentions(condition, self.unknown):
             over, under = _quotient(left)
-            return Compare(operator, over if plainly_positive(under) else build.mul(over, under), ZERO) if right == ZERO else condition
+            return (
+                Compare(operator, over if plainly_positive(under) else build.mul(over, under), ZERO)
+                if right == ZERO
+                else condition
+            )
         with suppress(NotRational):
             above, below = rational(build.sub(left, right), self.unknown)
             if all(map(plainly_positive, below.values())):
                 return Compare(operator, shared_factors_out({0: self._value(above)})[0], ZERO)
-        return Compare(operator, *(substitute(side, {self.unknown: build.div(self.over, self.under)}) for side in (left, right)))
+        return Compare(
+            operator,
+            *(
+                substitute(side, {self.unknown: build.div(self.over, self.under)})
+                for side in (left, right)
+            ),
+        )
 
     def _value(self, p: Polynomial) -> Expr:
         """A polynomial at the form, times a power of the denominator and over one of the form: both are positive."""
         least = min(p)
         degree = max(p) - least
         degree += 0 if self.positive else degree % 2
-        powers = {k: (build.power(self.over, build.number(k - least)), build.power(self.under, build.number(degree - k + least))) for k in p}
+        powers = {
+            k: (
+                build.power(self.over, build.number(k - least)),
+                build.power(self.under, build.number(degree - k + least)),
+            )
+            for k in p
+        }
         return build.add(ZERO, *(build.mul(c, *powers[k]) for k, c in p.items()))
 
 
@@ -178,18 +232,33 @@ def _real(tree: Expr) -> Expr:
         case Call("sqrt", (inside,)):
             return build.call("sqrt", build.call("max", _real(inside), ZERO))
         case Call("log2", (inside,)):  # of the size of what it is of
-            return build.call("log2", build.call("sqrt", build.power(_real(inside), build.number(2))))
+            return build.call(
+                "log2", build.call("sqrt", build.power(_real(inside), build.number(2)))
+            )
     return rebuild(tree, _real)
 
 
-def definitions(formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[Any, Any]:
+def definitions(
+    formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, symbolic: bool
+) -> dict[Any, Any]:
     """Symbol -> expression over inputs, of every derived quantity in some formulas."""
     from symroof.symbols import symbol
 
     case = bound_case.case
-    named = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown and case.theory.definition(name) is not None)
-    written = {name: case.expanded(Name(name), complete=False if symbolic else None) for name in named}
-    return {symbol(name, case.theory.own): in_sympy(tree, bound_case) for name, tree in written.items() if tree != Name(name)}
+    named = dict.fromkeys(
+        name
+        for tree in formulas
+        for name in names(tree)
+        if name != unknown and case.theory.definition(name) is not None
+    )
+    written = {
+        name: case.expanded(Name(name), complete=False if symbolic else None) for name in named
+    }
+    return {
+        symbol(name, case.theory.own): in_sympy(tree, bound_case)
+        for name, tree in written.items()
+        if tree != Name(name)
+    }
 
 
 class InSympy:
@@ -216,14 +285,20 @@ class InSympy:
             return crossing.because or "no closed form of readable size exists"
         if self.symbolic and crossing.more:
             return "there are more choices of arms than are listed, or powers that no root of readable size undoes"
-        return "the two sides are the same" if crossing.verdict == "identical" else "the two sides do not meet"
+        return (
+            "the two sides are the same"
+            if crossing.verdict == "identical"
+            else "the two sides do not meet"
+        )
 
     @property
     def equation(self) -> Any:
         """The equation as it is named, a SymPy ``Eq``."""
         import sympy
 
-        return sympy.Eq(*(in_sympy(side, self.bound_case) for side in self._trees.sides), evaluate=False)
+        return sympy.Eq(
+            *(in_sympy(side, self.bound_case) for side in self._trees.sides), evaluate=False
+        )
 
     @property
     def closed_form(self) -> Any:
@@ -241,7 +316,11 @@ class InSympy:
         crossing = self._trees.crossing
         if self.symbolic:
             return () if crossing.more else crossing.branches
-        met = (b for b in crossing.branches if b.holds and b.value == crossing.value and b.closed_form is not None)
+        met = (
+            b
+            for b in crossing.branches
+            if b.holds and b.value == crossing.value and b.closed_form is not None
+        )
         return tuple(met)[:1]
 
     @cached_property
@@ -262,7 +341,11 @@ class InSympy:
         answering = self._answering
         if not answering:
             return None
-        return piecewise(answering, self.unknown, self.bound_case) if self.symbolic else self._expression(answering[0])
+        return (
+            piecewise(answering, self.unknown, self.bound_case)
+            if self.symbolic
+            else self._expression(answering[0])
+        )
 
     @property
     def expanded(self) -> Any:
@@ -289,10 +372,15 @@ class InSympy:
         ...     print(form, conditions)
         mem_capacity/(context*kv_bytes_per_token) (batch*context*kv_bytes_per_token >= weight_bytes,)
         """
-        return tuple((self._expression(branch), self._relations(branch.conditions)) for branch in self._trees.crossing.branches)
+        return tuple(
+            (self._expression(branch), self._relations(branch.conditions))
+            for branch in self._trees.crossing.branches
+        )
 
     def _expression(self, branch: Branch) -> Any:
-        return None if branch.closed_form is None else expression(branch.closed_form, self.bound_case)
+        return (
+            None if branch.closed_form is None else expression(branch.closed_form, self.bound_case)
+        )
 
     def _relations(self, conditions: tuple[Condition, ...]) -> tuple[Any, ...]:
         return relations((condition.tree for condition in conditions), self.bound_case)
@@ -308,7 +396,9 @@ class InSympy:
         branches = self._trees.crossing.branches
         forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
         conditions = (condition.tree for branch in branches for condition in branch.conditions)
-        return definitions((*forms, *conditions, *self._limits), self.unknown, self.bound_case, self.symbolic)
+        return definitions(
+            (*forms, *conditions, *self._limits), self.unknown, self.bound_case, self.symbolic
+        )
 
     @property
     def limits(self) -> tuple[Any, ...]:
@@ -317,11 +407,18 @@ class InSympy:
 
     @property
     def _limits(self) -> tuple[Compare, ...]:
-        solved = (solved_condition(condition, self.unknown, self.bound_case, self.symbolic) for condition in self._conditions)
+        solved = (
+            solved_condition(condition, self.unknown, self.bound_case, self.symbolic)
+            for condition in self._conditions
+        )
         return tuple(pair[0] for pair in solved if pair)
 
     @property
     def _conditions(self) -> tuple[Condition, ...]:
         branches = self._answering or self._trees.crossing.branches[:1]
         first = branches[0].conditions if branches else ()
-        return tuple(condition for condition in first if all(condition in branch.conditions for branch in branches))
+        return tuple(
+            condition
+            for condition in first
+            if all(condition in branch.conditions for branch in branches)
+        )

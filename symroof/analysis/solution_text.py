@@ -37,13 +37,21 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "value": plain_value(solution.value),
         **_range(solution),
         **_expected(solution),
-        **({} if solution.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]}),
+        **(
+            {}
+            if solution.own_side is None
+            else {"at_own_value": ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]}
+        ),
         "integer": solution.integer,
-        **({"stretches": [list(each) for each in solution.stretches]} if solution.stretches else {}),
+        **(
+            {"stretches": [list(each) for each in solution.stretches]} if solution.stretches else {}
+        ),
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
-        "assumed": {name: plain_value(entry.result.value) for name, entry in solution.defaults.items()},
+        "assumed": {
+            name: plain_value(entry.result.value) for name, entry in solution.defaults.items()
+        },
         "warnings": [*_without_effect(solution), *case_warnings(solution.bound_case)],
     }
 
@@ -51,7 +59,11 @@ def solution_json(solution: Solution) -> dict[str, Any]:
 def _without_effect(solution: Solution) -> list[str]:
     """What somebody set and this equation does not depend on, in one sentence."""
     equation = formula_trees(solution)
-    unused = unused_inputs(solution.bound_case, {*names(equation.lhs), *names(equation.rhs), solution.unknown}, targets_decide=False)
+    unused = unused_inputs(
+        solution.bound_case,
+        {*names(equation.lhs), *names(equation.rhs), solution.unknown},
+        targets_decide=False,
+    )
     return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
 
 
@@ -59,7 +71,11 @@ def _range(solution: Solution) -> dict[str, Any]:
     """The least and the largest answer, where inputs are ranges, and whether there is one at each of their corners."""
     if solution.low is None or solution.high is None:
         return {}
-    return {"low": plain_value(solution.low), "high": plain_value(solution.high), "everywhere": solution.everywhere}
+    return {
+        "low": plain_value(solution.low),
+        "high": plain_value(solution.high),
+        "everywhere": solution.everywhere,
+    }
 
 
 def _expected(solution: Solution) -> dict[str, Any]:
@@ -67,7 +83,11 @@ def _expected(solution: Solution) -> dict[str, Any]:
     expected = solution.expected
     if expected is None:
         return {}
-    ends = {"low": plain_value(expected.low), "high": plain_value(expected.high)} if expected.low is not None and expected.high is not None else {}
+    ends = (
+        {"low": plain_value(expected.low), "high": plain_value(expected.high)}
+        if expected.low is not None and expected.high is not None
+        else {}
+    )
     verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
     return {
         "expected": {
@@ -76,8 +96,16 @@ def _expected(solution: Solution) -> dict[str, Any]:
             "high": plain_value(expected.value),
             **ends,
             "integer": expected.integer,
-            **({"stretches": [list(each) for each in expected.stretches]} if expected.stretches else {}),
-            **({} if expected.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][expected.own_side + 1]}),
+            **(
+                {"stretches": [list(each) for each in expected.stretches]}
+                if expected.stretches
+                else {}
+            ),
+            **(
+                {}
+                if expected.own_side is None
+                else {"at_own_value": ["lhs_below", "equal", "lhs_above"][expected.own_side + 1]}
+            ),
             **verdict,
         }
     }
@@ -99,11 +127,20 @@ LONGEST_BOUND = 240
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = solved_condition(condition, solution.unknown, solution.bound_case, solution.verdict == "conditional")
-    entry: dict[str, Any] = {**_both(readable_condition(condition, solution), solution), "holds": condition.holds}
+    solved = solved_condition(
+        condition, solution.unknown, solution.bound_case, solution.verdict == "conditional"
+    )
+    entry: dict[str, Any] = {
+        **_both(readable_condition(condition, solution), solution),
+        "holds": condition.holds,
+    }
     if solved:
         limit, side = solved
-        entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
+        entry["bound"] = {
+            **_both(limit, solution),
+            "value": _value(limit.right, solution),
+            **({"while": _both(side, solution)} if side else {}),
+        }
     return entry
 
 
@@ -120,7 +157,11 @@ def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
     case, definitions = solution.bound_case.case, dict(branch.named)
     for tree in (branch.shown, *definitions.values()):
         for name in names(tree) if tree is not None else ():
-            if name not in definitions and name != solution.unknown and case.theory.definition(name) is not None:
+            if (
+                name not in definitions
+                and name != solution.unknown
+                and case.theory.definition(name) is not None
+            ):
                 definitions[name] = case.readable_formula(name)
     return definitions
 
@@ -138,7 +179,9 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
         state = f": {HOLDS[condition.holds]}" if solution.verdict != "conditional" else ""
         yield f"    {'' if state else 'if '}{entry['text']}{state}"
         if "bound" in entry:
-            side = f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
+            side = (
+                f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
+            )
             value = entry["bound"]["value"]
             if len(entry["bound"]["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
                 yield f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}"
@@ -147,7 +190,11 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
 def _is_fact(tree: Compare, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
     case = solution.bound_case.case
-    of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in OF_MODEL and name != solution.unknown}
+    of_model = {
+        name: Num(case.value(name))
+        for name in names(tree)
+        if base_name(name) in OF_MODEL and name != solution.unknown
+    }
     left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
@@ -170,22 +217,37 @@ def _at_own_value(solution: Solution) -> list[str]:
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions, definitions, warnings."""
     warnings = solution_warnings(solution)
-    lines = [*question(solution), "", *answer(solution), *(f"  {line}" for line in remarks(solution)), *closed_form_lines(solution)]
+    lines = [
+        *question(solution),
+        "",
+        *answer(solution),
+        *(f"  {line}" for line in remarks(solution)),
+        *closed_form_lines(solution),
+    ]
     return "\n".join([*lines, *([""] if warnings else []), *warnings])
 
 
 def question(solution: Solution) -> list[str]:
     """The equation, the case, and what its times rest on."""
     equation = formula_trees(solution)
-    sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
-    lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.bound_case)}"]
+    sides = (
+        sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
+    )
+    lines = [
+        f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}",
+        f"  {case_title(solution.bound_case)}",
+    ]
     return [*lines, *(f"  {line}" for line in basis_of(solution.bound_case, sides))]
 
 
 def answer(solution: Solution) -> list[str]:
     """The number, expected and at the peak, and the sentence."""
     if solution.expected is not None:
-        return [f"{solution.unknown}: expected {solution.expected.in_ranges()}", f"  bound: {solution.in_ranges()}", f"  {solution.reason}"]
+        return [
+            f"{solution.unknown}: expected {solution.expected.in_ranges()}",
+            f"  bound: {solution.in_ranges()}",
+            f"  {solution.reason}",
+        ]
     return [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
 
 
@@ -193,19 +255,33 @@ def remarks(solution: Solution) -> list[str]:
     """What is assumed, all crossings, the side at the case's own value, whether it fits, why there is no closed form."""
     lines = []
     if solution.defaults:
-        lines.append(f"assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
+        lines.append(
+            f"assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}"
+        )
     for name, each in (("expected", solution.expected), ("bound", solution)):
         if each is not None and len(each.stretches) > 1:
-            others = ", ".join(words(stretch) for stretch in each.stretches if stretch != longest(each.stretches))
+            others = ", ".join(
+                words(stretch) for stretch in each.stretches if stretch != longest(each.stretches)
+            )
             lines.append(f"{f'{name}: ' if solution.expected is not None else ''}also at {others}")
     if len(solution.values) > 1 and not solution.stretches:
-        shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
-        lines.append(f"all crossings: {shown}{' and so on' if formula_trees(solution).crossing.more else ''}")
+        shown = ", ".join(
+            with_unit(value, solution.symbol.display_unit) for value in solution.values
+        )
+        lines.append(
+            f"all crossings: {shown}{' and so on' if formula_trees(solution).crossing.more else ''}"
+        )
     lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
     if solution.within_memory is not None:
-        lines.append("fits in memory at this value" if solution.within_memory else "does not fit in memory at this value")
+        lines.append(
+            "fits in memory at this value"
+            if solution.within_memory
+            else "does not fit in memory at this value"
+        )
     if solution.method == "numeric":
-        lines.append(f"solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
+        lines.append(
+            f"solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}"
+        )
     return lines
 
 
@@ -215,7 +291,11 @@ def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]
     defined: dict[str, Expr] = {}
     for branch in formula_trees(solution).crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
-            lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
+            lines += [
+                "",
+                f"  {solution.unknown} = {text(branch.shown)}",
+                *_conditions_text(branch, solution),
+            ]
             named = where(branch, solution) if written_out else dict(branch.named)
             fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
             lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
@@ -225,11 +305,27 @@ def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]
 
 def names_of_forms(solution: Solution) -> list[str]:
     """The derived quantities in the closed forms, each once."""
-    shown = [branch for branch in formula_trees(solution).crossing.branches if branch.shown is not None and (branch.holds or solution.value is None)]
-    return list(dict.fromkeys(name for branch in shown for name in where(branch, solution) if name not in dict(branch.named)))
+    shown = [
+        branch
+        for branch in formula_trees(solution).crossing.branches
+        if branch.shown is not None and (branch.holds or solution.value is None)
+    ]
+    return list(
+        dict.fromkeys(
+            name
+            for branch in shown
+            for name in where(branch, solution)
+            if name not in dict(branch.named)
+        )
+    )
 
 
 def solution_warnings(solution: Solution) -> list[str]:
     """What to know of the case, one line each."""
     bound_case = solution.bound_case
-    return [f"! {warning}" for warning in (case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings)]
+    return [
+        f"! {warning}"
+        for warning in (
+            case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings
+        )
+    ]

@@ -5,7 +5,16 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.corners import extent_over_ranges
-from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, named_threshold, parse_equation, unknown_of, without_idle_changes
+from symroof.analysis.equations import (
+    SHOWN,
+    all_names,
+    check_names,
+    check_occurs,
+    named_threshold,
+    parse_equation,
+    unknown_of,
+    without_idle_changes,
+)
 from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.inline import inlined
@@ -48,7 +57,13 @@ def _single(value: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
     if isinstance(value, (list, tuple, set)):
         if len(value) != 1:
-            raise InputError(Problem("equation", f"{len(value)} at once: one equation is solved for one unknown", hint="solve one, then substitute the answer"))
+            raise InputError(
+                Problem(
+                    "equation",
+                    f"{len(value)} at once: one equation is solved for one unknown",
+                    hint="solve one, then substitute the answer",
+                )
+            )
         return next(iter(value))
     return value
 
@@ -56,8 +71,12 @@ def _single(value: Any) -> Any:
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     own = bound_case.case.theory.own
     if not (isinstance(equation, str) or is_sympy(equation)):
-        raise InputError(Problem("equation", f"expected text or a SymPy equation, not {type(equation).__name__}"))
-    named = None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
+        raise InputError(
+            Problem("equation", f"expected text or a SymPy equation, not {type(equation).__name__}")
+        )
+    named = (
+        None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
+    )
     relation = parse_equation(named.equation if named else equation, own)
     equation = str(equation)
     asked = for_ or (named.unknown if named else None)
@@ -74,20 +93,46 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
 
     def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
         return Solution(
-            Solved(relation.left, relation.right, crossing), unknown, kind, bound_case, solve, named, missing, moves, explain_solution, extent_over_ranges
+            Solved(relation.left, relation.right, crossing),
+            unknown,
+            kind,
+            bound_case,
+            solve,
+            named,
+            missing,
+            moves,
+            explain_solution,
+            extent_over_ranges,
         )
 
     try:
         numeric = NumericEquation(relation, unknown, bound_case)
         crossings, moves = numeric.crossing(), numeric.moves
         if not all(map(in_range, crossings.values)):
-            raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
+            raise NoValueHere(
+                Problem(
+                    equation[:SHOWN],
+                    f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}",
+                )
+            )
     except MissingInput as error:
-        crossings = _without_numbers(relation, unknown, bound_case, equation, error.name, frozenset(named.needs) if named else frozenset())
+        crossings = _without_numbers(
+            relation,
+            unknown,
+            bound_case,
+            equation,
+            error.name,
+            frozenset(named.needs) if named else frozenset(),
+        )
         numbers = _cancelled(crossings, unknown, bound_case)
         return solution(numbers) if numbers else solution(crossings, error.name)
     except NoValue as error:
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {_without_value(relation, bound_case) or error}")) from None
+        raise NoValueHere(
+            Problem(
+                equation[:SHOWN],
+                f"has no value for any {unknown}: {_without_value(relation, bound_case) or error}",
+            )
+        ) from None
     return solution(crossings, moves=moves)
 
 
@@ -109,11 +154,21 @@ def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Crossing
     theory = bound_case.case.theory
     named = named_threshold(name, theory)
     if named is None:
-        raise InputError(Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS)))
+        raise InputError(
+            Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS))
+        )
     relation = without_idle_changes(parse_equation(named.equation, theory.own), theory)
     bound_case = bound_case.without_values({*all_names(relation)})
     try:
-        crossings = _without_numbers(relation, named.unknown, bound_case, named.equation, "a number", frozenset(named.needs), use_defaults=True)
+        crossings = _without_numbers(
+            relation,
+            named.unknown,
+            bound_case,
+            named.equation,
+            "a number",
+            frozenset(named.needs),
+            use_defaults=True,
+        )
     except (InputError, NoValue):
         return None
     return (relation, crossings) if crossings.branches and not crossings.more else None
@@ -129,12 +184,18 @@ def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Cros
         try:
             value = Fraction(case.evaluate(form))
             there = case.changed({unknown: value})
-            holds = value > 0 and all(there.evaluate(there.expanded(c.tree)) for c in branch.conditions)
+            holds = value > 0 and all(
+                there.evaluate(there.expanded(c.tree)) for c in branch.conditions
+            )
         except NoValue:
             continue
         if holds:
             settled = replace(
-                branch, closed_form=form, abbreviated=branch.shown, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions)
+                branch,
+                closed_form=form,
+                abbreviated=branch.shown,
+                value=value,
+                conditions=tuple(replace(c, holds=True) for c in branch.conditions),
             )
             return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
     return None
@@ -147,25 +208,57 @@ def _within(unknown: str) -> tuple[Compare, ...]:
 
 
 def _without_numbers(
-    relation: Compare, unknown: str, bound_case: BoundCase, equation: str, missing: str, named: frozenset[str], use_defaults: bool = False
+    relation: Compare,
+    unknown: str,
+    bound_case: BoundCase,
+    equation: str,
+    missing: str,
+    named: frozenset[str],
+    use_defaults: bool = False,
 ) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``use_defaults``."""
-    give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if named and missing in INPUTS else ""
+    give = (
+        f"`--set {missing}=...`: {INPUTS[missing].meaning}" if named and missing in INPUTS else ""
+    )
     if inner := searched_quantity(relation, unknown, bound_case):
         message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
         raise NoValueHere(Problem(equation[:SHOWN], message, hint=give))
-    lhs, rhs = (inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults) for side in (relation.left, relation.right))
+    lhs, rhs = (
+        inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults)
+        for side in (relation.left, relation.right)
+    )
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
-        raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
+        raise NoValueHere(
+            Problem(
+                equation[:SHOWN],
+                f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict",
+            )
+        )
     required_names = dict.fromkeys(
-        inlined(condition, unknown, bound_case, symbolic=True, use_defaults=use_defaults) for condition in existence_conditions(relation, bound_case.case)
+        inlined(condition, unknown, bound_case, symbolic=True, use_defaults=use_defaults)
+        for condition in existence_conditions(relation, bound_case.case)
     )
     signed = signed_names((lhs, rhs, *required_names), unknown, bound_case)
     within = (split_signs(condition, signed) for condition in (*required_names, *_within(unknown)))
     try:
-        return join_signs_of_crossing(symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
+        return join_signs_of_crossing(
+            symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed
+        )  # type: ignore[arg-type]
     except NotRational as error:
-        drawn = bound_case.case.theory.knows("expert_weight_bytes") and bound_case.case.theory.assumptions["experts"] == "expected"
-        hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else give
+        drawn = (
+            bound_case.case.theory.knows("expert_weight_bytes")
+            and bound_case.case.theory.assumptions["experts"] == "expected"
+        )
+        hint = (
+            "`--assume experts=all`, every expert read, has one"
+            if "exponent" in str(error) and drawn
+            else give
+        )
         why = because(str(error), relation, unknown, bound_case)
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None
+        raise NoValueHere(
+            Problem(
+                equation[:SHOWN],
+                f"has no symbolic answer ({why}), and {missing} is missing for one with numbers",
+                hint=hint,
+            )
+        ) from None

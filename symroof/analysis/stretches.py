@@ -9,7 +9,9 @@ Stretch = tuple[int, int | None]
 SIDES = {"lhs_above": 1, "lhs_below": -1}
 
 
-def stretches(crossings: Iterable[Fraction], side: Callable[[int], int | None], holds: str) -> tuple[Stretch, ...]:
+def stretches(
+    crossings: Iterable[Fraction], side: Callable[[int], int | None], holds: str
+) -> tuple[Stretch, ...]:
     """The whole numbers from one on at which one side is the larger, between the crossings and before and behind them.
 
     Args:
@@ -32,7 +34,9 @@ def stretches(crossings: Iterable[Fraction], side: Callable[[int], int | None], 
 
 def _pieces(crossings: Iterable[Fraction]) -> list[Stretch]:
     """The whole numbers from one on in pieces within which no crossing lies; those next to one, where a jump may fall, each alone."""
-    alone = sorted({n for value in crossings for n in (math.floor(value), math.floor(value) + 1) if n >= 1})
+    alone = sorted(
+        {n for value in crossings for n in (math.floor(value), math.floor(value) + 1) if n >= 1}
+    )
     pieces: list[Stretch] = []
     first = 1
     for n in alone:
@@ -44,10 +48,18 @@ def _pieces(crossings: Iterable[Fraction]) -> list[Stretch]:
 
 def longest(found: tuple[Stretch, ...]) -> Stretch | None:
     """The one to act on; None without any."""
-    return max(found, key=lambda each: math.inf if each[1] is None else each[1] - each[0], default=None)
+    return max(
+        found, key=lambda each: math.inf if each[1] is None else each[1] - each[0], default=None
+    )
 
 
 def words(stretch: Stretch) -> str:
     """``2``, ``139 to 1,505`` or ``12 and more``."""
     first, last = stretch
-    return f"{first:,} and more" if last is None else f"{first:,}" if first == last else f"{first:,} to {last:,}"
+    return (
+        f"{first:,} and more"
+        if last is None
+        else f"{first:,}"
+        if first == last
+        else f"{first:,} to {last:,}"
+    )

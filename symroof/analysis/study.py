@@ -96,12 +96,31 @@ class Study:
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        own = declared_in(os.fspath(theory)) if isinstance(theory, (str, os.PathLike)) else NONE if theory is None else theory.declared
-        words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine, "prefill": prefill}
-        self.request = target_request(targets or {}).over(request_of(model, hardware, preset, assume, own=own, **words, **chosen))
+        own = (
+            declared_in(os.fspath(theory))
+            if isinstance(theory, (str, os.PathLike))
+            else NONE
+            if theory is None
+            else theory.declared
+        )
+        words: dict[str, Any] = {
+            "assume_family": assume_family,
+            "draft": draft,
+            "efficiency": efficiency,
+            "engine": engine,
+            "prefill": prefill,
+        }
+        self.request = target_request(targets or {}).over(
+            request_of(model, hardware, preset, assume, own=own, **words, **chosen)
+        )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], line: Request | None = None, targets: dict[str, Any] | None = None) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        line: Request | None = None,
+        targets: dict[str, Any] | None = None,
+    ) -> Self:
         """A study from its file, or a shipped one by name, with a stronger request over it.
 
         Args:
@@ -138,7 +157,9 @@ class Study:
         """The names that this study declares itself: those of its theory, and what :meth:`define` adds."""
         return self.request.own
 
-    def define(self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None) -> Self:
+    def define(
+        self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None
+    ) -> Self:
         """Define a quantity, from then on like any other in this study and in no other; the study is returned.
 
         Args:
@@ -190,7 +211,10 @@ class Study:
 
     def __eq__(self, other: object) -> bool:
         """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been computed is no part of it."""
-        return isinstance(other, Study) and (self.request, self.document) == (other.request, other.document)
+        return isinstance(other, Study) and (self.request, self.document) == (
+            other.request,
+            other.document,
+        )
 
     def __hash__(self) -> int:
         return hash(self.request)
@@ -238,7 +262,10 @@ class Study:
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
-            raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, MissingInput) else "") from None
+            raise NoValueHere(
+                Problem(printed, f"has no value here: {error}"),
+                error.name if isinstance(error, MissingInput) else "",
+            ) from None
 
     def value(self, name: Any) -> Any:
         """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
@@ -261,13 +288,23 @@ class Study:
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
-            warnings.warn(f"{name} = {result.plain()} is of a configuration that does not fit in memory", DoesNotFit, stacklevel=2)
+            warnings.warn(
+                f"{name} = {result.plain()} is of a configuration that does not fit in memory",
+                DoesNotFit,
+                stacklevel=2,
+            )
         if isinstance(result.value, (bool, str)):
             return result.possible if len(result.possible) > 1 else result.value
         try:
             return Number(result)
         except OverflowError:
-            raise InputError(Problem(result.name, "is beyond the numbers that a float holds", hint="study.exact gives it")) from None
+            raise InputError(
+                Problem(
+                    result.name,
+                    "is beyond the numbers that a float holds",
+                    hint="study.exact gives it",
+                )
+            ) from None
 
     def expected(self, name: Any) -> Number | None:
         """What measurements lead to expect of a latency, rate or cost, with ``low`` and ``high``, where the study gives no efficiency; else None.

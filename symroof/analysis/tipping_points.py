@@ -144,7 +144,12 @@ class Flip:
         return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
 
 
-def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
+def flips(
+    bound_case: BoundCase,
+    among: Sequence[str] = UNCERTAIN,
+    of: Collection[str] | None = None,
+    waits: bool = False,
+) -> tuple[Flip, ...]:
     """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, come last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
@@ -157,20 +162,42 @@ def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collectio
     return every
 
 
-def _nearest_first(bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
+def _nearest_first(
+    bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool
+) -> tuple[Flip, ...]:
     asked = constraints(bound_case)
     turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [
-        flip for condition in turning for name in _moving(condition, bound_case) if name in among for flip in _flips(condition, name, asked, bound_case, waits)
+        flip
+        for condition in turning
+        for name in _moving(condition, bound_case)
+        if name in among
+        for flip in _flips(condition, name, asked, bound_case, waits)
     ]
-    return tuple(sorted(turned, key=lambda f: (f.distance is None, round(float(min(f.distance or 0, FURTHEST)), 12), UNCERTAIN.index(f.name), f.value)))
+    return tuple(
+        sorted(
+            turned,
+            key=lambda f: (
+                f.distance is None,
+                round(float(min(f.distance or 0, FURTHEST)), 12),
+                UNCERTAIN.index(f.name),
+                f.value,
+            ),
+        )
+    )
 
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
     asked, flipping = constraints(bound_case), {flip.name for flip in turned}
     candidates = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
-    moving = (n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, bound_case) and _matters(n, asked, bound_case))
+    moving = (
+        n
+        for n in UNCERTAIN
+        if n in candidates
+        and not _unsettled(n, asked, bound_case)
+        and _matters(n, asked, bound_case)
+    )
     return tuple(n for n in moving if not _tips_at_once(n, asked, bound_case))
 
 
@@ -178,19 +205,30 @@ def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is computed from."""
     case = bound_case.case
     used = condition.inputs(case)
-    return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
+    return [
+        n
+        for n in UNCERTAIN
+        if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)
+    ]
 
 
 def _unsettled(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether a missing input keeps some condition from being solved for this one."""
-    return any(c.solution(name, bound_case) is None for c in asked if name in _moving(c, bound_case))
+    return any(
+        c.solution(name, bound_case) is None for c in asked if name in _moving(c, bound_case)
+    )
 
 
 def _matters(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
     now = bound_case.case.value(name)
     others = [bound_case.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
-    return any(_known(case, side) != _known(bound_case.case, side) for case in others for c in asked for side in c.sides)
+    return any(
+        _known(case, side) != _known(bound_case.case, side)
+        for case in others
+        for c in asked
+        for side in c.sides
+    )
 
 
 def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
@@ -210,7 +248,9 @@ def _known(case: Case, name: str) -> Value | None:
     return value
 
 
-def _flips(condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool) -> Iterator[Flip]:
+def _flips(
+    condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool
+) -> Iterator[Flip]:
     """The nearest flip of one condition by one input above the value now, and the nearest below."""
     solution = condition.solution(name, bound_case, waits)
     if solution is None:
@@ -223,18 +263,33 @@ def _flips(condition: Constraint, name: str, asked: list[Constraint], bound_case
         (crossing, value, beyond), *later = changes
         there = bound_case.case.changed({name: beyond})
         states = {c.name: _holds(c, there) for c in asked}
-        if None in states.values():  # a second device without links in its spec: its state is unknown
+        if (
+            None in states.values()
+        ):  # a second device without links in its spec: its state is unknown
             continue
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
         last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
         over = partial(_spread, condition, solution, crossing, holds, up)
         yield Flip(
-            bound_case.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(side_beyond, solution, crossing)
+            bound_case.result(name),
+            condition.name,
+            holds,
+            crossing,
+            value,
+            last,
+            up,
+            turns,
+            wrong,
+            wrong_now,
+            over,
+            partial(side_beyond, solution, crossing),
         )
 
 
-def _turns(condition: Constraint, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+def _turns(
+    condition: Constraint, solution: Solution, up: bool
+) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
     """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
     case, name = solution.bound_case.case, solution.unknown
     now, state = case.value(name), condition.holds(case)
@@ -243,7 +298,10 @@ def _turns(condition: Constraint, solution: Solution, up: bool) -> Iterator[tupl
             continue
         value = _first(condition, solution, case, crossing, not state, up)
         beyond = value if solution.symbol.counted else crossing * (1 + BEYOND if up else 1 - BEYOND)
-        if _means_something(name, beyond, case) and _holds(condition, case.changed({name: beyond})) is not state:
+        if (
+            _means_something(name, beyond, case)
+            and _holds(condition, case.changed({name: beyond})) is not state
+        ):
             state = not state
             yield crossing, value, beyond
 
@@ -255,7 +313,9 @@ def _holds(condition: Constraint, case: Case) -> bool | None:
         return None
 
 
-def _first(condition: Constraint, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool) -> Fraction:
+def _first(
+    condition: Constraint, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool
+) -> Fraction:
     """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
     devices the first number that can share out the heads.
 
@@ -265,9 +325,14 @@ def _first(condition: Constraint, solution: Solution, case: Case, crossing: Frac
     if not solution.symbol.counted:
         return crossing
     past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
-    if crossing.denominator == 1 and _holds(condition, case.changed({solution.unknown: crossing})) is holds:
+    if (
+        crossing.denominator == 1
+        and _holds(condition, case.changed({solution.unknown: crossing})) is holds
+    ):
         past_it = int(crossing)
-    return Fraction(next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it)
+    return Fraction(
+        next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it
+    )
 
 
 def _last(solution: Solution, crossing: Fraction, value: Fraction, up: bool) -> Fraction:
@@ -275,25 +340,48 @@ def _last(solution: Solution, crossing: Fraction, value: Fraction, up: bool) -> 
     if not solution.symbol.counted:
         return crossing
     before = int(value) + (-1 if up else 1)
-    return Fraction(next(solution.degrees(before, not up), before) if solution.unknown == "tp" else before)
+    return Fraction(
+        next(solution.degrees(before, not up), before) if solution.unknown == "tp" else before
+    )
 
 
 def _means_something(name: str, value: Fraction, case: Case) -> bool:
     """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
     if name == "cached_prefix":
         return bool(0 <= value < case.value("prompt"))
-    if name == "prompt" and case.has_value("cached_prefix"):  # a formula that it is set to may have none
+    if name == "prompt" and case.has_value(
+        "cached_prefix"
+    ):  # a formula that it is set to may have none
         return bool(value > case.value("cached_prefix"))
-    most = Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
-    return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)
+    most = (
+        Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
+    )
+    return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (
+        most is None or value <= most
+    )
 
 
-def _spread(condition: Constraint, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
+def _spread(
+    condition: Constraint, solution: Solution, crossing: Fraction, holds: bool, up: bool
+) -> Spread:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.bound_case.case, solution.bound_case.box
     if not box.keys() & case.inputs_used(*condition.sides):
         return None, None, True
-    corners = list(zip(solution.bound_case.corners, at_corners(solution), strict=False))  # none where the unknown itself is ranged
-    nearest = [(corner, min(others, key=lambda other: max(other / crossing, crossing / other))) for corner, others in corners if others]
-    values = [_first(condition, solution, corner, c, holds, up) for corner, c in ((case, crossing), *nearest)]
-    return (min(values), max(values), len(nearest) == len(corners)) if nearest else (None, None, not corners)
+    corners = list(
+        zip(solution.bound_case.corners, at_corners(solution), strict=False)
+    )  # none where the unknown itself is ranged
+    nearest = [
+        (corner, min(others, key=lambda other: max(other / crossing, crossing / other)))
+        for corner, others in corners
+        if others
+    ]
+    values = [
+        _first(condition, solution, corner, c, holds, up)
+        for corner, c in ((case, crossing), *nearest)
+    ]
+    return (
+        (min(values), max(values), len(nearest) == len(corners))
+        if nearest
+        else (None, None, not corners)
+    )

@@ -23,7 +23,13 @@ from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
+TARGET_METRICS = {
+    "ttft": "loaded_ttft",
+    "itl": "sustained_itl",
+    "cost": "cost_per_mtok",
+    "price": "instance_price",
+    "fleet_price": "fleet_price",
+}
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
 
 AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate"}
@@ -35,7 +41,10 @@ ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
 
-NOT_AT = {"met": " at the median of the list prices, not at the highest", "missed": " at the median of the list prices, not at the lowest"}
+NOT_AT = {
+    "met": " at the median of the list prices, not at the highest",
+    "missed": " at the median of the list prices, not at the lowest",
+}
 """Where in the list prices a verdict holds that others would change."""
 
 
@@ -68,14 +77,21 @@ class TargetCheck:
     @property
     def straddles(self) -> bool:
         metric = self.metric
-        if self.met is None or metric.at_median is None or metric.low is None or metric.high is None:
+        if (
+            self.met is None
+            or metric.at_median is None
+            or metric.low is None
+            or metric.high is None
+        ):
             return False
         return metric.low <= self.limit < metric.high
 
     @property
     def against(self) -> str:
         """The limit in a sentence, and where in the list prices the verdict holds if not at all of them."""
-        return self.bound.plain() + (NOT_AT["met" if self.met else "missed"] if self.straddles else "")
+        return self.bound.plain() + (
+            NOT_AT["met" if self.met else "missed"] if self.straddles else ""
+        )
 
     @property
     def gap(self) -> Result:
@@ -140,7 +156,11 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
             continue
         metric = bound_case.result(tested)
         low, high = _reach(metric, bound_case)
-        checks.append(TargetCheck(name, metric, limit, True if high <= limit else False if low > limit else None))
+        checks.append(
+            TargetCheck(
+                name, metric, limit, True if high <= limit else False if low > limit else None
+            )
+        )
     return [*_load_check(bound_case), *checks]
 
 
@@ -152,7 +172,11 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     {'price': 'needs price'}
     """
     case = bound_case.case
-    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not waits_without_end(name, case)]
+    unknown = [
+        name
+        for name in bound_case.targets
+        if metric_of(name, case) is None and not waits_without_end(name, case)
+    ]
     return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
 
 
@@ -163,10 +187,16 @@ def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fra
         return metric.at_median
     if metric.without_range:
         try:
-            return (value, math.inf) if metric.without_range == NOT_EVERYWHERE else bound_case.at_corners(metric.name)
+            return (
+                (value, math.inf)
+                if metric.without_range == NOT_EVERYWHERE
+                else bound_case.at_corners(metric.name)
+            )
         except NoValue:
             return value, math.inf
-    return (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
+    return (
+        (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
+    )
 
 
 MEMORY, LOAD = "memory", "load"
@@ -200,8 +230,14 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
         return []
     if Fraction(load.value) < 1 and waits_without_end("ttft", bound_case.case):
         for formula in (PREFILL_LOAD, FULL_PREFILL_LOAD):
-            with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-                load = bound_case.formula(parse(formula), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
+            with suppress(
+                NoValue
+            ):  # given values may leave it none: the load of responses then has to do
+                load = bound_case.formula(
+                    parse(formula),
+                    bound_case.case.theory.symbol("prefill_slot_utilization"),
+                    timed=False,
+                )
                 break
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
@@ -226,7 +262,9 @@ def all_met(checks: list[TargetCheck]) -> bool | None:
 def findings(bound_case: BoundCase) -> list[str]:
     """The faults of a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
     names = ["does_not_fit"] if bound_case.does_not_fit else []
-    return names + [f"{check.name}_missed" for check in target_checks(bound_case) if check.met is not True]
+    return names + [
+        f"{check.name}_missed" for check in target_checks(bound_case) if check.met is not True
+    ]
 
 
 def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
@@ -237,19 +275,38 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     """What the times of several cases rest on, each once; a user-defined theory alone has none."""
-    lines = [line for case in cases if not case.theory_only for line in (efficiency_basis(case), case.beyond_measurements) if line]
+    lines = [
+        line
+        for case in cases
+        if not case.theory_only
+        for line in (efficiency_basis(case), case.beyond_measurements)
+        if line
+    ]
     return tuple(dict.fromkeys(lines))
 
 
 def efficiency_basis(bound_case: BoundCase) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
     if any(value.measured for value in bound_case.given.values()):
-        own = [name for name in FITTED if name in bound_case.given and not bound_case.given[name].measured]
-        named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
-        which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
+        own = [
+            name
+            for name in FITTED
+            if name in bound_case.given and not bound_case.given[name].measured
+        ]
+        named = " and ".join(
+            name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own
+        )
+        which = (
+            f"expected with {named} as set, other efficiencies as measured on"
+            if own
+            else BY_MEASUREMENT
+        )
         return EXPECTED.format(which, bound_case.engine_class)
     case = bound_case.case
-    at_peak = all(name not in case.given or (case.has_value(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
+    at_peak = all(
+        name not in case.given or (case.has_value(name) and case.value(name) == peak)
+        for name, peak in AT_PEAK.items()
+    )
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 
 
@@ -264,25 +321,44 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
     >>> default_basis("measured", "vllm")
     'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
     """
-    return EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
+    return (
+        EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE))
+        if efficiency == "measured"
+        else AT_THE_PEAK
+    )
 
 
 def target_warnings(bound_case: BoundCase) -> list[str]:
     """A line for every target that is missed or cannot be judged or that list prices decide, and for requests that come faster than they are served, wholly or in a part of the ranges."""
-    words = {True: "meets its {} target", False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
-    of_load = {False: "does not keep up with the arriving requests", None: "keeps up with the arriving requests in a part of its ranges only"}
+    words = {
+        True: "meets its {} target",
+        False: "misses its {} target",
+        None: "meets its {} target in a part of its ranges only",
+    }
+    of_load = {
+        False: "does not keep up with the arriving requests",
+        None: "keeps up with the arriving requests in a part of its ranges only",
+    }
     off = [
         f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.against}"
         for check in target_checks(bound_case)
         if check.met is not True or check.straddles
     ]
-    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unknown_targets(bound_case).items()]
+    return off + [
+        f"whether it meets its {name} target is not known: {why}"
+        for name, why in unknown_targets(bound_case).items()
+    ]
 
 
 def splits_evenly(bound_case: BoundCase, group: int) -> bool:
     """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = (Fraction(result.value) if (result := bound_case.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
-    return (heads is None or heads % group == 0) and (shared is None or shared % group == 0 or group % shared == 0)
+    heads, shared = (
+        Fraction(result.value) if (result := bound_case.get(name)) is not None else None
+        for name in ("n_heads", "n_kv_heads")
+    )
+    return (heads is None or heads % group == 0) and (
+        shared is None or shared % group == 0 or group % shared == 0
+    )
 
 
 def case_warnings(bound_case: BoundCase) -> list[str]:
@@ -291,12 +367,31 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     if bound_case.does_not_fit:
         warnings.append(memory_warning(bound_case))
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
-        warnings.append(f"whether this fits in memory is not known: {bound_case.why_unknown('fits')}")
-    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_of_requests(bound_case), *_wide_arithmetic(bound_case)]
-    achieved = [(share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None]
-    warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
-    if (tp := bound_case.case.value("tp")) > 1 and not splits_evenly(bound_case, int(tp)) and (heads := bound_case.get("n_heads")) is not None:
-        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
+        warnings.append(
+            f"whether this fits in memory is not known: {bound_case.why_unknown('fits')}"
+        )
+    warnings += [
+        *bound_case.warnings,
+        *_without_effect(bound_case),
+        *kinds_of_requests(bound_case),
+        *_wide_arithmetic(bound_case),
+    ]
+    achieved = [
+        (share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None
+    ]
+    warnings += [
+        f"impossible: {share} is {result.plain()}, above the roof"
+        for share, result in achieved
+        if Fraction(result.value) > 1
+    ]
+    if (
+        (tp := bound_case.case.value("tp")) > 1
+        and not splits_evenly(bound_case, int(tp))
+        and (heads := bound_case.get("n_heads")) is not None
+    ):
+        warnings.append(
+            f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}"
+        )
     published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
 
@@ -308,13 +403,21 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
     targets, used = _targets(bound_case), _reached(bound_case, bound_case.quantity_names)
-    return [f"{name} has no effect: no formula of this case uses it" for name in _set_by_hand(bound_case, *BY_TOOLS) if name not in targets | used]
+    return [
+        f"{name} has no effect: no formula of this case uses it"
+        for name in _set_by_hand(bound_case, *BY_TOOLS)
+        if name not in targets | used
+    ]
 
 
 def _set_by_hand(bound_case: BoundCase, *tools: str) -> list[str]:
     """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin."""
     chosen = bound_case.request
-    return [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools)]
+    return [
+        name
+        for name in chosen.values
+        if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools)
+    ]
 
 
 def _targets(bound_case: BoundCase) -> frozenset[str]:
@@ -326,18 +429,33 @@ def _reached(bound_case: BoundCase, quantities: Iterable[str]) -> frozenset[str]
     return frozenset().union(*map(bound_case.case.dependencies, quantities))
 
 
-def unused_inputs(bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True) -> list[str]:
+def unused_inputs(
+    bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
+) -> list[str]:
     """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
-    targets, reached, of_case = _targets(bound_case), _reached(bound_case, shown), _reached(bound_case, bound_case.quantity_names)
+    targets, reached, of_case = (
+        _targets(bound_case),
+        _reached(bound_case, shown),
+        _reached(bound_case, bound_case.quantity_names),
+    )
     named = _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
-    return [name for name in named if name not in reached and (not targets_decide if name in targets else name in of_case)]
+    return [
+        name
+        for name in named
+        if name not in reached and (not targets_decide if name in targets else name in of_case)
+    ]
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
     """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
     weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
     alone = "weights" in chosen and "activations" not in chosen and bound_case.hardware is not None
-    if not alone or BITS.get(weights) != 8 or bound_case.compute == weights or weights not in bound_case.hardware.peaks:  # type: ignore[union-attr]
+    if (
+        not alone
+        or BITS.get(weights) != 8
+        or bound_case.compute == weights
+        or weights not in bound_case.hardware.peaks
+    ):  # type: ignore[union-attr]
         return []
     return [
         f"{weights} weights beside {bound_case.precisions['activations']} activations are multiplied at {bound_case.compute}; --activations {weights} takes the {weights} peak"
@@ -355,7 +473,10 @@ def memory_warning(bound_case: BoundCase) -> str:
 
 def memory_needed(bound_case: BoundCase) -> str:
     """The memory that the most loaded device needs, of the memory it may use."""
-    needed, usable = bound_case.result("memory_bytes_per_device"), bound_case.result("usable_memory_per_device")
+    needed, usable = (
+        bound_case.result("memory_bytes_per_device"),
+        bound_case.result("usable_memory_per_device"),
+    )
     count = devices(bound_case)
     who = f"the fullest of {count} devices needs" if count > 1 else "needs"
     return f"{who} {needed.plain()} of the {usable.plain()} of memory that may be used"
@@ -364,7 +485,12 @@ def memory_needed(bound_case: BoundCase) -> str:
 def published_mismatch(bound_case: BoundCase) -> str | None:
     """A warning where the engine's own parameter count is not the published one."""
     model = bound_case.model
-    if model is None or not model.published_params or not model.layers or "params" in bound_case.given:
+    if (
+        model is None
+        or not model.published_params
+        or not model.layers
+        or "params" in bound_case.given
+    ):
         return None
     try:
         counted = bound_case.case.value("params")
@@ -379,8 +505,15 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
 def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
     limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
-    mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
-    if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
+    mean, *kinds = (
+        bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft")
+    )
+    if (
+        limit is None
+        or decided != Name(OF_THE_MIX["loaded_ttft"])
+        or mean is None
+        or _slowest(mean) > limit
+    ):
         return []
     return [
         f"{whose} requests miss the TTFT target that the mean of all requests meets, at {kind.text()}: {kind.name}"

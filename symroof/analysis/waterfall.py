@@ -51,7 +51,9 @@ class WaterfallStep:
 
     def reversed(self) -> WaterfallStep:
         """The same step the other way."""
-        return WaterfallStep(tuple(change.reversed() for change in reversed(self.changes)), self.after, self.before)
+        return WaterfallStep(
+            tuple(change.reversed() for change in reversed(self.changes)), self.after, self.before
+        )
 
     @property
     def slip(self) -> str:
@@ -99,17 +101,34 @@ class Waterfall:
     def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
         steps = tuple(step.reversed() for step in reversed(self.steps))
-        silent, hidden = (tuple(change.reversed() for change in changes) for changes in (self.without_effect, self.hidden))
-        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=silent, hidden=hidden, basis=self.basis[::-1])
+        silent, hidden = (
+            tuple(change.reversed() for change in changes)
+            for changes in (self.without_effect, self.hidden)
+        )
+        return replace(
+            self,
+            start=self.end,
+            end=self.start,
+            steps=steps,
+            without_effect=silent,
+            hidden=hidden,
+            basis=self.basis[::-1],
+        )
 
     @property
     def title(self) -> str:
         """The quantity, its meaning, and what its values rest on."""
-        return f"{self.symbol.name}: {self.symbol.meaning}{f' ({self._basis})' if self.basis else ''}"
+        return (
+            f"{self.symbol.name}: {self.symbol.meaning}{f' ({self._basis})' if self.basis else ''}"
+        )
 
     @property
     def _basis(self) -> str:
-        return self.basis[0] if len(set(self.basis)) == 1 else f"first {self.basis[0]}, second {self.basis[-1]}"
+        return (
+            self.basis[0]
+            if len(set(self.basis)) == 1
+            else f"first {self.basis[0]}, second {self.basis[-1]}"
+        )
 
     @property
     def symbol(self) -> Symbol:
@@ -131,22 +150,42 @@ class Waterfall:
         unit = self.symbol.unit
         made = [["from", start, "", "", self.start.text()]]
         for step in self.steps:
-            made.append([step.changes[-1].kind, step.label, signed_text(step.effect, unit), factor_text(step.factor), format_quantity(step.after, unit)])
-        return [*made, ["to", end, signed_text(self.effect, unit), factor_text(self.factor), self.end.text()]]
+            made.append(
+                [
+                    step.changes[-1].kind,
+                    step.label,
+                    signed_text(step.effect, unit),
+                    factor_text(step.factor),
+                    format_quantity(step.after, unit),
+                ]
+            )
+        return [
+            *made,
+            ["to", end, signed_text(self.effect, unit), factor_text(self.factor), self.end.text()],
+        ]
 
     def notes(self) -> list[str]:
         """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
         slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
-        silent, hidden = (", ".join(dict.fromkeys(change.name for change in changes)) for changes in (self.without_effect, self.hidden))
+        silent, hidden = (
+            ", ".join(dict.fromkeys(change.name for change in changes))
+            for changes in (self.without_effect, self.hidden)
+        )
         return [
             *dict.fromkeys(slips),
             *self.presets,
             *([f"differs without effect here: {silent}"] if silent else []),
-            *([f"moves nothing after what is listed above, but would alone: {hidden}"] if hidden else []),
+            *(
+                [f"moves nothing after what is listed above, but would alone: {hidden}"]
+                if hidden
+                else []
+            ),
         ]
 
     def __repr__(self) -> str:
-        steps = "; ".join(f"{step.label}: {signed_text(step.effect, self.symbol.unit)}" for step in self.steps)
+        steps = "; ".join(
+            f"{step.label}: {signed_text(step.effect, self.symbol.unit)}" for step in self.steps
+        )
         return f"Waterfall({self.symbol.name}: {self.start.text()} to {self.end.text()}{f'; {steps}' if steps else ''})"
 
     def _repr_html_(self) -> str:
@@ -220,10 +259,22 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
     steps, silent = _steps(a, b, start.name, fraction_of(start))
-    presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
+    presets = (
+        ()
+        if steps
+        else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
+    )
     hidden = _moving_alone(silent, a, b, start.name)
     basis = (*basis_in_a_word(a, start.name), *basis_in_a_word(b, start.name))
-    return Waterfall(start, end, steps, tuple(change for change in silent if change not in hidden), presets, hidden, basis)
+    return Waterfall(
+        start,
+        end,
+        steps,
+        tuple(change for change in silent if change not in hidden),
+        presets,
+        hidden,
+        basis,
+    )
 
 
 def basis_in_a_word(bound_case: BoundCase, name: str) -> list[str]:
@@ -231,9 +282,15 @@ def basis_in_a_word(bound_case: BoundCase, name: str) -> list[str]:
     return [line.partition(";")[0] for line in basis_of(bound_case, [name])]
 
 
-def _moving_alone(silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str) -> tuple[CaseDifference, ...]:
+def _moving_alone(
+    silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str
+) -> tuple[CaseDifference, ...]:
     """The changes that move the value of one side where they are the only one."""
-    back = {(change.kind, change.name, change.before): change for change in differences(b, a)} if silent else {}
+    back = (
+        {(change.kind, change.name, change.before): change for change in differences(b, a)}
+        if silent
+        else {}
+    )
 
     def moves(change: CaseDifference) -> bool:
         undone = back.get((change.kind, change.name, change.after))
@@ -264,13 +321,31 @@ def number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     try:
         result = bound_case.result(name)
     except (NoValue, UnknownName) as error:
-        raise InputError(Problem(name, f"has no value on {which} side: {error}", hint=f"`symroof derive {name}` shows what it needs")) from None
+        raise InputError(
+            Problem(
+                name,
+                f"has no value on {which} side: {error}",
+                hint=f"`symroof derive {name}` shows what it needs",
+            )
+        ) from None
     if not isinstance(result.value, Fraction):
-        raise InputError(Problem(name, "is not a number, so it cannot be decomposed", hint="name a time, bytes, FLOPs, a rate or a price"))
-    return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
+        raise InputError(
+            Problem(
+                name,
+                "is not a number, so it cannot be decomposed",
+                hint="name a time, bytes, FLOPs, a rate or a price",
+            )
+        )
+    return Result(
+        result.symbol,
+        result.value,
+        flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT),
+    )
 
 
-def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
+def _steps(
+    a: BoundCase, b: BoundCase, name: str, value: Fraction
+) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
     """The steps that move the quantity, and the changes that do not."""
     steps: list[WaterfallStep] = []
     silent: list[CaseDifference] = []
@@ -283,7 +358,9 @@ def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tupl
     return tuple(steps), tuple(silent)
 
 
-def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[CaseDifference, ...], Fraction]]:
+def _values(
+    a: BoundCase, b: BoundCase, name: str
+) -> Iterator[tuple[tuple[CaseDifference, ...], Fraction]]:
     """The value after each change; a change without a value is joined with the next."""
     case = a
     open_changes: tuple[CaseDifference, ...] = ()

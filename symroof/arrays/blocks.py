@@ -45,4 +45,8 @@ def cut(x: Array, place: tuple[slice, ...]) -> Array:
     array([2.])
     """
     own = place[len(place) - x.ndim :]
-    return x[tuple(part if length != 1 else slice(None) for part, length in zip(own, x.shape, strict=True))]
+    return x[
+        tuple(
+            part if length != 1 else slice(None) for part, length in zip(own, x.shape, strict=True)
+        )
+    ]

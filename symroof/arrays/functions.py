@@ -37,7 +37,14 @@ class ArrayContext(Protocol):
     axes: int
     zero_products: bool
 
-    def exact_where(self, result: Any, doubt: Any, node: Expr, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
+    def exact_where(
+        self,
+        result: Any,
+        doubt: Any,
+        node: Expr,
+        index: Mapping[str, Any],
+        code: Callable[[Any], float] = ...,
+    ) -> Any:
         """The result with the exact value of a node in every doubtful place."""
         ...
 
@@ -82,7 +89,9 @@ def _extreme(args: tuple[Any, ...], larger: bool) -> Any:
     return best
 
 
-def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Expr, index: Mapping[str, Any]) -> Any:
+def _rounded(
+    over: Any, under: Any, up: bool, e: ArrayContext, node: Expr, index: Mapping[str, Any]
+) -> Any:
     """A quotient rounded to a whole number: exact where both are whole numbers, and asked for exactly next to a whole number else."""
     if isinstance(over, Steps) or isinstance(under, Steps):
         return (over if isinstance(under, int) else div(over, under)).rounded(up)
@@ -90,7 +99,12 @@ def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Expr, index
     result = np.ceil(quotient) if up else np.floor(quotient)
     near = np.abs(quotient - np.rint(quotient)) <= NEAR_WHOLE * (np.abs(quotient) + 1)
     if np.any(near):
-        plain = (np.rint(over) == over) & (np.rint(under) == under) & (np.abs(over) < WHOLE_IN_FLOATS) & (np.abs(under) < WHOLE_IN_FLOATS)
+        plain = (
+            (np.rint(over) == over)
+            & (np.rint(under) == under)
+            & (np.abs(over) < WHOLE_IN_FLOATS)
+            & (np.abs(under) < WHOLE_IN_FLOATS)
+        )
         return e.exact_where(result, near & ~plain, node, index)
     return result
 
@@ -98,14 +112,27 @@ def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Expr, index
 def pow_(base: Any, exponent: Any) -> Any:
     """A power; none of zero to a negative exponent, or of a negative number to a broken one."""
     if isinstance(base, Steps) or isinstance(exponent, Steps):
-        if isinstance(base, Steps) and isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8:
+        if (
+            isinstance(base, Steps)
+            and isinstance(exponent, float)
+            and exponent == int(exponent)
+            and 0 <= exponent <= 8
+        ):
             return base.power(int(exponent))
-        return base.of_constant(pow_, exponent) if isinstance(base, Steps) else exponent.of_constant(lambda x: pow_(base, x))
+        return (
+            base.of_constant(pow_, exponent)
+            if isinstance(base, Steps)
+            else exponent.of_constant(lambda x: pow_(base, x))
+        )
     with np.errstate(all="ignore"):
         if isinstance(exponent, float) and exponent in (1.0, 2.0, -1.0):
             return base if exponent == 1 else base * base if exponent == 2 else div(1.0, base)
         none = np.equal(base, 0) & np.less(exponent, 0)
-        return np.where(none, np.nan, np.power(np.where(none, 1.0, base), exponent)) if np.any(none) else np.power(base, exponent)
+        return (
+            np.where(none, np.nan, np.power(np.where(none, 1.0, base), exponent))
+            if np.any(none)
+            else np.power(base, exponent)
+        )
 
 
 def _of_constants(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -120,14 +147,24 @@ def _near(a: Any, b: Any) -> Any:
     return np.abs(a - b) <= NEAR_EQUAL * np.maximum(np.abs(a), np.abs(b))
 
 
-COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
+COMPARED = {
+    "<=": np.less_equal,
+    ">=": np.greater_equal,
+    "<": np.less,
+    ">": np.greater,
+    "=": np.equal,
+}
 
 
-def holds(operator: str, left: Any, right: Any, e: ArrayContext, node: Expr, index: Mapping[str, Any]) -> Any:
+def holds(
+    operator: str, left: Any, right: Any, e: ArrayContext, node: Expr, index: Mapping[str, Any]
+) -> Any:
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
     _refuse_polynomials(left, right)
     result, distance = COMPARED[operator](left, right), np.abs(left - right)
-    if not np.size(distance) or np.min(distance) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
+    if not np.size(distance) or np.min(distance) > NEAR_EQUAL * max(
+        _size(left), _size(right)
+    ):  # far from equal everywhere, and nothing without a value
         return result.astype(float)
     result = np.where(np.isnan(distance), np.nan, result)
     near = _near(left, right)
@@ -147,10 +184,16 @@ def largest(e: ArrayContext, node: Expr, index: Mapping[str, Any], *arms: tuple[
     best = values.max(axis=0)
     near = (_near(values, best)).sum(axis=0) > 1
     labels = [label for label, _ in arms]
-    return e.exact_where(result, near, node, index, lambda label: float(labels.index(label))) if np.any(near) else result
+    return (
+        e.exact_where(result, near, node, index, lambda label: float(labels.index(label)))
+        if np.any(near)
+        else result
+    )
 
 
-def of_largest(e: ArrayContext, node: Expr, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
+def of_largest(
+    e: ArrayContext, node: Expr, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]
+) -> Any:
     """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not computed."""
     keys = [key for key, _ in pairs]
     _refuse_polynomials(*keys)
@@ -190,10 +233,20 @@ def geometric(first: Any, last: Any, ratio: Any) -> Any:
     with np.errstate(all="ignore"):
         count = last - first + 1
         plain = np.where((ratio == 1) | (ratio <= 0), 0.5, ratio)
-        shrinking = np.where(ratio <= 0, 1 - np.power(np.where(ratio <= 0, ratio, 0.5), count), -np.expm1(count * np.log(plain)))
+        shrinking = np.where(
+            ratio <= 0,
+            1 - np.power(np.where(ratio <= 0, ratio, 0.5), count),
+            -np.expm1(count * np.log(plain)),
+        )
         under = np.where(ratio <= 0, 1 - ratio, -np.expm1(np.log(plain)))
-        total = np.where(ratio == 1, count, pow_(np.where(ratio <= 0, ratio, plain), first) * shrinking / under)
-        return np.where(count > 0, np.where(np.less(ratio, 0), np.nan, total), np.where(np.isnan(count), np.nan, 0.0))
+        total = np.where(
+            ratio == 1, count, pow_(np.where(ratio <= 0, ratio, plain), first) * shrinking / under
+        )
+        return np.where(
+            count > 0,
+            np.where(np.less(ratio, 0), np.nan, total),
+            np.where(np.isnan(count), np.nan, 0.0),
+        )
 
 
 def total(e: ArrayContext, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
@@ -207,7 +260,11 @@ def total(e: ArrayContext, body: Callable[[Any], Any], first: Any, last: Any) ->
         index = Steps.index(first, last)
         try:
             value = body(index)
-            result = value.total() if isinstance(value, Steps) and value.same_index(index) else value * np.maximum(last - first + 1, 0.0)
+            result = (
+                value.total()
+                if isinstance(value, Steps) and value.same_index(index)
+                else value * np.maximum(last - first + 1, 0.0)
+            )
             if np.any(last < first) and not isinstance(result, Steps):
                 result = np.where(last < first, 0.0, result)
         except NotPolynomial:

@@ -29,10 +29,16 @@ def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
             break
         with np.errstate(all="ignore"):
             secant = at - gap * (at - before) / (gap - gap_before)
-        halved = ~((low < secant) & (secant < end)) | ~(halved | (2 * np.abs(gap) < np.abs(gap_before)))
+        halved = ~((low < secant) & (secant < end)) | ~(
+            halved | (2 * np.abs(gap) < np.abs(gap_before))
+        )
         new = np.where(done, at, np.where(halved, (low + end) / 2, secant))
         at, gap, before, gap_before = new, body(new) - new, at, gap
-        low, end, none = np.where(gap > 0, at, low), np.where(gap > 0, end, at), none | np.isnan(gap)
+        low, end, none = (
+            np.where(gap > 0, at, low),
+            np.where(gap > 0, end, at),
+            none | np.isnan(gap),
+        )
     return np.where(none, np.nan, np.where(beyond, high, at))
 
 
@@ -47,13 +53,21 @@ def largest_whole(meets: Callable[[Any], Any], high: Any) -> Any:
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
     levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
     while np.any(fails - passes > 1):
-        middles, node = np.stack(_middles(passes, fails, levels)), np.zeros(np.shape(high), dtype=int)
+        middles, node = (
+            np.stack(_middles(passes, fails, levels)),
+            np.zeros(np.shape(high), dtype=int),
+        )
         values = np.broadcast_to(meets(middles), middles.shape)
         for _ in range(levels):
-            middle, value = (np.take_along_axis(column, node[None], 0)[0] for column in (middles, values))
+            middle, value = (
+                np.take_along_axis(column, node[None], 0)[0] for column in (middles, values)
+            )
             open_ = fails - passes > 1
             met = np.where(open_ & (value == 1), middle, met)
-            passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)
+            passes, fails = (
+                np.where(open_ & (value != 0), middle, passes),
+                np.where(open_ & (value == 0), middle, fails),
+            )
             node = 2 * node + np.where(value == 0, 1, 2)
     return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
 
@@ -69,4 +83,7 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
     return middles
 
 
-SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed_point": fixed_points, "largest": largest_whole}
+SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+    "fixed_point": fixed_points,
+    "largest": largest_whole,
+}

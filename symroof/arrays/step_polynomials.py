@@ -56,7 +56,9 @@ class Steps:
         if not isinstance(other, Steps):
             return self._map(lambda p: of(p, (other,)))
         mine, theirs = self._aligned(other)
-        return replace(mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True)))
+        return replace(
+            mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True))
+        )
 
     def same_index(self, other: Steps) -> bool:
         """Whether both are of one index; of a sum in a sum there are two."""
@@ -66,7 +68,9 @@ class Steps:
         """Both with the cuts of both."""
         if not self.same_index(other):
             raise NotPolynomial("two indices at once")
-        if len(self.cuts) == len(other.cuts) and all(a is b for a, b in zip(self.cuts, other.cuts, strict=True)):
+        if len(self.cuts) == len(other.cuts) and all(
+            a is b for a, b in zip(self.cuts, other.cuts, strict=True)
+        ):
             return self, other
         if not (self.cuts and other.cuts):
             cuts = self.cuts or other.cuts
@@ -78,11 +82,15 @@ class Steps:
 
     def _cut(self, cuts: tuple[Any, ...]) -> Steps:
         """The same with these cuts, its own among them."""
-        if len(cuts) == len(self.cuts) and all(a is b for a, b in zip(cuts, self.cuts, strict=True)):
+        if len(cuts) == len(self.cuts) and all(
+            a is b for a, b in zip(cuts, self.cuts, strict=True)
+        ):
             return self
         if not self.cuts:
             return replace(self, cuts=cuts, pieces=self.pieces * (len(cuts) + 1))
-        return replace(self, cuts=cuts, pieces=tuple(self._piece_at(start) for start in (None, *cuts)))
+        return replace(
+            self, cuts=cuts, pieces=tuple(self._piece_at(start) for start in (None, *cuts))
+        )
 
     def _piece_at(self, start: Any) -> Coefficients:
         """The polynomial from an index on; from the first where there is none."""
@@ -114,7 +122,10 @@ class Steps:
 
     def over(self, under: Any, divide: Callable[[Any, Any], Any]) -> Steps:
         """The quotient by an array, or by what does not move with the index."""
-        return self._with(under.constant() if isinstance(under, Steps) else under, lambda p, q: tuple(divide(c, q[0]) for c in p))
+        return self._with(
+            under.constant() if isinstance(under, Steps) else under,
+            lambda p, q: tuple(divide(c, q[0]) for c in p),
+        )
 
     def constant(self) -> Steps:
         """The same, where nothing in it moves with the index.
@@ -128,7 +139,9 @@ class Steps:
 
     def of_constant(self, function: Callable[..., Any], *others: Any) -> Steps:
         """A function of what does not move with the index, such as a root or a rounding."""
-        first, *rest = (other.constant() if isinstance(other, Steps) else other for other in (self, *others))
+        first, *rest = (
+            other.constant() if isinstance(other, Steps) else other for other in (self, *others)
+        )
         for other in rest:
             first = first._with(other, lambda p, q: (*p, *q))
         return first._map(lambda p: (function(*p),))
@@ -152,17 +165,26 @@ class Steps:
             constant, slope = sign * p[0], sign * (p[1] if len(p) > 1 else 0.0)
             terms = np.maximum(np.subtract(stop, start), 0)
             rise = np.max(np.abs(slope) * terms)
-            stairs = int(rise) + 2 if rise < MOST_PIECES else MOST_PIECES  # also where it is no number
+            stairs = (
+                int(rise) + 2 if rise < MOST_PIECES else MOST_PIECES
+            )  # also where it is no number
             if len(pieces) + stairs >= MOST_PIECES or LEAST_WIDTH * (stairs - 2) > np.max(terms):
                 raise NotPolynomial("a rounding with many stairs")
             level = np.floor(_settled(constant + slope * start))
             for k in range(stairs):
                 value = level + k * np.sign(slope)
                 with np.errstate(all="ignore"):
-                    up_to, down_to = np.ceil(_settled((value + 1 - constant) / slope)), np.floor(_settled((value - constant) / slope)) + 1
-                following = np.where(np.greater(slope, 0), up_to, np.where(np.less(slope, 0), down_to, stop))
+                    up_to, down_to = (
+                        np.ceil(_settled((value + 1 - constant) / slope)),
+                        np.floor(_settled((value - constant) / slope)) + 1,
+                    )
+                following = np.where(
+                    np.greater(slope, 0), up_to, np.where(np.less(slope, 0), down_to, stop)
+                )
                 pieces.append((sign * value,))
-                cuts.append(np.clip(following, start, np.maximum(stop, start)) if k < stairs - 1 else stop)
+                cuts.append(
+                    np.clip(following, start, np.maximum(stop, start)) if k < stairs - 1 else stop
+                )
         return replace(self, cuts=tuple(cuts[:-1]), pieces=tuple(pieces))
 
     def power(self, exponent: int) -> Steps:
@@ -174,13 +196,20 @@ class Steps:
 
     def maximum(self, other: Any, larger: bool = True) -> Steps:
         """The larger of the two (else the smaller), cut where they cross."""
-        mine, theirs = self._aligned(other) if isinstance(other, Steps) else (self, self._map(lambda p: (other,)))
+        mine, theirs = (
+            self._aligned(other)
+            if isinstance(other, Steps)
+            else (self, self._map(lambda p: (other,)))
+        )
         ends = [mine.first, *mine.cuts, np.add(mine.last, 1)]
         cuts: list[Any] = []
         pieces: list[Coefficients] = []
         for start, stop, p, q in zip(ends, ends[1:], mine.pieces, theirs.pieces, strict=False):
             difference = added(p, tuple(-c for c in q))
-            inner = [np.clip(np.floor(root) + 1, start, np.maximum(stop, start)) for root in _roots(difference)]
+            inner = [
+                np.clip(np.floor(root) + 1, start, np.maximum(stop, start))
+                for root in _roots(difference)
+            ]
             own = [start, *inner, stop]
             for low, high in pairwise(own):
                 wins = at(difference, (low + high - 1) / 2) >= 0
@@ -229,7 +258,9 @@ def _roots(p: Coefficients) -> list[Any]:
         if len(p) == 2:
             return [_or_beyond(-np.divide(p[0], p[1]))]
         c, b, a = p
-        half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))  # no digits are lost where a is small
+        half = -0.5 * (
+            b + np.copysign(np.sqrt(b * b - 4 * a * c), b)
+        )  # no digits are lost where a is small
         one, other = _or_beyond(np.divide(half, a)), _or_beyond(np.divide(c, half))
         return [np.minimum(one, other), np.maximum(one, other)]
 

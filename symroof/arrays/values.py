@@ -62,10 +62,17 @@ class Formulas:
 
     def _plan(self, name: str, keys: frozenset[str]) -> Callable[[Arrays], Any]:
         quantity = None if name in self.case.given else QUANTITIES.get(name)
-        exists = [(self.of(parse(condition), keys)) for condition, _ in quantity.exists] if quantity else []
+        exists = (
+            [(self.of(parse(condition), keys)) for condition, _ in quantity.exists]
+            if quantity
+            else []
+        )
         search = self.case.search(name, keys)
         if search:
-            body, high = self.of(parse(search.body), keys | {search.unknown}), self.of(parse(search.high), keys)
+            body, high = (
+                self.of(parse(search.body), keys | {search.unknown}),
+                self.of(parse(search.high), keys),
+            )
             kind, unknown = search.kind, search.unknown
 
             def worked_out(values: Arrays) -> Any:
@@ -129,7 +136,9 @@ class Arrays:
     def __post_init__(self) -> None:
         self.keys = frozenset(self.inputs)
         self._still = self.formulas.numbers.setdefault(self.keys, {})
-        self.axes = max((np.ndim(x) for x in self.inputs.values() if not isinstance(x, Steps)), default=0)
+        self.axes = max(
+            (np.ndim(x) for x in self.inputs.values() if not isinstance(x, Steps)), default=0
+        )
         if self.parent is not None:
             self.axes = max(self.axes, self.parent.axes)
 
@@ -178,20 +187,42 @@ class Arrays:
         """The same values with some inputs replaced."""
         if self.depth >= MOST_CHANGES:
             raise NoValue("a quantity at changed inputs is defined by itself")
-        return Arrays(self.formulas, {**self.inputs, **changes}, self, frozenset(changes), self.depth + 1, self.zero_products)
+        return Arrays(
+            self.formulas,
+            {**self.inputs, **changes},
+            self,
+            frozenset(changes),
+            self.depth + 1,
+            self.zero_products,
+        )
 
     def with_zero_products(self) -> Arrays:
         """The same inputs, where nothing times what has no value is nothing: a look at every product, worth it where a value is missing."""
-        return self if self.zero_products else Arrays(self.formulas, self.inputs, depth=self.depth, zero_products=True)
+        return (
+            self
+            if self.zero_products
+            else Arrays(self.formulas, self.inputs, depth=self.depth, zero_products=True)
+        )
 
-    def exact_where(self, result: Any, doubt: Any, node: Expr, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
+    def exact_where(
+        self,
+        result: Any,
+        doubt: Any,
+        node: Expr,
+        index: Mapping[str, Any],
+        code: Callable[[Any], float] = float,
+    ) -> Any:
         """The result with the exact value of a node in every doubtful place; each different point of what moves it is computed once."""
         if not np.any(doubt):
             return result
         inputs = {
             name: x
             for name, x in self.inputs.items()
-            if any(self.formulas.dependence.moves(inner, frozenset((name,)), self.keys) for inner in names(node) if inner not in index)
+            if any(
+                self.formulas.dependence.moves(inner, frozenset((name,)), self.keys)
+                for inner in names(node)
+                if inner not in index
+            )
         }
         columns = {**inputs, **index}
         if any(isinstance(x, Steps) for x in columns.values()):
@@ -200,16 +231,32 @@ class Arrays:
             return np.where(doubt, self._exact(node, {}, index, code), result)
         full = np.broadcast_arrays(result, doubt, *columns.values())
         settled, places = np.array(full[0], dtype=float), np.asarray(full[1])
-        points = np.array([column[places] for column in full[2:]], dtype=float).reshape(len(columns), -1)
+        points = np.array([column[places] for column in full[2:]], dtype=float).reshape(
+            len(columns), -1
+        )
         rows, back = np.unique(points, axis=1, return_inverse=True)
-        values = np.array([self._exact(node, dict(zip(columns, row, strict=True)), index, code) for row in rows.T])
+        values = np.array(
+            [self._exact(node, dict(zip(columns, row, strict=True)), index, code) for row in rows.T]
+        )
         settled[places] = values[back.reshape(-1)]
         return settled
 
-    def _exact(self, node: Expr, point: Mapping[str, float], index: Mapping[str, Any], code: Callable[[Any], float]) -> float:
+    def _exact(
+        self,
+        node: Expr,
+        point: Mapping[str, float],
+        index: Mapping[str, Any],
+        code: Callable[[Any], float],
+    ) -> float:
         try:
             exact = {name: exact_decimal(float(x)) for name, x in point.items()}
-            case = self.formulas.case.changed({name: x for name, x in exact.items() if name not in index})
+            case = self.formulas.case.changed(
+                {name: x for name, x in exact.items() if name not in index}
+            )
             return code(case.evaluate(node, {name: exact[name] for name in index}))
-        except (NoValue, ValueError, OverflowError):  # a point that is no number has no value either
+        except (
+            NoValue,
+            ValueError,
+            OverflowError,
+        ):  # a point that is no number has no value either
             return float("nan")

@@ -30,7 +30,9 @@ class UnusedTime:
 
 
 QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
-BATCH_UNKNOWN = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+BATCH_UNKNOWN = (
+    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+)
 NO_LENGTH = "the report has no {}"
 TOGETHER = "prefill and decode are timed together"
 NO_PHASES = "without --streaming prefill and decode are timed together"
@@ -48,17 +50,34 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
     ('ttft', Fraction(1, 4), 'entry 2 is not used: prefill and decode are timed together')
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
+    if len(lines) > 1 and all(
+        line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines
+    ):
         text = f"[{', '.join(lines)}]"
     wrapped = '{"entries": ' + text + "}" if text.lstrip().startswith("[") else text
     data: Any = loads_json(wrapped, file).data
     for marks, reader in READERS:
         entries = data["entries"] if set(data) == {"entries"} else [data]
-        if isinstance(entries, list) and entries and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries):
-            read = [item for i, entry in enumerate(entries[:MAX_ROWS], 1) for item in reader(entry, i, file)]
-            rows, unused = [m for m in read if isinstance(m, MeasuredLatency)], [u for u in read if isinstance(u, UnusedTime)]
+        if (
+            isinstance(entries, list)
+            and entries
+            and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries)
+        ):
+            read = [
+                item
+                for i, entry in enumerate(entries[:MAX_ROWS], 1)
+                for item in reader(entry, i, file)
+            ]
+            rows, unused = (
+                [m for m in read if isinstance(m, MeasuredLatency)],
+                [u for u in read if isinstance(u, UnusedTime)],
+            )
             if not rows:
-                raise InputError(Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1))
+                raise InputError(
+                    Problem(
+                        file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1
+                    )
+                )
             return rows, unused
     raise InputError(
         Problem(
@@ -130,11 +149,19 @@ def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency 
 
 def _in_seconds(entry: Entry, keys: dict[str, str], file: str) -> dict[str, Fraction | None]:
     """The times of an entry, which are in milliseconds."""
-    return {metric: time * MILLI if (time := _number(entry, key, file)) else None for metric, key in keys.items()}
+    return {
+        metric: time * MILLI if (time := _number(entry, key, file)) else None
+        for metric, key in keys.items()
+    }
 
 
 def served(
-    times: Mapping[str, Fraction | None], place: int, slots: Fraction | None, prompt: Fraction | None, output: Fraction | None, names: Mapping[str, str]
+    times: Mapping[str, Fraction | None],
+    place: int,
+    slots: Fraction | None,
+    prompt: Fraction | None,
+    output: Fraction | None,
+    names: Mapping[str, str],
 ) -> Iterator[MeasuredLatency | UnusedTime]:
     """The ``ttft`` and ``tpot`` of a server that keeps so many requests in flight, as far as they can be used; ``names`` are theirs in the report.
 
@@ -154,7 +181,14 @@ def served(
         elif slots == 1:
             yield _row("itl", time, place, batch=slots, **_lengths(prompt, output or Fraction(0)))
         else:
-            yield _row(LOOP, time, place, batch=slots, prompt=Fraction(round(prompt)), output=Fraction(round(output or 0)))
+            yield _row(
+                LOOP,
+                time,
+                place,
+                batch=slots,
+                prompt=Fraction(round(prompt)),
+                output=Fraction(round(output or 0)),
+            )
 
 
 def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
@@ -164,8 +198,15 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
         block = entry.get(name)
         if isinstance(block, dict):
             value = _number(block, "p50" if "p50" in block else "avg", file)
-            flat[name] = value * parse_unit(str(block.get("unit", "ms"))).size / MILLI if value else None
-    lengths = [_number(block, "avg", file) if isinstance(block := entry.get(f"{what}_sequence_length"), dict) else None for what in ("input", "output")]
+            flat[name] = (
+                value * parse_unit(str(block.get("unit", "ms"))).size / MILLI if value else None
+            )
+    lengths = [
+        _number(block, "avg", file)
+        if isinstance(block := entry.get(f"{what}_sequence_length"), dict)
+        else None
+        for what in ("input", "output")
+    ]
     slots = _concurrency(entry.get("input_config"))
     keys = {"ttft": "time_to_first_token", "tpot": "inter_token_latency"}
     yield from served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys)
@@ -177,16 +218,31 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
     if not isinstance(streamed, dict) or "decoding_stats" in entry:
         yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
         return
-    requests, world = (block if isinstance(block := entry.get(name), dict) else {} for name in ("request_info", "world_info"))
-    medians = {metric: block for metric in ("ttft", "tpot") if isinstance(block := streamed.get(f"{metric}_percentiles"), dict)}
+    requests, world = (
+        block if isinstance(block := entry.get(name), dict) else {}
+        for name in ("request_info", "world_info")
+    )
+    medians = {
+        metric: block
+        for metric in ("ttft", "tpot")
+        if isinstance(block := streamed.get(f"{metric}_percentiles"), dict)
+    }
     flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in medians.items()}
     lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
     at_once = _number(requests, "avg_num_concurrent_requests", file)
     slots = Fraction(max(1, round(at_once))) if at_once else None
-    degrees = {symbol: size for symbol, name in (("tp", "tp_size"), ("pp", "pp_size")) if (size := _number(world, name, file)) and size > 1}
+    degrees = {
+        symbol: size
+        for symbol, name in (("tp", "tp_size"), ("pp", "pp_size"))
+        if (size := _number(world, name, file)) and size > 1
+    }
     keys = {"ttft": "ttft (p50)", "tpot": "tpot (p50)"}
     for item in served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys):
-        yield replace(item, inputs={**item.inputs, **degrees}) if isinstance(item, MeasuredLatency) else item
+        yield (
+            replace(item, inputs={**item.inputs, **degrees})
+            if isinstance(item, MeasuredLatency)
+            else item
+        )
 
 
 def _concurrency(config: object) -> Fraction | None:
@@ -199,7 +255,9 @@ def _concurrency(config: object) -> Fraction | None:
     return None
 
 
-READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | UnusedTime]]], ...] = (
+READERS: tuple[
+    tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | UnusedTime]]], ...
+] = (
     ({"n_prompt", "n_gen"}, llama_bench),
     ({"completed", "total_input_tokens"}, vllm_serve),
     ({"input_config"}, _genai_perf),

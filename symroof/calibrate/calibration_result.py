@@ -95,34 +95,53 @@ class Calibration:
         ends at a limit (zero time, a share of one) is written as a comment.
         """
         known = [p for p in self.parameters if p.value is not None]
-        lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
-        lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
+        lines = [
+            f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"
+        ]
+        lines += [
+            f"# {p.name} is not determined by these rows"
+            for p in self.parameters
+            if p.value is None
+        ]
         lines += [
             f"# {p.name} lies between {ends}{'; not known' if p.any_share else ''}"
             for p in known
             if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)
         ]
-        for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
+        for key, members in (
+            ("efficiency", [p for p in known if p.name in EFFICIENCY]),
+            ("set", [p for p in known if p.name not in EFFICIENCY]),
+        ):
             if members:
                 lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
         return "\n".join(lines) + "\n"
 
 
-def fit_warnings(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
+def fit_warnings(
+    parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int
+) -> list[str]:
     """Warnings about the fit."""
     warnings = []
     if freedom <= 0:
-        warnings.append("there are no more rows than parameters: the fit has no intervals and does not show how well it holds")
+        warnings.append(
+            "there are no more rows than parameters: the fit has no intervals and does not show how well it holds"
+        )
     far = [r for r in residuals if abs(r.relative) > LARGE]
     if far:
         lines = ", ".join(dict.fromkeys(str(r.measurement.line) for r in far))
         warnings.append(
             f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): a single mfu and mbu does not describe them"
         )
-    warnings += [f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None]
+    warnings += [
+        f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None
+    ]
     warnings += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
-    wide = [p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note]
-    warnings += [f"the interval of {name} reaches down to 0: these rows hardly determine it" for name in wide]
+    wide = [
+        p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note
+    ]
+    warnings += [
+        f"the interval of {name} reaches down to 0: these rows hardly determine it" for name in wide
+    ]
     return warnings
 
 
@@ -140,7 +159,11 @@ CENTRED = 0.001
 
 def written(parameter: Parameter) -> str:
     """A value or a range as a study file takes it: ``0.52..0.58``, ``1.2 ms``."""
-    return _ends(parameter, "..") if _as_range(parameter) else _number(parameter.name, parameter.value or 0.0)
+    return (
+        _ends(parameter, "..")
+        if _as_range(parameter)
+        else _number(parameter.name, parameter.value or 0.0)
+    )
 
 
 def _as_range(parameter: Parameter) -> bool:
@@ -169,7 +192,9 @@ def _summary(parameter: Parameter) -> str:
     if parameter.value is None:
         return f"{parameter.name} not determined"
     ends = _ends(parameter, " to ")
-    return f"{parameter.name} {_number(parameter.name, parameter.value)}{f' ({ends})' if ends else ''}"
+    return (
+        f"{parameter.name} {_number(parameter.name, parameter.value)}{f' ({ends})' if ends else ''}"
+    )
 
 
 def _number(name: str, value: float) -> str:
@@ -183,4 +208,6 @@ def _number(name: str, value: float) -> str:
 
 def _name(file: str) -> str:
     """The file name, safe to write in a comment."""
-    return "".join(c if c.isprintable() else "?" for c in file.replace("\\", "/").rpartition("/")[2])[:80]
+    return "".join(
+        c if c.isprintable() else "?" for c in file.replace("\\", "/").rpartition("/")[2]
+    )[:80]

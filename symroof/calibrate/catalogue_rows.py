@@ -7,7 +7,13 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import OF_EXPERTS, OF_NETWORK, as_expected, kind_of, share_of_tile
+from symroof.cases.measured_efficiencies import (
+    OF_EXPERTS,
+    OF_NETWORK,
+    as_expected,
+    kind_of,
+    share_of_tile,
+)
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -44,7 +50,9 @@ class TimeParts:
 
     def scaled(self, times: float) -> "TimeParts":
         """The parts of so many times the time."""
-        return replace(self, **{name: value * times for name, value in vars(self).items() if name != "added"})
+        return replace(
+            self, **{name: value * times for name, value in vars(self).items() if name != "added"}
+        )
 
     @property
     def roof(self) -> float:
@@ -77,7 +85,13 @@ class MeasuredRow:
     def group(self) -> str:
         """Its device, class of engines and layout: ``b200, compiled, attention groups``."""
         several = "several devices" if self.row.group > 1 else ""
-        layout = "attention groups" if self.row.attention_dp > 1 else "closed loop" if self.row.metric in OF_LOOPS else several
+        layout = (
+            "attention groups"
+            if self.row.attention_dp > 1
+            else "closed loop"
+            if self.row.metric in OF_LOOPS
+            else several
+        )
         return ", ".join(filter(None, (self.row.hardware, self.engine, layout)))
 
     @property
@@ -120,7 +134,15 @@ def comparable(spec: MeasuredSpec) -> Iterator[MeasuredRow | RefusedRow]:
                 yield RefusedRow(spec.name, row, str(error))
                 continue
             slack = made.seconds / made.roof
-            yield made if slack >= LEAST else RefusedRow(spec.name, row, f"{slack:.2f} of the least time that its device allows: a unit or a length is wrong")
+            yield (
+                made
+                if slack >= LEAST
+                else RefusedRow(
+                    spec.name,
+                    row,
+                    f"{slack:.2f} of the least time that its device allows: a unit or a length is wrong",
+                )
+            )
 
 
 LEAST = 0.8
@@ -133,15 +155,27 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     assert device is not None
     parts = (_of_loop if row.metric in OF_LOOPS else _of_batch)(case, row, tile)
     return MeasuredRow(
-        spec.name, row, device.family, float(row.seconds), *parts, kind_of(device, row.engine_class, bound_case.given), "n_experts" in bound_case.given
+        spec.name,
+        row,
+        device.family,
+        float(row.seconds),
+        *parts,
+        kind_of(device, row.engine_class, bound_case.given),
+        "n_experts" in bound_case.given,
     )
 
 
-def _of_batch(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts | None, TimeParts | None]:
+def _of_batch(
+    case: Case, row: Measurement, tile: Fraction | None
+) -> tuple[TimeParts | None, TimeParts | None]:
     """The parts of a static batch's prefill and decode, as far as its time has them."""
     whole = row.metric in ("response_time", "response_rate")
     prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
-    decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time", tile)
+    decode = (
+        None
+        if (prefill and not whole) or row.output == 1
+        else _of(case, "itl" if row.output is None else "decode_time", tile)
+    )
     if decode and not whole and row.output is not None:
         decode = decode.scaled(1 / (row.output - 1))
     return prefill, decode
@@ -152,7 +186,9 @@ def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeP
     other slot; of the time between two responses those of a prompt and of a share of the steps that all slots take together."""
     assert row.output is not None
     if row.metric == "loop_rate":
-        return _of(case, "ttft", tile).scaled(1 / float(case.value("prefill_batch"))), _of(case, "decode_time", tile).scaled(1 / row.batch)
+        return _of(case, "ttft", tile).scaled(1 / float(case.value("prefill_batch"))), _of(
+            case, "decode_time", tile
+        ).scaled(1 / row.batch)
     steps = row.output - 1
     prompts = max(Fraction(row.batch) / case.value("prefill_batch") - 1, Fraction(0)) / steps
     prefill, decode = _of(case, "ttft", tile), _of(case, "decode_time", tile)
@@ -162,9 +198,19 @@ def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeP
 def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     """The case of a row: a static batch on its device at 100 % of peak."""
     inline: Any = spec.models.get(row.spec or "", row.spec)
-    given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
+    given: dict[str, Any] = {
+        "weights": row.weights,
+        "kv": row.kv,
+        "activations": row.activations,
+        "tp": row.tp,
+        "pp": row.pp,
+    }
     if row.attention_dp > 1 or row.ep:
-        given |= {name: value for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep)) if value and value > 1}
+        given |= {
+            name: value
+            for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep))
+            if value and value > 1
+        }
         given |= as_expected(OF_EXPERTS)  # experts as engines run them
     if row.metric not in OF_LOOPS:
         given["prefill_batch"] = row.batch
@@ -178,7 +224,9 @@ def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
 def _tile(bound_case: BoundCase, row: Measurement) -> Fraction | None:
     """The bandwidth share that the smallest tile leaves for weights; None if the engine has kernels for few rows."""
     assert bound_case.hardware is not None
-    return share_of_tile(bound_case.hardware.family, row.engine_class, bound_case.compute, bound_case.given)
+    return share_of_tile(
+        bound_case.hardware.family, row.engine_class, bound_case.compute, bound_case.given
+    )
 
 
 def accumulating(row: Measurement) -> Fraction | None:
@@ -193,10 +241,26 @@ def _of(case: Case, metric: str, tile: Fraction | None) -> TimeParts:
     none = {**dict.fromkeys(SHARES, FREE), **dict.fromkeys((*LATENCIES, *OF_NETWORK), Fraction(0))}
 
     def alone(**changes: Fraction | int) -> float:
-        return float(case.changed({**none, **{name: Fraction(value) for name, value in changes.items()}}).value(metric))
+        return float(
+            case.changed(
+                {**none, **{name: Fraction(value) for name, value in changes.items()}}
+            ).value(metric)
+        )
 
     memory = alone(mbu=1)
-    costs = (alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))
+    costs = (
+        alone(layer_overhead=1),
+        alone(elementwise_bytes=1),
+        alone(link_latency=1),
+        alone(link_share=1),
+    )
     added = float(case.theory.layout.attention_dp and case.has("n_experts"))
     network = alone(**as_expected(OF_NETWORK))
-    return TimeParts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0, added=added, network=network)
+    return TimeParts(
+        alone(mfu=1),
+        memory,
+        *costs,
+        tile=memory / float(tile) if tile else 0.0,
+        added=added,
+        network=network,
+    )

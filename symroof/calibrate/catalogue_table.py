@@ -37,7 +37,10 @@ class CatalogueFit:
     def of_catalogue(cls) -> CatalogueFit:
         """The fit to the built-in catalogue; takes about ten seconds."""
         made = [row for spec in sources() for row in comparable(spec)]
-        return cls(tuple(row for row in made if isinstance(row, MeasuredRow)), tuple(row for row in made if isinstance(row, RefusedRow)))
+        return cls(
+            tuple(row for row in made if isinstance(row, MeasuredRow)),
+            tuple(row for row in made if isinstance(row, RefusedRow)),
+        )
 
     @cached_property
     def latency(self) -> dict[Key, float]:
@@ -68,7 +71,9 @@ class CatalogueFit:
     @cached_property
     def group_predictions(self) -> list[HeldOutPrediction]:
         """The rows of every device, class of engines and layout with ten or more, each group predicted from all others."""
-        return leave_each_group_out(self.rows, self.latency, self.values, self.widths, self.widening)
+        return leave_each_group_out(
+            self.rows, self.latency, self.values, self.widths, self.widening
+        )
 
     @property
     def widening(self) -> dict[str, float]:
@@ -89,7 +94,12 @@ class CatalogueFit:
 
     def count(self, key: Key) -> tuple[int, int]:
         """The number of rows and of sources of a class."""
-        own = [row for row in self.rows if key in classes_of(row) and (key[0] not in ("link_share", "link_latency") or row.row.group > 1)]
+        own = [
+            row
+            for row in self.rows
+            if key in classes_of(row)
+            and (key[0] not in ("link_share", "link_latency") or row.row.group > 1)
+        ]
         return len(own), len({row.source for row in own})
 
 
@@ -109,11 +119,24 @@ def efficiencies(fitted: CatalogueFit) -> str:
         "efficiencies:",
     ]
     for name in FITTED:
-        own = sorted((key for key in fitted.values if key[0] == name), key=lambda key: (key[2] == ALL, key))
+        own = sorted(
+            (key for key in fitted.values if key[0] == name), key=lambda key: (key[2] == ALL, key)
+        )
         for key in own:
-            for engine in ("compiled", "earlier") if name == "layer_overhead" and key[1:] not in SERVERS and key[2] == "compiled" else (key[2],):
+            for engine in (
+                ("compiled", "earlier")
+                if name == "layer_overhead" and key[1:] not in SERVERS and key[2] == "compiled"
+                else (key[2],)
+            ):
                 for family in FAMILIES.get((name, key[1]), (key[1],)):
-                    lines.append(_line((name, family, engine), fitted.values[key], (fast[key], slow[key]), fitted.count(key)))
+                    lines.append(
+                        _line(
+                            (name, family, engine),
+                            fitted.values[key],
+                            (fast[key], slow[key]),
+                            fitted.count(key),
+                        )
+                    )
         if own[-1][1] != ALL or len(own) > 1:
             reach = [end for key in own for end in (fast[key], slow[key])]
             count = (len(fitted.rows), len({row.source for row in fitted.rows}))
@@ -121,12 +144,17 @@ def efficiencies(fitted: CatalogueFit) -> str:
     kinds = Counter(row.kind for row in fitted.rows if row.kind)
     lines.append("measured:" if kinds else "measured: []")
     for kind, rows in sorted(kinds.items(), key=lambda item: item[0].words):
-        described = ", ".join(f"{name}: {value}" for name, value in kind.model_dump(exclude={"rows"}).items())
+        described = ", ".join(
+            f"{name}: {value}" for name, value in kind.model_dump(exclude={"rows"}).items()
+        )
         lines.append(f"- {{{described}, rows: {rows}}}")
     return "\n".join(lines) + "\n"
 
 
-FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {("mfu", "server"): ("hbm", "gddr"), ("layer_overhead", "gddr"): ("gddr", "geforce")}
+FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("mfu", "server"): ("hbm", "gddr"),
+    ("layer_overhead", "gddr"): ("gddr", "geforce"),
+}
 """The families that share a class."""
 
 
@@ -137,7 +165,10 @@ SERVERS = (("hbm", "compiled"), ("cdna", "compiled"))
 def _line(key: Key, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:
     name, family, engine = key
     low, high = min(*reach, value), max(*reach, value)
-    values = ", ".join(f"{word}: {_written(name, number)}" for word, number in (("value", value), ("low", low), ("high", high)))
+    values = ", ".join(
+        f"{word}: {_written(name, number)}"
+        for word, number in (("value", value), ("low", low), ("high", high))
+    )
     return f"- {{input: {name}, family: {family}, engine: {engine}, {values}, rows: {count[0]}, sources: {count[1]}}}"
 
 

@@ -50,13 +50,17 @@ class DecoderLayer:
     def __init__(self, shape: LayerShape, device: str, precision: str) -> None:
         self.torch: Any = import_module("torch")
         self.shape, self.kind = shape, {"device": device, "dtype": getattr(self.torch, precision)}
-        self.qkv, self.out, self.up, self.down = (self.torch.randn(size, **self.kind) * size[0] ** -0.5 for size in shape.matrices)
+        self.qkv, self.out, self.up, self.down = (
+            self.torch.randn(size, **self.kind) * size[0] ** -0.5 for size in shape.matrices
+        )
         self.norms = [self.torch.ones(shape.d_model, **self.kind) for _ in range(2)]
 
     def prefill(self, hidden: Any) -> Any:
         """``hidden`` is (requests, tokens, width): causal, limited to the window."""
         query, key, value = self._projected(hidden, 0)
-        return self._feed_forward(hidden, self._attention(query, key, value, *self._mask(hidden.shape[1])))
+        return self._feed_forward(
+            hidden, self._attention(query, key, value, *self._mask(hidden.shape[1]))
+        )
 
     def decode(self, hidden: Any, keys: Any, values: Any) -> Any:
         """``hidden`` is (requests, 1, width), the cache (requests, heads, context, head width): the last position is written, all are read."""
@@ -81,7 +85,12 @@ class DecoderLayer:
     def _projected(self, hidden: Any, first: int) -> tuple[Any, Any, Any]:
         shape, functional = self.shape, self.torch.nn.functional
         normed = functional.rms_norm(hidden, (shape.d_model,), self.norms[0])
-        parts = (normed @ self.qkv).unflatten(-1, (-1, shape.head_dim)).transpose(1, 2).split([shape.n_heads, shape.n_kv_heads, shape.n_kv_heads], 1)
+        parts = (
+            (normed @ self.qkv)
+            .unflatten(-1, (-1, shape.head_dim))
+            .transpose(1, 2)
+            .split([shape.n_heads, shape.n_kv_heads, shape.n_kv_heads], 1)
+        )
         query, key, value = parts
         return self._rotated(query, first), self._rotated(key, first), value
 
@@ -91,11 +100,25 @@ class DecoderLayer:
         places = self.torch.arange(first, first + heads.shape[2], **self.kind)
         angles = self.torch.outer(places, 1e4 ** -self.torch.linspace(0, 1, half, **self.kind))
         left, right = heads[..., :half], heads[..., half : 2 * half]
-        return self.torch.cat((left * angles.cos() - right * angles.sin(), right * angles.cos() + left * angles.sin(), heads[..., 2 * half :]), -1)
+        return self.torch.cat(
+            (
+                left * angles.cos() - right * angles.sin(),
+                right * angles.cos() + left * angles.sin(),
+                heads[..., 2 * half :],
+            ),
+            -1,
+        )
 
     def _attention(self, query: Any, key: Any, value: Any, mask: Any, causal: bool) -> Any:
         attention = self.torch.nn.functional.scaled_dot_product_attention
-        mixed = attention(query, key, value, attn_mask=mask, is_causal=causal, enable_gqa=self.shape.n_heads != self.shape.n_kv_heads)
+        mixed = attention(
+            query,
+            key,
+            value,
+            attn_mask=mask,
+            is_causal=causal,
+            enable_gqa=self.shape.n_heads != self.shape.n_kv_heads,
+        )
         return mixed.transpose(1, 2).flatten(2) @ self.out
 
     def _feed_forward(self, hidden: Any, attended: Any) -> Any:

@@ -29,7 +29,9 @@ DEPENDENT = 1e-7
 """Singular values below this share of the largest count as undetermined directions."""
 
 
-def calibrate(path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[str] | None = None) -> Calibration:
+def calibrate(
+    path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[str] | None = None
+) -> Calibration:
     """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark report, which override inputs of a case.
 
     Raises:
@@ -38,14 +40,18 @@ def calibrate(path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[st
     names = fit_parameters(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
-    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.given] + _memory_warning(measured, answers)
+    notes = [
+        f"{name} is ignored, because it is fitted" for name in names if name in answers.given
+    ] + _memory_warning(measured, answers)
     notes += [str(item) for item in unused]
     if fit is None:
         names, rows = _drop_undetermined_link_latency(names, rows)
     return _fitted(str(path), answers, measured, rows, names, notes, chosen=fit is not None)
 
 
-def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+def _read(
+    path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
+) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
     """The measurements of a CSV file with our names, of a JSON report, or of pasted output, and the times of a report that are not used."""
     text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
@@ -55,14 +61,18 @@ def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
     except InputError as ours:
         try:
             pasted = parse_pasted(text, str(path))
-        except InputError as theirs:  # whoever writes plain commas is told what is wrong with our columns
+        except (
+            InputError
+        ) as theirs:  # whoever writes plain commas is told what is wrong with our columns
             raise theirs if PASTED.search(text) else ours from None
         if pasted is None:
             raise
         return pasted
 
 
-def _terms(measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequence[str], file: str) -> list[TimeTerms]:
+def _terms(
+    measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequence[str], file: str
+) -> list[TimeTerms]:
     """The terms of every row.
 
     Raises:
@@ -74,11 +84,22 @@ def _terms(measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequenc
             answers.check(m.inputs, file)
             made = terms(answers.case, m, fit)
         except InputError as error:
-            problems += [replace(problem, line=m.line, column=1, source=m.source) for problem in error.problems]
+            problems += [
+                replace(problem, line=m.line, column=1, source=m.source)
+                for problem in error.problems
+            ]
             continue
         except NoValue as error:
             problems.append(
-                Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or as a command-line option", m.source)
+                Problem(
+                    file,
+                    f"{m.metric} {error}",
+                    m.line,
+                    m.column,
+                    m.metric,
+                    "add a column, or give it in the study or as a command-line option",
+                    m.source,
+                )
             )
             continue
         rows.append(made)
@@ -87,11 +108,15 @@ def _terms(measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequenc
             hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
             problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
     if problems:
-        raise InputError(list(dict.fromkeys(problems)))  # a row with two times reports a problem once
+        raise InputError(
+            list(dict.fromkeys(problems))
+        )  # a row with two times reports a problem once
     return rows
 
 
-def _drop_undetermined_link_latency(fit: Sequence[str], rows: list[TimeTerms]) -> tuple[tuple[str, ...], list[TimeTerms]]:
+def _drop_undetermined_link_latency(
+    fit: Sequence[str], rows: list[TimeTerms]
+) -> tuple[tuple[str, ...], list[TimeTerms]]:
     """Drop the link latency if the rows cannot separate it from the step overhead: no links, or one group size."""
     overheads = [name for name in fit if name in OVERHEADS]
     if "link_latency" not in overheads:
@@ -101,7 +126,9 @@ def _drop_undetermined_link_latency(fit: Sequence[str], rows: list[TimeTerms]) -
     if len(ratios) > 1:
         return tuple(fit), rows
     keep = [i for i in range(len(overheads)) if i != link]
-    shorter = [TimeTerms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows]
+    shorter = [
+        TimeTerms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows
+    ]
     return tuple(name for name in fit if name != "link_latency"), shorter
 
 
@@ -115,13 +142,24 @@ def _memory_warning(measured: Sequence[MeasuredLatency], answers: BoundCase) -> 
         except NoValue:
             continue
     rows = ", ".join(dict.fromkeys(lines))
-    return [f"was measured, but does not fit in memory by this case (line {rows}): is the model, precision or tp right?"] if lines else []
+    return (
+        [
+            f"was measured, but does not fit in memory by this case (line {rows}): is the model, precision or tp right?"
+        ]
+        if lines
+        else []
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- the fit
 
 
-def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], answers: BoundCase) -> LeastSquares:
+def _problem(
+    measured: Sequence[MeasuredLatency],
+    terms: list[TimeTerms],
+    fit: Sequence[str],
+    answers: BoundCase,
+) -> LeastSquares:
     import numpy as np
 
     from symroof.calibrate.least_squares import LeastSquares
@@ -134,7 +172,9 @@ def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: S
         row=np.array([row for row, _, _ in arms], dtype=np.intp),
         compute=np.array([c for _, c, _ in arms]),
         memory=np.array([m for _, _, m in arms]),
-        rates=np.array([[float(rate) for rate in made.rates] for made in terms]).reshape(len(terms), len(overheads)),
+        rates=np.array([[float(rate) for rate in made.rates] for made in terms]).reshape(
+            len(terms), len(overheads)
+        ),
         fixed=np.array([float(made.fixed) for made in terms]),
         least=np.array([*full, *(0.0 for _ in overheads)]),
         held=np.array([*(name not in fit for name in SHARES), *(False for _ in overheads)]),
@@ -142,7 +182,13 @@ def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: S
 
 
 def _fitted(
-    file: str, answers: BoundCase, measured: list[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], notes: list[str], chosen: bool
+    file: str,
+    answers: BoundCase,
+    measured: list[MeasuredLatency],
+    terms: list[TimeTerms],
+    fit: Sequence[str],
+    notes: list[str],
+    chosen: bool,
 ) -> Calibration:
     """The fit of ``fit``; ``chosen`` where somebody named these parameters, none of which is then left out because rows are alike."""
     from symroof.calibrate.least_squares import squares, times
@@ -157,15 +203,27 @@ def _fitted(
     deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
     reach = t_quantile(LEVEL, freedom) * deviation if deviation is not None else None
     unclear = [names[i] for k, i in enumerate(moves) if undetermined[k]]
-    found = {names[i]: _parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])) for k, i in enumerate(moves)}
+    found = {
+        names[i]: _parameter(
+            names[i], float(point[i]), None if reach is None else reach * float(spread[k])
+        )
+        for k, i in enumerate(moves)
+    }
     for name in (*unclear, *untold):
         column = columns[:, names.index(name)]
-        note = untold.get(name) or _why_undetermined(name, 0 * column if name in untold else column, [*unclear, *untold], rows, point)
+        note = untold.get(name) or _why_undetermined(
+            name, 0 * column if name in untold else column, [*unclear, *untold], rows, point
+        )
         found[name] = Parameter(name, None, note=note)
     parameters = [found[name] for name in names if name in fit]
-    residuals = tuple(Residual(m, float(t), _limiting_resource(made, point)) for m, t, made in zip(measured, times(rows, point), terms, strict=True))
+    residuals = tuple(
+        Residual(m, float(t), _limiting_resource(made, point))
+        for m, t, made in zip(measured, times(rows, point), terms, strict=True)
+    )
     warnings = (*notes, *fit_warnings(parameters, residuals, freedom))
-    return Calibration(tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file)
+    return Calibration(
+        tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file
+    )
 
 
 NEAR = 0.25
@@ -174,7 +232,9 @@ ALIKE = 0.02
 """Rows whose columns differ by less than this part tell one number."""
 
 
-def _solved(rows: LeastSquares, names: Sequence[str], fit: Sequence[str], chosen: bool) -> tuple[LeastSquares, Array, dict[str, str]]:
+def _solved(
+    rows: LeastSquares, names: Sequence[str], fit: Sequence[str], chosen: bool
+) -> tuple[LeastSquares, Array, dict[str, str]]:
     """The rows with what they do not tell held, their best point, and why that is held; an empty reason where it is that no row is limited by it."""
     import numpy as np
 
@@ -193,11 +253,15 @@ def _solved(rows: LeastSquares, names: Sequence[str], fit: Sequence[str], chosen
         overheads = [name for name in names if name in OVERHEADS and name not in untold]
         if chosen or not overheads or (len(values) and values.min() > ALIKE * values.max()):
             return held, point, untold
-        untold[overheads[-1]] = f"taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from {_others(names, untold, fit)}"
+        untold[overheads[-1]] = (
+            f"taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from {_others(names, untold, fit)}"
+        )
 
 
 def _others(names: Sequence[str], untold: Mapping[str, str], fit: Sequence[str]) -> str:
-    return " and ".join(name for name in names if name in SHARES and name in fit and name not in untold)
+    return " and ".join(
+        name for name in names if name in SHARES and name in fit and name not in untold
+    )
 
 
 def _spread(columns: Array) -> tuple[Array, list[bool], int]:
@@ -211,7 +275,11 @@ def _spread(columns: Array) -> tuple[Array, list[bool], int]:
     lost = values <= DEPENDENT * max(values.max(initial=0), DEPENDENT)
     inverse = np.where(lost, 0, 1 / np.where(lost, 1, values))
     undetermined = (np.abs(directions[lost]) > math.sqrt(DEPENDENT)).any(axis=0) | (size == 0)
-    return np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe, list(undetermined), int((~lost).sum())
+    return (
+        np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe,
+        list(undetermined),
+        int((~lost).sum()),
+    )
 
 
 def _parameter(name: str, value: float, reach: float | None) -> Parameter:
@@ -227,23 +295,37 @@ def _parameter(name: str, value: float, reach: float | None) -> Parameter:
     return replace(made, note="not known: its interval is 0 to 1") if made.any_share else made
 
 
-NO_ROW = {"mfu": "no row is limited by compute", "mbu": "no row is limited by memory", "link_latency": "no row crosses a link"}
+NO_ROW = {
+    "mfu": "no row is limited by compute",
+    "mbu": "no row is limited by memory",
+    "link_latency": "no row crosses a link",
+}
 
 
-def _why_undetermined(name: str, column: Array, others: list[str], rows: LeastSquares, point: Array) -> str:
+def _why_undetermined(
+    name: str, column: Array, others: list[str], rows: LeastSquares, point: Array
+) -> str:
     """Why the rows do not determine a parameter, and the bound they give."""
     if column.any():
         return f"these rows cannot separate it from {' and '.join(other for other in others if other != name)}"
     why = NO_ROW.get(name, "no row depends on it")
     if name not in SHARES or any(other in others for other in SHARES if other != name):
         return why
-    arm, against = (rows.compute, rows.memory * point[1]) if name == "mfu" else (rows.memory, rows.compute * point[0])
+    arm, against = (
+        (rows.compute, rows.memory * point[1])
+        if name == "mfu"
+        else (rows.memory, rows.compute * point[0])
+    )
     least = float((arm[against > 0] / against[against > 0]).max(initial=0.0))
     return f"{why}; it is at least {least:.2g}" if 0 < least < 1 else why
 
 
 def _limiting_resource(made: TimeTerms, point: Array) -> str:
     """The resource that most of a row's fitted roofline time is spent on."""
-    compute = sum(float(c) * point[0] for c, m in made.arms if float(c) * point[0] >= float(m) * point[1])
-    memory = sum(float(m) * point[1] for c, m in made.arms if float(c) * point[0] < float(m) * point[1])
+    compute = sum(
+        float(c) * point[0] for c, m in made.arms if float(c) * point[0] >= float(m) * point[1]
+    )
+    memory = sum(
+        float(m) * point[1] for c, m in made.arms if float(c) * point[0] < float(m) * point[1]
+    )
     return "compute" if compute >= memory else "memory"

@@ -71,7 +71,11 @@ def solve(problem: LeastSquares) -> Array:
 
 def _gram(problem: LeastSquares, cuts: Array) -> tuple[Array, Array]:
     """Normal equations of every regime."""
-    inner = np.concatenate((cuts[:1] / 2, np.sqrt(cuts[:-1] * cuts[1:]), cuts[-1:] * 2)) if len(cuts) else np.ones(1)
+    inner = (
+        np.concatenate((cuts[:1] / 2, np.sqrt(cuts[:-1] * cuts[1:]), cuts[-1:] * 2))
+        if len(cuts)
+        else np.ones(1)
+    )
     gram = np.empty((len(inner), len(problem.least), len(problem.least)))
     reach = np.empty((len(inner), len(problem.least)))
     for i, ratio in enumerate(inner):
@@ -86,7 +90,14 @@ Candidate = tuple[float, Array]
 def _inside(problem: LeastSquares, gram: Array, reach: Array, ends: Array) -> list[Candidate]:
     """The best points inside regimes, one per set of parameters at their bounds."""
     low, high = ends[:-1], ends[1:]
-    return _bounded(gram, reach, np.broadcast_to(problem.least, reach.shape), problem.held, lambda x: _between(x, low, high), problem.goal)
+    return _bounded(
+        gram,
+        reach,
+        np.broadcast_to(problem.least, reach.shape),
+        problem.held,
+        lambda x: _between(x, low, high),
+        problem.goal,
+    )
 
 
 def _on_cuts(problem: LeastSquares, gram: Array, reach: Array, cuts: Array) -> list[Candidate]:
@@ -100,11 +111,25 @@ def _on_cuts(problem: LeastSquares, gram: Array, reach: Array, cuts: Array) -> l
     turned = joined.transpose(0, 2, 1)
     smaller = turned @ gram[:-1] @ joined
     at_least = np.repeat(np.concatenate((least[:1], least[2:]))[None], len(cuts), axis=0)
-    at_least[:, 0] = least[1] / cuts if held[1] else least[0] if held[0] else np.maximum(least[0], least[1] / cuts)
+    at_least[:, 0] = (
+        least[1] / cuts
+        if held[1]
+        else least[0]
+        if held[0]
+        else np.maximum(least[0], least[1] / cuts)
+    )
     allowed = at_least[:, 0] * (1 + SLACK) >= least[0]
     allowed &= at_least[:, 0] * cuts * (1 + SLACK) >= least[1]
     stays = np.concatenate(([held[0] or held[1]], held[2:]))
-    best = _bounded(smaller, (turned @ reach[:-1, :, None])[..., 0], at_least, stays, lambda x: allowed, problem.goal, joined)
+    best = _bounded(
+        smaller,
+        (turned @ reach[:-1, :, None])[..., 0],
+        at_least,
+        stays,
+        lambda x: allowed,
+        problem.goal,
+        joined,
+    )
     return best
 
 
@@ -112,11 +137,19 @@ def _between(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
     """Whether points lie in their own regimes."""
     x, y = points[:, 0], points[:, 1]
     with np.errstate(invalid="ignore"):
-        return (y * (1 + SLACK) >= low * x) & (np.isinf(high) | (y <= np.where(np.isinf(high), 0, high) * x * (1 + SLACK)))
+        return (y * (1 + SLACK) >= low * x) & (
+            np.isinf(high) | (y <= np.where(np.isinf(high), 0, high) * x * (1 + SLACK))
+        )
 
 
 def _bounded(
-    gram: Array, reach: Array, least: Array, held: NDArray[np.bool_], allowed: Callable[[Array], NDArray[np.bool_]], goal: Array, back: Array | None = None
+    gram: Array,
+    reach: Array,
+    least: Array,
+    held: NDArray[np.bool_],
+    allowed: Callable[[Array], NDArray[np.bool_]],
+    goal: Array,
+    back: Array | None = None,
 ) -> list[Candidate]:
     """The best allowed least-squares point for every set of parameters at their lower bounds."""
     candidates: list[Candidate] = []
@@ -127,10 +160,19 @@ def _bounded(
         if moves.any():
             rest = reach - (gram[:, :, ~moves] @ least[:, ~moves, None])[..., 0]
             scaled = gram[:, moves][:, :, moves] / size[moves][:, None] / size[moves]
-            points[:, moves] = (np.linalg.pinv(scaled, rcond=SINGULAR, hermitian=True) @ (rest[:, moves] / size[moves])[..., None])[..., 0] / size[moves]
-        inside = (points >= least - SLACK * np.maximum(np.abs(least), 1 / size)).all(axis=1) & allowed(points)
+            points[:, moves] = (
+                np.linalg.pinv(scaled, rcond=SINGULAR, hermitian=True)
+                @ (rest[:, moves] / size[moves])[..., None]
+            )[..., 0] / size[moves]
+        inside = (points >= least - SLACK * np.maximum(np.abs(least), 1 / size)).all(
+            axis=1
+        ) & allowed(points)
         if inside.any():
-            missed = np.einsum("si,sij,sj->s", points, gram, points) - 2 * (points * reach).sum(axis=1) + goal @ goal
+            missed = (
+                np.einsum("si,sij,sj->s", points, gram, points)
+                - 2 * (points * reach).sum(axis=1)
+                + goal @ goal
+            )
             i = int(np.argmin(np.where(inside, missed, np.inf)))
             point = np.maximum(points[i], least[i])
             candidates.append((float(missed[i]), point if back is None else back[i] @ point))
@@ -145,9 +187,12 @@ def _refined(problem: LeastSquares, point: Array) -> Array:
     size = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
     better = point.copy()
     rest = problem.goal - columns[:, ~moves] @ point[~moves]
-    better[moves] = np.linalg.lstsq(columns[:, moves] / size[moves], rest, rcond=None)[0] / size[moves]
+    better[moves] = (
+        np.linalg.lstsq(columns[:, moves] / size[moves], rest, rcond=None)[0] / size[moves]
+    )
     same = (better >= problem.least).all() and np.array_equal(
-        problem.compute > better[1] / better[0] * problem.memory, problem.compute > ratio * problem.memory
+        problem.compute > better[1] / better[0] * problem.memory,
+        problem.compute > ratio * problem.memory,
     )
     return better if same and squares(problem, better) <= squares(problem, point) else point
 
@@ -155,7 +200,9 @@ def _refined(problem: LeastSquares, point: Array) -> Array:
 def times(problem: LeastSquares, point: Array) -> Array:
     """The modelled times of the rows."""
     result = problem.fixed + problem.rates @ point[2:]
-    np.add.at(result, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1]))
+    np.add.at(
+        result, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1])
+    )
     return result
 
 

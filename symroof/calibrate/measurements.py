@@ -52,7 +52,9 @@ class MeasuredLatency:
     source: str = ""
 
 
-def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[MeasuredLatency]:
+def parse_measured(
+    text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE
+) -> list[MeasuredLatency]:
     r"""The measurements of a CSV text, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
     The first line names the columns: inputs, and ``ttft``, ``itl`` or ``sustained_itl``, optionally with a unit for numbers without one
@@ -62,11 +64,30 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
     [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]
     """
-    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
+    lines = [
+        (n, line)
+        for n, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     if len(lines) < 2:
-        raise InputError(Problem(file, "is empty" if not lines else "has a heading and no rows", 1, 1, hint="columns such as prompt,batch,ttft_ms,itl_ms"))
+        raise InputError(
+            Problem(
+                file,
+                "is empty" if not lines else "has a heading and no rows",
+                1,
+                1,
+                hint="columns such as prompt,batch,ttft_ms,itl_ms",
+            )
+        )
     if len(lines) - 1 > MAX_ROWS:
-        raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MAX_ROWS:,} are read", lines[MAX_ROWS + 1][0], 1))
+        raise InputError(
+            Problem(
+                file,
+                f"has {len(lines) - 1:,} rows; at most {MAX_ROWS:,} are read",
+                lines[MAX_ROWS + 1][0],
+                1,
+            )
+        )
     problems: list[Problem] = []
     headings = _headings(file, *lines[0], fitted, own)
     measured: list[MeasuredLatency] = []
@@ -83,13 +104,24 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
 def _cells(file: str, number: int, line: str) -> list[LocatedText]:
     """The fields of a line without quotes."""
     if len(line) > MAX_LINE_LENGTH:
-        raise InputError(Problem(file, f"the line is longer than {MAX_LINE_LENGTH:,} characters", number, 1))
+        raise InputError(
+            Problem(file, f"the line is longer than {MAX_LINE_LENGTH:,} characters", number, 1)
+        )
     cells: list[LocatedText] = []
     at = 0
     while True:
         match = CELL.match(line, at)
         if match is None:
-            raise InputError(Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="quote a value at both ends"))
+            raise InputError(
+                Problem(
+                    file,
+                    "cannot be read as comma-separated values",
+                    number,
+                    at + 1,
+                    source=line,
+                    hint="quote a value at both ends",
+                )
+            )
         kind = "plain" if match["quoted"] is None else "quoted"
         cells.append(LocatedText(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
         if match["end"] == "":
@@ -97,7 +129,9 @@ def _cells(file: str, number: int, line: str) -> list[LocatedText]:
         at = match.end()
 
 
-def _headings(file: str, number: int, line: str, fitted: Collection[str], own: Declarations) -> list[Column]:
+def _headings(
+    file: str, number: int, line: str, fitted: Collection[str], own: Declarations
+) -> list[Column]:
     """The columns.
 
     Raises:
@@ -116,9 +150,27 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str], own: D
             message, _, hint = str(error).partition("; ")
             problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
     if len(cells) > MAX_COLUMNS:
-        problems = [Problem(file, f"has {len(cells)} columns; at most {MAX_COLUMNS} are read", number, 1, hint="are they comma-separated?", source=line)]
+        problems = [
+            Problem(
+                file,
+                f"has {len(cells)} columns; at most {MAX_COLUMNS} are read",
+                number,
+                1,
+                hint="are they comma-separated?",
+                source=line,
+            )
+        ]
     elif not problems and not any(heading.name in METRICS for heading in headings):
-        problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are comma-separated", source=line)]
+        problems = [
+            Problem(
+                file,
+                "has no column of a latency",
+                number,
+                1,
+                hint="ttft_ms, itl_ms or both; columns are comma-separated",
+                source=line,
+            )
+        ]
     if problems:
         raise InputError(problems)
     return headings
@@ -128,22 +180,37 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Column:
     """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
     match = HEADING.fullmatch(text)
     if match is None:
-        raise ValueError(f"is not the name of a column; {_column_hint(text)}" if text else "a column has no name")
+        raise ValueError(
+            f"is not the name of a column; {_column_hint(text)}" if text else "a column has no name"
+        )
     name, unit = match["name"], match["unit"] or ""
     stem, _, suffix = name.rpartition("_")
     if not _known(name, own) and _known(stem, own) and suffix in UNITS and not unit:
         name, unit = stem, suffix
     if not _known(name, own):
-        raise ValueError(f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context', *own])}")
+        raise ValueError(
+            f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context', *own])}"
+        )
     name = canonical(name)
     if name in fitted:
-        raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit")
+        raise ValueError(
+            "is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit"
+        )
     if unit:
-        setting(name, f"1 {unit}", formulas=False, own=own)  # raises an error if the unit has the wrong dimension
+        setting(
+            name, f"1 {unit}", formulas=False, own=own
+        )  # raises an error if the unit has the wrong dimension
     return Column(name, unit or ("s" if name in METRICS else ""))
 
 
-BENCHMARK_WORDS = {"ttft": "ttft", "first token": "ttft", "itl": "itl", "inter-token": "itl", "tpot": "itl", "output token": "itl"}
+BENCHMARK_WORDS = {
+    "ttft": "ttft",
+    "first token": "ttft",
+    "itl": "itl",
+    "inter-token": "itl",
+    "tpot": "itl",
+    "output token": "itl",
+}
 """Latency names in benchmark reports -> their names here. The mean over a response is a step at its middle context."""
 
 
@@ -154,19 +221,40 @@ def _column_hint(text: str) -> str:
     'is it ttft? write ttft_ms'
     """
     metric = next((name for words, name in BENCHMARK_WORDS.items() if words in text.lower()), None)
-    unit = next((word for word in re.findall(r"[^\W\d_]+", text) if word in UNITS and UNITS[word][1] == UNITS["s"][1]), "ms")
-    return f"is it {metric}? write {metric}_{unit}" if metric else "a name and its unit, such as ttft_ms or itl [ms]"
+    unit = next(
+        (
+            word
+            for word in re.findall(r"[^\W\d_]+", text)
+            if word in UNITS and UNITS[word][1] == UNITS["s"][1]
+        ),
+        "ms",
+    )
+    return (
+        f"is it {metric}? write {metric}_{unit}"
+        if metric
+        else "a name and its unit, such as ttft_ms or itl [ms]"
+    )
 
 
 def _known(name: str, own: Declarations) -> bool:
     return own.input(canonical(name)) is not None or name in METRICS or name == "context"
 
 
-def _row(file: str, number: int, line: str, headings: list[Column], own: Declarations) -> list[MeasuredLatency]:
+def _row(
+    file: str, number: int, line: str, headings: list[Column], own: Declarations
+) -> list[MeasuredLatency]:
     """The latencies of a row."""
     cells = _cells(file, number, line)
     if len(cells) != len(headings):
-        raise InputError(Problem(file, f"has {len(cells)} values for {len(headings)} columns", number, cells[-1].column, source=line))
+        raise InputError(
+            Problem(
+                file,
+                f"has {len(cells)} values for {len(headings)} columns",
+                number,
+                cells[-1].column,
+                source=line,
+            )
+        )
     problems: list[Problem] = []
     values: dict[str, Fraction] = {}
     for heading, cell in zip(headings, cells, strict=True):
@@ -174,7 +262,9 @@ def _row(file: str, number: int, line: str, headings: list[Column], own: Declara
             if cell.text or heading.name not in METRICS:
                 values[heading.name] = _value(heading, cell.text, own)
         except ValueError as error:
-            message, hint = split_hint(error.items[0][1] if isinstance(error, Faults) else str(error))
+            message, hint = split_hint(
+                error.items[0][1] if isinstance(error, Faults) else str(error)
+            )
             problems.append(Problem(file, message, number, cell.column, heading.name, hint, line))
     if not problems and not any(name in METRICS for name in values):
         problems.append(Problem(file, "nothing was measured in this row", number, 1, source=line))
@@ -182,14 +272,23 @@ def _row(file: str, number: int, line: str, headings: list[Column], own: Declara
         raise InputError(problems)
     inputs = {name: value for name, value in values.items() if name not in METRICS}
     places = {heading.name: cell.column for heading, cell in zip(headings, cells, strict=True)}
-    return [MeasuredLatency(name, values[name], inputs, number, places[name], line) for name in METRICS if name in values]
+    return [
+        MeasuredLatency(name, values[name], inputs, number, places[name], line)
+        for name in METRICS
+        if name in values
+    ]
 
 
 def _value(heading: Column, text: str, own: Declarations) -> Fraction:
     """A number in the column's unit, or with its own."""
     if not text:
         raise ValueError("is empty")
-    number = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False, own=own)
+    number = setting(
+        heading.name,
+        f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text,
+        formulas=False,
+        own=own,
+    )
     if not isinstance(number, Num):
         raise ValueError("one row holds one number, not a range")
     if heading.name in METRICS and number.value <= 0:

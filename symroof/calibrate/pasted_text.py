@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
-from symroof.calibrate.benchmark_files import NO_LENGTH, TOGETHER, UnusedTime, llama_bench, served, vllm_serve
+from symroof.calibrate.benchmark_files import (
+    NO_LENGTH,
+    TOGETHER,
+    UnusedTime,
+    llama_bench,
+    served,
+    vllm_serve,
+)
 from symroof.calibrate.measurements import MAX_COLUMNS, MAX_LINE_LENGTH, MAX_ROWS, MeasuredLatency
 from symroof.errors import InputError, Problem
 from symroof.units import UNITS
@@ -32,9 +39,13 @@ OF_BLOCK = {
     "median itl (ms)": "median_itl_ms",
     "accept length": "accept_length",
 }
-NUMBER = re.compile(r"(?:[-+]?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?)(?![\d.]|[eE][-+]?\d)")
+NUMBER = re.compile(
+    r"(?:[-+]?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?)(?![\d.]|[eE][-+]?\d)"
+)
 TEST = re.compile(r"(?:pp(?P<pp>\d+))?(?:\s*\+\s*)?(?:tg(?P<tg>\d+))?(?:\s*@\s*d(?P<depth>\d+))?")
-LENGTHS = re.compile(r"(?P<prompt>\d+(?:\.\d+)?k?)\s*/\s*(?P<output>\d+(?:\.\d+)?k?)", re.IGNORECASE)
+LENGTHS = re.compile(
+    r"(?P<prompt>\d+(?:\.\d+)?k?)\s*/\s*(?P<output>\d+(?:\.\d+)?k?)", re.IGNORECASE
+)
 
 WORDS = {
     "prompt": "isl input inputlen inputlength inputtokens inputsequencelength prompt promptlen promptlength prompttokens inlen randominputlen avginputlen",
@@ -50,7 +61,9 @@ STATISTIC = re.compile(r"\b(?:median|p50|50th|mean|average|avg)\b")
 OTHER_STATISTIC = re.compile(r"\b(?:p9\d(?:\.\d)?|p75|99th|90th|max|min|std|stdev)\b")
 
 
-def parse_pasted(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[UnusedTime]] | None:
+def parse_pasted(
+    text: str, file: str = "<text>"
+) -> tuple[list[MeasuredLatency], list[UnusedTime]] | None:
     r"""The measurements of pasted output, and the times that cannot be used; None where it is none of these.
 
     Raises:
@@ -67,11 +80,18 @@ def parse_pasted(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
     if read is None:
         return None
     items = list(read)
-    rows, unused = [m for m in items if isinstance(m, MeasuredLatency)], [u for u in items if isinstance(u, UnusedTime)]
+    rows, unused = (
+        [m for m in items if isinstance(m, MeasuredLatency)],
+        [u for u in items if isinstance(u, UnusedTime)],
+    )
     if len(rows) > MAX_ROWS:
-        raise InputError(Problem(file, f"has {len(rows):,} times; at most {MAX_ROWS:,} are read", 1, 1))
+        raise InputError(
+            Problem(file, f"has {len(rows):,} times; at most {MAX_ROWS:,} are read", 1, 1)
+        )
     if not rows:
-        raise InputError(Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1))
+        raise InputError(
+            Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1)
+        )
     return rows, unused
 
 
@@ -86,7 +106,12 @@ def _blocks(lines: Sequence[tuple[int, str]], file: str) -> Items:
         for _, line in lines[start + 1 : end]:
             match = LINE_OF_BLOCK.fullmatch(line)
             key = OF_BLOCK.get(match["name"].strip().lower()) if match else None
-            if match and key and key not in entry and (number := _number(match["value"])) is not None:
+            if (
+                match
+                and key
+                and key not in entry
+                and (number := _number(match["value"])) is not None
+            ):
                 entry[key] = number
         entry.setdefault("median_tpot_ms", entry.get("median_itl_ms"))
         yield from vllm_serve(entry, lines[start][0], file)
@@ -115,7 +140,10 @@ def _split(line: str) -> list[str]:
     if "|" in line:
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
     mark = "\t" if "\t" in line else "," if "," in line else None
-    return [cell.strip().strip('"').strip() for cell in (line.split(mark) if mark else re.split(r"\s{2,}", line.strip()))]
+    return [
+        cell.strip().strip('"').strip()
+        for cell in (line.split(mark) if mark else re.split(r"\s{2,}", line.strip()))
+    ]
 
 
 def _is_rule(line: str) -> bool:
@@ -128,7 +156,9 @@ def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
     for i, (_, line) in enumerate(lines):
         cells = _split(line)[: MAX_COLUMNS + 1]
         lower = [cell.lower() for cell in cells]
-        rest = ((number, _split(row)) for number, row in islice(lines, i + 1, None) if not _is_rule(row))
+        rest = (
+            (number, _split(row)) for number, row in islice(lines, i + 1, None) if not _is_rule(row)
+        )
         if {"test", "t/s"} <= set(lower):
             return _llama_table(lower, rest, file)
         if {"n_prompt", "n_gen", "avg_ts"} <= set(lower):
@@ -152,7 +182,11 @@ def _llama_table(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: 
             if match["pp"] and match["tg"]:
                 yield UnusedTime(f"{row[test]} of line {number}", TOGETHER)
                 continue
-            sizes: dict[str, object] = {"n_prompt": int(match["pp"] or 0), "n_gen": int(match["tg"] or 0), "n_depth": int(match["depth"] or 0)}
+            sizes: dict[str, object] = {
+                "n_prompt": int(match["pp"] or 0),
+                "n_gen": int(match["tg"] or 0),
+                "n_depth": int(match["depth"] or 0),
+            }
             yield from llama_bench({**sizes, "avg_ts": speed}, number, file)
 
 
@@ -160,69 +194,137 @@ def _llama_csv(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: st
     """``llama-bench -o csv``."""
     for number, row in rest:
         if len(row) == len(cells):
-            entry = {key: _number(row[cells.index(key)]) for key in ("n_prompt", "n_gen", "n_depth", "avg_ts") if key in cells}
-            counts: dict[str, object] = {key: int(value) for key, value in entry.items() if value is not None and key != "avg_ts"}
+            entry = {
+                key: _number(row[cells.index(key)])
+                for key in ("n_prompt", "n_gen", "n_depth", "avg_ts")
+                if key in cells
+            }
+            counts: dict[str, object] = {
+                key: int(value)
+                for key, value in entry.items()
+                if value is not None and key != "avg_ts"
+            }
             yield from llama_bench({**counts, "avg_ts": entry["avg_ts"]}, number, file)
 
 
 def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> Items:
     """llama-batched-bench: seconds of all prompts of a batch, and of all its steps."""
-    place = {key: next((i for i, cell in enumerate(cells) if cell.split()[:1] == [key]), None) for key in ("pp", "tg", "b", "t_pp", "t_tg")}
+    place = {
+        key: next((i for i, cell in enumerate(cells) if cell.split()[:1] == [key]), None)
+        for key in ("pp", "tg", "b", "t_pp", "t_tg")
+    }
     for number, row in rest:
-        values = {key: _number(row[i]) for key, i in place.items() if i is not None and i < len(row)}
+        values = {
+            key: _number(row[i]) for key, i in place.items() if i is not None and i < len(row)
+        }
         prompt, steps, batch = (values.get(key) for key in ("pp", "tg", "b"))
         if not (prompt and steps and batch):
             continue
         if first := values.get("t_pp"):
-            yield MeasuredLatency("ttft", first, {"prompt": prompt, "prefill_batch": batch}, number, 1)
+            yield MeasuredLatency(
+                "ttft", first, {"prompt": prompt, "prefill_batch": batch}, number, 1
+            )
         if decode := values.get("t_tg"):
-            yield MeasuredLatency("itl", decode / steps, {"batch": batch, "prompt": prompt, "context": Fraction(round(prompt + steps / 2))}, number, 1)
+            yield MeasuredLatency(
+                "itl",
+                decode / steps,
+                {"batch": batch, "prompt": prompt, "context": Fraction(round(prompt + steps / 2))},
+                number,
+                1,
+            )
 
 
 def _heading(text: str) -> Heading:
     """What a column is by its heading: ``Median TTFT (ms)``, ``tpot_ms``, ``Input Len``."""
     words = re.sub(r"[*`]", "", text).strip()
-    unit = next((u for u in re.findall(r"[\[(]\s*([A-Za-zµ]+)\s*[\])]|[_\s]((?:m|u|µ)?s)$", words) for u in u if u), "")
+    unit = next(
+        (
+            u
+            for u in re.findall(r"[\[(]\s*([A-Za-zµ]+)\s*[\])]|[_\s]((?:m|u|µ)?s)$", words)
+            for u in u
+            if u
+        ),
+        "",
+    )
     bare = re.sub(r"[\[(][^\])]*[\])]", " ", words).lower()
     bare = re.sub(r"[_\s](?:m|u|µ)?s$", "", bare.strip()) if unit else bare
     spaced = bare.replace("_", " ")
     whole, stem = (re.sub(r"[\s\-.#]", "", said) for said in (spaced, STATISTIC.sub(" ", spaced)))
     if whole not in MEANING and OTHER_STATISTIC.search(spaced):
         return Heading("", "", text)
-    return Heading(MEANING.get(whole) or MEANING.get(stem, ""), unit, text, bool(re.search(r"\b(?:median|p50|50th)\b", spaced)))
+    return Heading(
+        MEANING.get(whole) or MEANING.get(stem, ""),
+        unit,
+        text,
+        bool(re.search(r"\b(?:median|p50|50th)\b", spaced)),
+    )
 
 
 def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
     """A table of lengths, concurrency and latencies; a median wins over a mean. Columns of anything else are named once."""
     chosen: dict[str, int] = {}
     for i, heading in enumerate(headings):
-        if heading.name and (heading.name not in chosen or (heading.median and not headings[chosen[heading.name]].median)):
+        if heading.name and (
+            heading.name not in chosen
+            or (heading.median and not headings[chosen[heading.name]].median)
+        ):
             chosen[heading.name] = i
-    if ignored := [heading.text for i, heading in enumerate(headings) if heading.text and i not in chosen.values()]:
-        yield UnusedTime(f"column {', '.join(ignored)[:120]}", "it is no length, concurrency, or median or mean latency")
+    if ignored := [
+        heading.text
+        for i, heading in enumerate(headings)
+        if heading.text and i not in chosen.values()
+    ]:
+        yield UnusedTime(
+            f"column {', '.join(ignored)[:120]}",
+            "it is no length, concurrency, or median or mean latency",
+        )
     for number, row in rest:
         if len(row) != len(headings):
             if sum(bool(NUMBER.match(cell)) for cell in row) > 1:
-                raise InputError(Problem(file, f"has {len(row)} values for {len(headings)} columns", number, 1))
+                raise InputError(
+                    Problem(file, f"has {len(row)} values for {len(headings)} columns", number, 1)
+                )
             continue
-        yield from _free_row({name: (row[i], headings[i]) for name, i in chosen.items()}, number, file)
+        yield from _free_row(
+            {name: (row[i], headings[i]) for name, i in chosen.items()}, number, file
+        )
 
 
 def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> Items:
-    prompt, output = (_length(cells[name][0], number, file) if name in cells else None for name in ("prompt", "output"))
+    prompt, output = (
+        _length(cells[name][0], number, file) if name in cells else None
+        for name in ("prompt", "output")
+    )
     if "lengths" in cells:
         match = LENGTHS.search(cells["lengths"][0])
-        prompt, output = (_length(match[name], number, file) for name in ("prompt", "output")) if match else (None, None)
+        prompt, output = (
+            (_length(match[name], number, file) for name in ("prompt", "output"))
+            if match
+            else (None, None)
+        )
     slots = _number(cells["batch"][0]) if "batch" in cells else Fraction(1)
     times: dict[str, Fraction | None] = {
-        metric: _seconds(*cells[metric], number, file) for metric in ("ttft", "tpot") if metric in cells and cells[metric][0] not in ("", "-", "—")
+        metric: _seconds(*cells[metric], number, file)
+        for metric in ("ttft", "tpot")
+        if metric in cells and cells[metric][0] not in ("", "-", "—")
     }
     tp = _number(cells["tp"][0]) if "tp" in cells else None
     if not prompt:
         yield UnusedTime(f"line {number}", NO_LENGTH.format("length of the prompt"))
         return
-    for item in served(times, number, slots, prompt, output, {metric: f"{cells[metric][1].text} of line {number}" for metric in times}):
-        yield item if tp is None or isinstance(item, UnusedTime) else MeasuredLatency(item.metric, item.seconds, {**item.inputs, "tp": tp}, number, 1)
+    for item in served(
+        times,
+        number,
+        slots,
+        prompt,
+        output,
+        {metric: f"{cells[metric][1].text} of line {number}" for metric in times},
+    ):
+        yield (
+            item
+            if tp is None or isinstance(item, UnusedTime)
+            else MeasuredLatency(item.metric, item.seconds, {**item.inputs, "tp": tp}, number, 1)
+        )
 
 
 def _length(text: str, number: int, file: str) -> Fraction | None:
@@ -243,5 +345,14 @@ def _seconds(text: str, heading: Heading, number: int, file: str) -> Fraction | 
     if value is None or value <= 0:
         raise InputError(Problem(file, "is not a time", number, 1, text[:40]))
     if unit not in UNITS or UNITS[unit][1] != UNITS["s"][1]:
-        raise InputError(Problem(file, "has no unit", number, 1, heading.text[:40], hint=f"name the column {heading.text[:30]} (ms)"))
+        raise InputError(
+            Problem(
+                file,
+                "has no unit",
+                number,
+                1,
+                heading.text[:40],
+                hint=f"name the column {heading.text[:30]} (ms)",
+            )
+        )
     return value * UNITS[unit][0]

@@ -65,7 +65,9 @@ class Probed:
             *(f"# {what}: {value:.4g} {unit}" for what, value, unit in self.ceilings),
             *(f"# {words}" for words in self.skipped),
         ]
-        return "\n".join([*lines, "prompt,batch,context,ttft_ms,itl_ms", *map(str, self.rows)]) + "\n"
+        return (
+            "\n".join([*lines, "prompt,batch,context,ttft_ms,itl_ms", *map(str, self.rows)]) + "\n"
+        )
 
 
 def shapes(model: ModelSpec) -> tuple[LayerShape, ...]:
@@ -83,11 +85,24 @@ def shapes(model: ModelSpec) -> tuple[LayerShape, ...]:
     made = []
     for layer in model.layers:
         attention, ffn = layer.attention, layer.ffn
-        if not isinstance(attention, GroupedAttention) or attention.kind != "gqa" or not isinstance(ffn, FeedForward) or ffn.d_ff is None or layer.mixer:
+        if (
+            not isinstance(attention, GroupedAttention)
+            or attention.kind != "gqa"
+            or not isinstance(ffn, FeedForward)
+            or ffn.d_ff is None
+            or layer.mixer
+        ):
             kinds = f"{attention.kind} and {ffn.kind}"
-            raise InputError(Problem(model.name, f"has layers of {kinds}; grouped attention with a dense feed-forward is what probe measures"))
+            raise InputError(
+                Problem(
+                    model.name,
+                    f"has layers of {kinds}; grouped attention with a dense feed-forward is what probe measures",
+                )
+            )
         widths = (attention.n_heads, attention.n_kv_heads, attention.head_dim, ffn.d_ff)
-        made.append(LayerShape(layer.count, model.d_model, *widths, ffn.kind == "gated", attention.window))
+        made.append(
+            LayerShape(layer.count, model.d_model, *widths, ffn.kind == "gated", attention.window)
+        )
     return tuple(made)
 
 
@@ -110,7 +125,9 @@ def probe(
     """
     kinds = shapes(model)
     if precision not in PRECISIONS:
-        raise InputError(Problem("probe", f"measures {', '.join(PRECISIONS)}, not {precision[:20]!r}"))
+        raise InputError(
+            Problem("probe", f"measures {', '.join(PRECISIONS)}, not {precision[:20]!r}")
+        )
     require("probe", "torch")
     bench = Bench(_device(device), PRECISIONS[precision])
     longest = model.max_context or max((*prompts, *contexts))
@@ -118,13 +135,19 @@ def probe(
     skipped: list[str] = []
     with bench.torch.inference_mode():
         head = bench.random(kinds[0].d_model, model.vocab_size or 0)
-        asked = [("ttft", n, 1, n) for n in prompts if n <= longest] + [("itl", n, batch, n) for n in contexts if n <= longest for batch in batches]
+        asked = [("ttft", n, 1, n) for n in prompts if n <= longest] + [
+            ("itl", n, batch, n) for n in contexts if n <= longest for batch in batches
+        ]
         for metric, prompt, batch, context in asked:
             if bench.size(kinds, metric, batch, context) > bench.room():
-                skipped.append(f"{metric} at batch {batch}, context {context}: memory does not hold it")
+                skipped.append(
+                    f"{metric} at batch {batch}, context {context}: memory does not hold it"
+                )
                 continue
             layers = sum(kind.count * bench.layer(kind, metric, batch, context) for kind in kinds)
-            logits = bench.timed([partial(bench.torch.matmul, bench.random(batch, kinds[0].d_model), head)])
+            logits = bench.timed(
+                [partial(bench.torch.matmul, bench.random(batch, kinds[0].d_model), head)]
+            )
             rows.append(ProbedLatency(metric, prompt, batch, context, layers + logits))
         ceilings = tuple(bench.ceilings(kinds[0]))
     return Probed(model.name, bench.name, precision, tuple(rows), ceilings, tuple(skipped))
@@ -132,9 +155,15 @@ def probe(
 
 def _device(name: str) -> str:
     torch: Any = import_module("torch")
-    there = [*(["cuda"] if torch.cuda.is_available() else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+    there = [
+        *(["cuda"] if torch.cuda.is_available() else []),
+        *(["mps"] if torch.backends.mps.is_available() else []),
+        "cpu",
+    ]
     if name and name not in there:
-        raise InputError(Problem("probe", f"no device {name[:20]!r} here", hint=f"there is {', '.join(there)}"))
+        raise InputError(
+            Problem("probe", f"no device {name[:20]!r} here", hint=f"there is {', '.join(there)}")
+        )
     return name or there[0]
 
 
@@ -150,7 +179,11 @@ class Bench:
     def name(self) -> str:
         if self.device == "cuda":
             return str(self.torch.cuda.get_device_name())
-        return f"{self.device}, {self.torch.get_num_threads()} threads" if self.device == "cpu" else self.device
+        return (
+            f"{self.device}, {self.torch.get_num_threads()} threads"
+            if self.device == "cpu"
+            else self.device
+        )
 
     def random(self, *size: int) -> Any:
         return self.torch.randn(size, device=self.device, dtype=getattr(self.torch, self.precision))
@@ -168,8 +201,14 @@ class Bench:
     def size(self, kinds: Sequence[LayerShape], metric: str, batch: int, context: int) -> float:
         """Bytes of a row: weights, KV cache, and activations including attention scores."""
         tokens = context if metric == "ttft" else batch
-        caches: dict[LayerShape, int] = {k: 2 * batch * k.cached(context) * k.n_kv_heads * k.head_dim if metric == "itl" else 0 for k in kinds}
-        return self.width * max(self.rounds(k) * (k.parameters + caches[k]) + tokens * (8 * k.d_model + 3 * k.d_ff) for k in kinds)
+        caches: dict[LayerShape, int] = {
+            k: 2 * batch * k.cached(context) * k.n_kv_heads * k.head_dim if metric == "itl" else 0
+            for k in kinds
+        }
+        return self.width * max(
+            self.rounds(k) * (k.parameters + caches[k]) + tokens * (8 * k.d_model + 3 * k.d_ff)
+            for k in kinds
+        )
 
     def layer(self, kind: LayerShape, metric: str, batch: int, context: int) -> float:
         """Seconds of one layer."""
@@ -178,7 +217,9 @@ class Bench:
             hidden = self.random(batch, context, kind.d_model)
             return self.timed([partial(layer.prefill, hidden) for layer in layers])
         hidden = self.random(batch, 1, kind.d_model)
-        return self.timed([partial(layer.decode, hidden, *layer.cache(batch, context)) for layer in layers])
+        return self.timed(
+            [partial(layer.decode, hidden, *layer.cache(batch, context)) for layer in layers]
+        )
 
     def timed(self, steps: Sequence[Callable[[], Any]]) -> float:
         """Seconds of one step: the median of rounds over all steps, after a warm-up round."""
@@ -207,7 +248,15 @@ class Bench:
         rows = 4096 if self.device != "cpu" else 512
         (inner, columns) = kind.matrices[2]
         left, right = self.random(rows, inner), self.random(inner, columns)
-        yield f"product of {rows} x {inner} x {columns}", 2 * rows * inner * columns / self.timed([partial(self.torch.matmul, left, right)]), "FLOP/s"
+        yield (
+            f"product of {rows} x {inner} x {columns}",
+            2 * rows * inner * columns / self.timed([partial(self.torch.matmul, left, right)]),
+            "FLOP/s",
+        )
         source = self.random(BEYOND_CACHES // self.width)
         target = self.torch.empty_like(source)
-        yield f"copy of {BEYOND_CACHES} bytes, read and written", 2 * BEYOND_CACHES / self.timed([partial(target.copy_, source)]), "byte/s"
+        yield (
+            f"copy of {BEYOND_CACHES} bytes, read and written",
+            2 * BEYOND_CACHES / self.timed([partial(target.copy_, source)]),
+            "byte/s",
+        )

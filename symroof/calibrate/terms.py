@@ -50,9 +50,17 @@ def fit_parameters(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
         InputError: one that cannot be fitted, or a counting choice that the fit does not support.
     """
     known = (*SHARES, *OVERHEADS)
-    problems = [Problem("fit", f"{name[:40]!r} cannot be fitted", hint=nearest(name, known)) for name in fit if name not in known]
+    problems = [
+        Problem("fit", f"{name[:40]!r} cannot be fitted", hint=nearest(name, known))
+        for name in fit
+        if name not in known
+    ]
     problems += [
-        Problem("assume", f"{switch}={value} makes the overhead an arm of a maximum; calibrate under another choice", path=switch)
+        Problem(
+            "assume",
+            f"{switch}={value} makes the overhead an arm of a maximum; calibrate under another choice",
+            path=switch,
+        )
         for switch, value in NOT_LINEAR.items()
         if theory.assumptions[switch] == value
     ]
@@ -76,7 +84,9 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
     _check_free(case, step, metric)
     overheads = [name for name in fit if name in OVERHEADS]
     zero, one = Fraction(0), Fraction(1)
-    full = case.changed({**measured.inputs, **dict.fromkeys(SHARES, one), **dict.fromkeys(overheads, zero)})
+    full = case.changed(
+        {**measured.inputs, **dict.fromkeys(SHARES, one), **dict.fromkeys(overheads, zero)}
+    )
     total, roofline = full.value(metric), full.value(f"{step}_roofline_time")
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
     arms = tuple(_arms(full, term) for term in terms_of(full.formula(f"{step}_roofline_time")))
@@ -89,17 +99,26 @@ WAIT = "queue_time"
 def _of_loop(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerms:
     """The mean time between tokens of a closed loop: a step in the middle of the response, and its part of the other slots' prompts, one each."""
     here = case.changed(measured.inputs)
-    batch, prompt, output, at_once = (here.value(name) for name in ("batch", "prompt", "output", "prefill_batch"))
+    batch, prompt, output, at_once = (
+        here.value(name) for name in ("batch", "prompt", "output", "prefill_batch")
+    )
     middle = {**measured.inputs, "context": Fraction(round(prompt + output / 2))}
     step = terms(case, replace(measured, metric="itl", inputs=middle), fit)
     if output <= 1 or batch <= at_once:
         return step
     share = (batch / at_once - 1) / (output - 1)
-    own = terms(case, replace(measured, metric="ttft", inputs={**measured.inputs, WAIT: Fraction(0)}), fit)
-    waits = [name == WAIT for name in fit if name in OVERHEADS]  # a prompt that waits takes no time of the step
+    own = terms(
+        case, replace(measured, metric="ttft", inputs={**measured.inputs, WAIT: Fraction(0)}), fit
+    )
+    waits = [
+        name == WAIT for name in fit if name in OVERHEADS
+    ]  # a prompt that waits takes no time of the step
     return TimeTerms(
         (*step.arms, *((share * compute, share * memory) for compute, memory in own.arms)),
-        tuple(a + share * b * (not wait) for a, b, wait in zip(step.rates, own.rates, waits, strict=True)),
+        tuple(
+            a + share * b * (not wait)
+            for a, b, wait in zip(step.rates, own.rates, waits, strict=True)
+        ),
         step.fixed + share * own.fixed,
         step.label,
     )
@@ -107,11 +126,23 @@ def _of_loop(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeT
 
 def _check_free(case: Case, step: str, metric: str) -> None:
     """Reject a time, or a part of it, that is given as a number."""
-    parts = (metric, "prefill_time", *(f"{step}_{part}" for part in ("roofline_time", "compute_time", "memory_time", "link_time")))
+    parts = (
+        metric,
+        "prefill_time",
+        *(
+            f"{step}_{part}"
+            for part in ("roofline_time", "compute_time", "memory_time", "link_time")
+        ),
+    )
     fixed = [name for name in parts if name in case.given]
     if fixed:
         raise InputError(
-            Problem("given", "is given a number, so there is nothing to fit", path=fixed[0], hint="leave it out of the study and the command line")
+            Problem(
+                "given",
+                "is given a number, so there is nothing to fit",
+                path=fixed[0],
+                hint="leave it out of the study and the command line",
+            )
         )
 
 
@@ -120,9 +151,18 @@ def _arms(case: Case, term: Expr) -> tuple[Fraction, Fraction]:
     sides = term.args if isinstance(term, Call) else (term,)
     times = {"compute": Fraction(0), "memory": Fraction(0)}
     for side in sides:
-        kind = next((kind for kind in times if isinstance(side, Name) and f"_{kind}_time" in side.name), None)
+        kind = next(
+            (kind for kind in times if isinstance(side, Name) and f"_{kind}_time" in side.name),
+            None,
+        )
         if kind is None:
-            raise InputError(Problem("roofline", "is not a maximum or a sum of a compute and a memory time here", path="roofline"))
+            raise InputError(
+                Problem(
+                    "roofline",
+                    "is not a maximum or a sum of a compute and a memory time here",
+                    path="roofline",
+                )
+            )
         times[kind] = case.evaluate(side)
     return times["compute"], times["memory"]
 

@@ -110,7 +110,9 @@ class Compiled:
         >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
         ('compute', 'memory', 'link', 'overhead')
         """
-        return MappingProxyType({output.name: output.labels for output in self.results if output.labels})
+        return MappingProxyType(
+            {output.name: output.labels for output in self.results if output.labels}
+        )
 
     @cached_property
     def depends(self) -> Mapping[str, frozenset[str]]:
@@ -123,7 +125,10 @@ class Compiled:
         """
         moves = self._formulas.dependence.moves
         return {
-            name: frozenset(by for by in self.inputs if moves(name, frozenset((by,)), frozenset(self.inputs))) for name in self.outputs
+            name: frozenset(
+                by for by in self.inputs if moves(name, frozenset((by,)), frozenset(self.inputs))
+            )
+            for name in self.outputs
         }  # a proxy is not pickled
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
@@ -145,7 +150,10 @@ class Compiled:
         if out is not None and self.labels:
             raise ValueError("labels are texts: codes(..., out=...) writes their places")
         buffers = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
-        results = tuple(self._spelled(output, codes) for output, codes in zip(self.results, self.codes(*arrays, out=buffers), strict=True))
+        results = tuple(
+            self._spelled(output, codes)
+            for output, codes in zip(self.results, self.codes(*arrays, out=buffers), strict=True)
+        )
         plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in results)
         return plain[0] if self.single else plain
 
@@ -157,7 +165,10 @@ class Compiled:
         >>> both.only(["ttft"])
         <ttft of batch>
         """
-        by_name = {output.name: (symbol, output) for symbol, output in zip(self.symbols, self.results, strict=True)}
+        by_name = {
+            output.name: (symbol, output)
+            for symbol, output in zip(self.symbols, self.results, strict=True)
+        }
         symbols, outputs = zip(*(by_name[name] for name in names), strict=True)
         made = Compiled(symbols, self.inputs, outputs, self.case)
         vars(made)["_formulas"] = self._formulas
@@ -172,7 +183,9 @@ class Compiled:
         (array([1, 1], dtype=int8),)
         """
         if len(arrays) != len(self.inputs):
-            raise ValueError(f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}")
+            raise ValueError(
+                f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"
+            )
         inputs = [np.asarray(x, dtype=float) for x in arrays]
         shape = np.broadcast_shapes(*(x.shape for x in inputs))
         if out is None:
@@ -196,7 +209,10 @@ class Compiled:
         Raises:
             InputError: an input is missing, or something is divided by zero whatever the inputs are.
         """
-        known = {name: float(self.case.value(name)) if self.case.has_value(name) else 1.0 for name in self.inputs}
+        known = {
+            name: float(self.case.value(name)) if self.case.has_value(name) else 1.0
+            for name in self.inputs
+        }
         values = Arrays(self._formulas, {name: np.array([x]) for name, x in known.items()})
         for output in self.results:
             try:
@@ -210,20 +226,26 @@ class Compiled:
             raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")
         for output, array in zip(self.results, out, strict=True):
             if array.shape != shape or array.dtype != output.dtype:
-                raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
+                raise ValueError(
+                    f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}"
+                )
 
     def _spelled(self, output: Output, codes: Array) -> Array:
         return np.array([*output.labels, ""])[codes] if output.labels else codes
 
 
-def compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool = False) -> Compiled:
+def compiled(
+    names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool = False
+) -> Compiled:
     """Quantities of a case as a function of some inputs, whatever the case has there.
 
     Raises:
         InputError: one has no value whatever the inputs are.
     """
     symbols = tuple(case.theory.symbol(name) for name in names)
-    made = Compiled(symbols, inputs, tuple(_output(name, inputs, case) for name in names), case, single)
+    made = Compiled(
+        symbols, inputs, tuple(_output(name, inputs, case) for name in names), case, single
+    )
     made._check_values()
     return made
 
@@ -242,7 +264,11 @@ def _output(name: str, inputs: tuple[str, ...], case: Case) -> Output:
     except NoValue as error:
         raise _none(name, error) from None
     if isinstance(tree, ArgMax):
-        return Output(name, labels=(fixed,) if fixed else tuple(label for label, _ in tree.arms), constant=fixed)
+        return Output(
+            name,
+            labels=(fixed,) if fixed else tuple(label for label, _ in tree.arms),
+            constant=fixed,
+        )
     return Output(name, truth=isinstance(tree, Compare), constant=fixed)
 
 

@@ -17,7 +17,14 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
-from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
+from symroof.cases.loaded_specs import (
+    LoadedSpec,
+    SpecInputs,
+    inputs_of_specs,
+    load_device,
+    load_model,
+    load_preset,
+)
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.prefill_layout import alone, prefill_inputs
 from symroof.cases.quantity_result import as_written
@@ -61,39 +68,75 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
     preset, documents = load_preset(chosen)
-    models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [LoadedSpec()]
+    models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [
+        LoadedSpec()
+    ]
     devices = [load_device(name, chosen.base) for name in chosen.hardware] or [LoadedSpec()]
     layered = _over_preset(_with_known_devices(chosen, devices), preset)
-    _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())], most)
-    roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
+    _within_limit(
+        [
+            len(models),
+            len(devices),
+            *map(len, layered.precision.values()),
+            *map(len, layered.values.values()),
+        ],
+        most,
+    )
+    roles = [
+        dict(zip(ROLE_INPUT, names, strict=True))
+        for names in itertools.product(
+            *(layered.precision.get(role) or (None,) for role in ROLE_INPUT)
+        )
+    ]
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
     stored = [role for role, names in layered.precision.items() if len(names) > 1]
     idle = tuple(
-        f"no effect on any device here: {name}" for name in layered.of_devices if not any(d.spec and name.startswith(f"{d.spec.name}.") for d in devices)
+        f"no effect on any device here: {name}"
+        for name in layered.of_devices
+        if not any(d.spec and name.startswith(f"{d.spec.name}.") for d in devices)
     )
-    singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
+    singles = [
+        dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())
+    ]
     for model, device, role in itertools.product(models, devices, roles):
         from_specs = inputs_of_specs(layered, preset, model, device, role)
-        shown = tuple((name, from_specs.precisions[name]) for name in stored if name in from_specs.precisions)
+        shown = tuple(
+            (name, from_specs.precisions[name]) for name in stored if name in from_specs.precisions
+        )
         for single in singles:
             made = _bind(layered, from_specs, documents, role, single)
             if formulas := formula_inputs(made.given):
                 check_formulas(formulas, made.given, made.box, made.case)
-            yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied), warnings=(*made.warnings, *idle))
+            yield replace(
+                made,
+                several_models=len(models) > 1,
+                varied=(*shown, *made.varied),
+                warnings=(*made.warnings, *idle),
+            )
 
 
 def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:
     """The same request on the device of another case, or with other precisions by role and values by name."""
     line = Request(
         precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
-        values={name: (Num(Fraction(value), dimension(name, bound_case.request.own)),) for name, value in changes.items()},
+        values={
+            name: (Num(Fraction(value), dimension(name, bound_case.request.own)),)
+            for name, value in changes.items()
+        },
     )
     origin = dict.fromkeys([*line.precision, *line.values], VARIANT)
-    chosen = Request(precision=line.precision, values=line.values, origin=origin).over(bound_case.request)
+    chosen = Request(precision=line.precision, values=line.values, origin=origin).over(
+        bound_case.request
+    )
     roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
     device = (on or bound_case).chosen_device
     made = bound_case.spec_inputs
-    if made is None or line.precision or made.chosen_model is not bound_case.chosen_model or made.chosen_device is not device:
+    if (
+        made is None
+        or line.precision
+        or made.chosen_model is not bound_case.chosen_model
+        or made.chosen_device is not device
+    ):
         made = inputs_of_specs(chosen, bound_case.preset, bound_case.chosen_model, device, roles)
     return _bind(chosen, made, bound_case.documents[:1] if bound_case.preset else (), roles, {})
 
@@ -106,7 +149,12 @@ def _with_known_devices(chosen: Request, devices: Iterable[LoadedSpec[HardwareSp
     """
     if not chosen.of_devices:
         return chosen
-    known = {name: device.spec.name for device in devices if device.spec for name in (device.name, device.spec.name)}
+    known = {
+        name: device.spec.name
+        for device in devices
+        if device.spec
+        for name in (device.name, device.spec.name)
+    }
     named: dict[str, tuple[Setting, ...]] = {}
     for name, values in chosen.of_devices.items():
         device, own = device_input(name) or ("", name)
@@ -115,14 +163,25 @@ def _with_known_devices(chosen: Request, devices: Iterable[LoadedSpec[HardwareSp
         except InputError as error:
             raise InputError([replace(problem, path=name) for problem in error.problems]) from None
         named[f"{spec}.{own}"] = values
-    return replace(chosen, of_devices=named, origin=chosen.origin | {key: chosen.origin[name] for name, key in zip(chosen.of_devices, named, strict=True)})
+    return replace(
+        chosen,
+        of_devices=named,
+        origin=chosen.origin
+        | {key: chosen.origin[name] for name, key in zip(chosen.of_devices, named, strict=True)},
+    )
 
 
 def _within_limit(lengths: Iterable[int], most: int) -> None:
     """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
     if count > most:
-        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are computed", hint="give fewer values"))
+        raise InputError(
+            Problem(
+                "study",
+                f"its lists multiply to {count:,} cases; at most {most:,} are computed",
+                hint="give fewer values",
+            )
+        )
 
 
 def _over_preset(chosen: Request, preset: PresetSpec | None) -> Request:
@@ -131,43 +190,85 @@ def _over_preset(chosen: Request, preset: PresetSpec | None) -> Request:
         return chosen
     precision = {role: value for role, value in preset.precision if value}
     origin = dict.fromkeys((*preset.set, *preset.assume, *precision), f"preset {preset.name}")
-    return chosen.over(Request(precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin))
+    return chosen.over(
+        Request(
+            precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin
+        )
+    )
 
 
-def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:
+def _bind(
+    layered: Request,
+    from_specs: SpecInputs,
+    documents: tuple[Document, ...],
+    roles: dict[str, str | None],
+    single: dict[str, Setting],
+) -> BoundCase:
     """One combination: the chosen values over those of the specs."""
-    preset, chosen_model, chosen_device = from_specs.preset, from_specs.chosen_model, from_specs.chosen_device
+    preset, chosen_model, chosen_device = (
+        from_specs.preset,
+        from_specs.chosen_model,
+        from_specs.chosen_device,
+    )
     profile = from_specs.profile
     assumptions = assumed(layered, profile)
     model, device = chosen_model.spec, chosen_device.spec
     given, warnings = dict(from_specs.given), list(from_specs.warnings)
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
-        if preset and name in from_specs.special and layered.origin.get(name) == f"preset {preset.name}":
+        if (
+            preset
+            and name in from_specs.special
+            and layered.origin.get(name) == f"preset {preset.name}"
+        ):
             continue  # what the preset sets for this device or model is stronger than what it sets for all
-        given[name] = SourcedValue(value, layered.origin.get(name, "given"), value.text if isinstance(value, ValueRange) else "")
+        given[name] = SourcedValue(
+            value,
+            layered.origin.get(name, "given"),
+            value.text if isinstance(value, ValueRange) else "",
+        )
     for name, (value,) in layered.of_devices.items():
         if device and name.startswith(f"{device.name}."):
             given[name.removeprefix(f"{device.name}.")] = SourcedValue(
-                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, ValueRange) else ""
+                value,
+                f"{layered.origin.get(name, 'given')}: {name}",
+                value.text if isinstance(value, ValueRange) else "",
             )
     if profile:
-        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given, model is not None)
+        assumptions = add_engine_defaults(
+            profile, device, assumptions, from_specs.compute, given, model is not None
+        )
     if assumptions["targets_under"] == "load":
         add_mix(given, warnings)
         add_drafts(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(
-            device, profile, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
+            device,
+            profile,
+            layered.engine_class or profile.kind,
+            from_specs.compute,
+            given,
+            warnings,
+            assumptions["scheduling"] == "disaggregated",
         )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     _add_measured(given)
     if model is None:
         _add_experts(given)
-    if "hit_rate" in given and "cached_prefix" not in given and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas):
-        warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
-    if "long_share" not in given and (long := [name for name in ("long_prompt", "long_output") if name in given]) and not layered.own.formulas:
+    if (
+        "hit_rate" in given
+        and "cached_prefix" not in given
+        and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas)
+    ):
+        warnings.append(
+            "hit_rate without cached_prefix has no effect: nothing of a prompt is cached"
+        )
+    if (
+        "long_share" not in given
+        and (long := [name for name in ("long_prompt", "long_output") if name in given])
+        and not layered.own.formulas
+    ):
         warnings.append(f"{' and '.join(long)} without long_share: no request is long")
     warnings += [
         f"the {statistic} of {name} is decided by simulation, in `symroof select` and `symroof simulate`; elsewhere its mean is held against the target"
@@ -180,7 +281,11 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         warnings += groups_inside(given, profile)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
-    draft = load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else LoadedSpec[ModelSpec]()
+    draft = (
+        load_model(layered.draft, layered.base, layered.assume_family)
+        if layered.draft
+        else LoadedSpec[ModelSpec]()
+    )
     files = (*files, draft.document) if draft.document else files
     varied = tuple((name, as_written(name, value, bare=True)) for name, value in single.items())
     made = BoundCase(
@@ -198,9 +303,16 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         chosen_draft=draft,
         spec_inputs=from_specs,
     )
-    if model and model.stored_bytes and roles["weights"] is None and values.keys().isdisjoint(STORAGE):
+    if (
+        model
+        and model.stored_bytes
+        and roles["weights"] is None
+        and values.keys().isdisjoint(STORAGE)
+    ):
         size, more = stored_size(model, made.case.value("weight_bytes"))
-        made = made.with_changes(given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more))
+        made = made.with_changes(
+            given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more)
+        )
     made = _with_draft(made, layered, documents, roles, single) if draft.spec else made
     return _with_prefill(made, layered, documents, roles, single) if layered.prefill else made
 
@@ -223,11 +335,28 @@ def _add_measured(given: dict[str, SourcedValue]) -> None:
 
 def _add_experts(given: dict[str, SourcedValue]) -> None:
     """What a single token reads of a model with experts follows from the parameters it multiplies, however many experts there are."""
-    if "active_params" in given and number_of(given, "batch", defaults=True) == 1 and not given.keys() & EXPERTS.keys():
-        given.update({name: SourcedValue(parse(formula), "default: of one token any number is the same", defaulted=True) for name, formula in EXPERTS.items()})
+    if (
+        "active_params" in given
+        and number_of(given, "batch", defaults=True) == 1
+        and not given.keys() & EXPERTS.keys()
+    ):
+        given.update(
+            {
+                name: SourcedValue(
+                    parse(formula), "default: of one token any number is the same", defaulted=True
+                )
+                for name, formula in EXPERTS.items()
+            }
+        )
 
 
-def _with_prefill(made: BoundCase, layered: Request, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:
+def _with_prefill(
+    made: BoundCase,
+    layered: Request,
+    documents: tuple[Document, ...],
+    roles: dict[str, str | None],
+    single: dict[str, Setting],
+) -> BoundCase:
     """The combination with prompts read by instances of another layout, on the same kind of device."""
     if made.assumptions["scheduling"] != "disaggregated":
         raise InputError(
@@ -239,15 +368,32 @@ def _with_prefill(made: BoundCase, layered: Request, documents: tuple[Document, 
         )
     other = alone(layered)
     assert made.spec_inputs is not None
-    bound = _bind(other, made.spec_inputs, documents, roles, {name: value for name, value in single.items() if name in other.values and name not in DEGREES})
-    return replace(made, given=made.given | prefill_inputs(bound, made, layered.prefill), prefill_case=bound)
+    bound = _bind(
+        other,
+        made.spec_inputs,
+        documents,
+        roles,
+        {
+            name: value
+            for name, value in single.items()
+            if name in other.values and name not in DEGREES
+        },
+    )
+    return replace(
+        made, given=made.given | prefill_inputs(bound, made, layered.prefill), prefill_case=bound
+    )
 
 
 STORAGE = (WIDTH, "weight_bytes", "params")
 """Inputs that replace what the model's own files say of their size."""
 
 
-def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:
+def _narrowed(
+    layered: Request,
+    from_specs: SpecInputs,
+    roles: dict[str, str | None],
+    values: dict[str, Setting],
+) -> Request:
     """The request for one combination: every list narrowed to what was taken of it."""
     return replace(
         layered,
@@ -258,19 +404,39 @@ def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | N
     )
 
 
-def _with_draft(made: BoundCase, layered: Request, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:
+def _with_draft(
+    made: BoundCase,
+    layered: Request,
+    documents: tuple[Document, ...],
+    roles: dict[str, str | None],
+    single: dict[str, Setting],
+) -> BoundCase:
     """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
     draft, name = made.chosen_draft, made.chosen_draft.name
     if made.model is None:
-        raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
-    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET | DRAFTING}
+        raise InputError(
+            Problem(
+                layered.origin.get("draft", "given"),
+                "a draft model drafts for a model: give one",
+                path="draft",
+            )
+        )
+    values = {
+        key: value for key, value in layered.values.items() if key not in OF_TARGET | DRAFTING
+    }
     alone_too = replace(layered, values=values, draft=None)
     from_specs = inputs_of_specs(alone_too, made.preset, draft, made.chosen_device, roles)
-    alone = _bind(alone_too, from_specs, documents, roles, {k: v for k, v in single.items() if k in values})
+    alone = _bind(
+        alone_too, from_specs, documents, roles, {k: v for k, v in single.items() if k in values}
+    )
     extra = draft_inputs(alone.case, made.case, made.given, name)
     notes = [
         f"drafted by {name}: its own prefill of the prompt is not in ttft",
         *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
     ]
-    notes += ["the draft model's own time is ignored, because draft_cost is given"] if "draft_cost" in made.given else []
+    notes += (
+        ["the draft model's own time is ignored, because draft_cost is given"]
+        if "draft_cost" in made.given
+        else []
+    )
     return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))

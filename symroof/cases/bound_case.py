@@ -11,8 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.cases.input_formulas import without_value
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
-from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, add_measured_efficiencies, kind_of, slow_first, values_at_peak
-from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, RangeNotFound, Result, Value, plain_value
+from symroof.cases.measured_efficiencies import (
+    AT_PEAK,
+    COSTS,
+    add_measured_efficiencies,
+    kind_of,
+    slow_first,
+    values_at_peak,
+)
+from symroof.cases.quantity_result import (
+    DOES_NOT_FIT,
+    NO_RANGE,
+    NOT_EVERYWHERE,
+    Input,
+    RangeNotFound,
+    Result,
+    Value,
+    plain_value,
+)
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
@@ -61,11 +77,19 @@ class Memo:
     results: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
-    crossings: dict[tuple[Expr | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    crossings: dict[tuple[Expr | str, ...], tuple[tuple[Fraction, ...], ...]] = field(
+        default_factory=dict
+    )
     flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    inlined: dict[tuple[Expr, str, frozenset[str], bool, frozenset[str], bool], Expr] = field(default_factory=dict)
-    names: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
-    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
+    inlined: dict[tuple[Expr, str, frozenset[str], bool, frozenset[str], bool], Expr] = field(
+        default_factory=dict
+    )
+    names: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(
+        default_factory=dict
+    )
+    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(
+        default_factory=dict
+    )
     at_cases: dict[int, BoundCase] = field(default_factory=dict)
     at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
     signs: dict[Expr, int | None] = field(default_factory=dict)
@@ -112,8 +136,23 @@ class BoundCase(DropsCaches):
     memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        chosen = (self.chosen_model, self.chosen_device, self.chosen_draft, self.assumptions, self.compute)
-        return hash((chosen, self.warnings, self.varied, self.request, self.several_models, self.search_inside))
+        chosen = (
+            self.chosen_model,
+            self.chosen_device,
+            self.chosen_draft,
+            self.assumptions,
+            self.compute,
+        )
+        return hash(
+            (
+                chosen,
+                self.warnings,
+                self.varied,
+                self.request,
+                self.several_models,
+                self.search_inside,
+            )
+        )
 
     @property
     def model(self) -> ModelSpec | None:
@@ -126,9 +165,16 @@ class BoundCase(DropsCaches):
     @property
     def architecture(self) -> Architecture:
         if self.model is None:
-            active, every = (self.given[name].setting if name in self.given else None for name in ("active_params", "params"))
-            return GENERIC if active is None or active == every else SPARSE  # a token that multiplies all parameters leaves none out
-        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
+            active, every = (
+                self.given[name].setting if name in self.given else None
+                for name in ("active_params", "params")
+            )
+            return (
+                GENERIC if active is None or active == every else SPARSE
+            )  # a token that multiplies all parameters leaves none out
+        own = frozenset(
+            name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}.")
+        )
         return self.model.architecture(KEPT_WIDTH in self.given, own)
 
     @property
@@ -147,7 +193,10 @@ class BoundCase(DropsCaches):
     def given_case(self) -> Case:
         """The definitions with the values given; a range is at its middle."""
         own = self.request.own
-        return Case(Theory(self.architecture, self.assumptions, own=own), {name: middle(g.setting, name, own) for name, g in self.given.items()})
+        return Case(
+            Theory(self.architecture, self.assumptions, own=own),
+            {name: middle(g.setting, name, own) for name, g in self.given.items()},
+        )
 
     @property
     def case(self) -> Case:
@@ -191,21 +240,32 @@ class BoundCase(DropsCaches):
         Raises:
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
         """
-        check_together(self.given | {name: SourcedValue(Num(value), source) for name, value in values.items()}, [])
+        check_together(
+            self.given | {name: SourcedValue(Num(value), source) for name, value in values.items()},
+            [],
+        )
 
     # ------------------------------------------------------------------------------------------------ ranges
 
     @cached_property
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
-        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, ValueRange) and not g.listed}
+        return {
+            name: (g.setting.low, g.setting.high)
+            for name, g in self.given.items()
+            if isinstance(g.setting, ValueRange) and not g.listed
+        }
 
     @cached_property
     def list_prices(self) -> tuple[Fraction, ...]:
         """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
         price = self.given.get(PRICE)
         listed = price.setting if price is not None and price.listed else None
-        at_median = isinstance(listed, ValueRange) and self.case.has_value(PRICE) and self.case.value(PRICE) == listed.middle
+        at_median = (
+            isinstance(listed, ValueRange)
+            and self.case.has_value(PRICE)
+            and self.case.value(PRICE) == listed.middle
+        )
         return (listed.low, listed.high) if isinstance(listed, ValueRange) and at_median else ()
 
     def priced(self, name: str) -> bool:
@@ -221,7 +281,9 @@ class BoundCase(DropsCaches):
     def corner_points(self) -> list[dict[str, Fraction]]:
         """The corners of the ranges: all ends of those that were given, combined with each of :attr:`measured_corners`."""
         corners, measured = self.measured_corners, self.measured_box
-        axes = [[{name: end} for end in ends] for name, ends in self.box.items() if name not in measured]
+        axes = [
+            [{name: end} for end in ends] for name, ends in self.box.items() if name not in measured
+        ]
         return _product([*axes, corners] if corners else axes)
 
     @property
@@ -232,7 +294,12 @@ class BoundCase(DropsCaches):
         common = [name for name in box if name != "mfu"]
         axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
         if common:
-            axes.append([{name: slow_first(box[name], name)[fast] for name in common} for fast in (False, True)])
+            axes.append(
+                [
+                    {name: slow_first(box[name], name)[fast] for name in common}
+                    for fast in (False, True)
+                ]
+            )
         return _product(axes)
 
     @cached_property
@@ -245,7 +312,9 @@ class BoundCase(DropsCaches):
         """The bounds of quantities over the ranges of the inputs."""
         from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
 
-        return Ranges(self.case, self.box, self.measured_corners, self.search_inside, lambda: self.known)
+        return Ranges(
+            self.case, self.box, self.measured_corners, self.search_inside, lambda: self.known
+        )
 
     @property
     def range_position(self) -> str:
@@ -253,11 +322,17 @@ class BoundCase(DropsCaches):
         measured = self.measured_box
         if measured and measured == self.box:
             return "at the expected values"
-        return "at the middle of the ranges" + (" and the expected efficiencies" if measured else "")
+        return "at the middle of the ranges" + (
+            " and the expected efficiencies" if measured else ""
+        )
 
     def between_corners(self) -> BoundCase:
         """The same case with ranges evaluated at their corners where more than efficiencies are ranges: to search each takes too long for many cases."""
-        return self if self.box.keys() <= {*AT_PEAK, *COSTS} else self.with_changes(search_inside=False)
+        return (
+            self
+            if self.box.keys() <= {*AT_PEAK, *COSTS}
+            else self.with_changes(search_inside=False)
+        )
 
     @cached_property
     def at_peak(self) -> BoundCase | None:
@@ -275,12 +350,18 @@ class BoundCase(DropsCaches):
         ('4.642 ms', '8.414 ms (6.601 to 11.09 ms)', None)
         """
         device, profile = self.hardware, self.engine
-        stated = self.request.states_efficiencies or not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency
+        stated = (
+            self.request.states_efficiencies
+            or not self.given.keys().isdisjoint(AT_PEAK)
+            or self.request.efficiency
+        )
         if device is None or profile is None or stated or self.changed_case:
             return None
         given, warnings = dict(self.given), list(self.warnings)
         apart = self.assumptions["scheduling"] == "disaggregated"
-        add_measured_efficiencies(device, profile, self.engine_class, self.compute, given, warnings, apart)
+        add_measured_efficiencies(
+            device, profile, self.engine_class, self.compute, given, warnings, apart
+        )
         return self.with_changes(given=given, warnings=tuple(warnings))
 
     @cached_property
@@ -295,7 +376,11 @@ class BoundCase(DropsCaches):
     def expected(self, name: str) -> Result | None:
         """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
         case = self.expected_case
-        if case is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+        if (
+            case is None
+            or not self.case.theory.timed(name)
+            or isinstance(self.case.given.get(name), Num)
+        ):
             return None
         found = case.get(name)
         return found if found is not None and not isinstance(found.value, (str, bool)) else None
@@ -303,7 +388,9 @@ class BoundCase(DropsCaches):
     def as_json(self, name: str) -> dict[str, Any]:
         """A quantity for programs, with what is expected beside a bound."""
         expected = self.expected(name)
-        return self.result(name).as_json() | ({"expected": interval_json(expected)} if expected else {})
+        return self.result(name).as_json() | (
+            {"expected": interval_json(expected)} if expected else {}
+        )
 
     @cached_property
     def slow_end(self) -> BoundCase:
@@ -312,14 +399,21 @@ class BoundCase(DropsCaches):
         if self.changed_case or not box or not box.keys() <= {*AT_PEAK, *COSTS}:
             return self
         ends = {name: Num(slow_first(box[name], name)[0], dimension(name)) for name in box}
-        return self.with_changes(given=self.given | {name: replace(self.given[name], setting=end) for name, end in ends.items()})
+        return self.with_changes(
+            given=self.given
+            | {name: replace(self.given[name], setting=end) for name, end in ends.items()}
+        )
 
     # ------------------------------------------------------------------------------------------------ results
 
     @property
     def targets(self) -> dict[str, Fraction]:
         """The limits of this case by metric."""
-        return {name: self.number(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
+        return {
+            name: self.number(symbol)
+            for name, symbol in TARGET_SYMBOLS.items()
+            if symbol in self.case.given
+        }
 
     def number(self, name: str) -> Fraction:
         """The value that a name is set to.
@@ -341,7 +435,11 @@ class BoundCase(DropsCaches):
         >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
         ('8.414 ms (6.601 to 11.09 ms)', '4.642 ms', None)
         """
-        if self.at_peak is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+        if (
+            self.at_peak is None
+            or not self.case.theory.timed(name)
+            or isinstance(self.case.given.get(name), Num)
+        ):
             return None
         bound = self.at_peak.get(name)
         own = self.get(name) if bound and bound.symbol.unit == "s" else None
@@ -376,7 +474,11 @@ class BoundCase(DropsCaches):
         """
         if name not in self.memo.results:
             result = self._unflagged(name)
-            if self.does_not_fit and self.case.theory.timed(name) and not isinstance(self.case.given.get(name), Num):
+            if (
+                self.does_not_fit
+                and self.case.theory.timed(name)
+                and not isinstance(self.case.given.get(name), Num)
+            ):
                 result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
             self.memo.results[name] = result
         return self.memo.results[name]
@@ -444,7 +546,9 @@ class BoundCase(DropsCaches):
         Raises:
             NoValue: it has none.
         """
-        values = [Fraction(self.case.changed({PRICE: price}).value(name)) for price in self.list_prices] or [Fraction(self.case.value(name))]
+        values = [
+            Fraction(self.case.changed({PRICE: price}).value(name)) for price in self.list_prices
+        ] or [Fraction(self.case.value(name))]
         return min(values), max(values)
 
     def _over_prices(self, name: str, result: Result) -> Result:
@@ -453,8 +557,18 @@ class BoundCase(DropsCaches):
         found = self.ranges.bounds(name)
         if not self.priced(name):
             return replace(result, low=found.low, high=found.high, found=found.found)
-        ends = [Fraction(self.ranges.at(at).changed({PRICE: price}).value(name)) for at in (found.lowest, found.highest) for price in self.list_prices]
-        return replace(result, low=min(*ends, found.low), high=max(*ends, found.high), found=found.found, at_median=(found.low, found.high))
+        ends = [
+            Fraction(self.ranges.at(at).changed({PRICE: price}).value(name))
+            for at in (found.lowest, found.highest)
+            for price in self.list_prices
+        ]
+        return replace(
+            result,
+            low=min(*ends, found.low),
+            high=max(*ends, found.high),
+            found=found.found,
+            at_median=(found.low, found.high),
+        )
 
     def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
@@ -488,7 +602,17 @@ class BoundCase(DropsCaches):
     @cached_property
     def known(self) -> tuple[str, ...]:
         """The names of all quantities that have a value here, in declared order."""
-        return tuple(filter(self.case.has_value, dict.fromkeys((*self.quantity_names, *(() if self.theory_only else self.case.theory.definitions)))))
+        return tuple(
+            filter(
+                self.case.has_value,
+                dict.fromkeys(
+                    (
+                        *self.quantity_names,
+                        *(() if self.theory_only else self.case.theory.definitions),
+                    )
+                ),
+            )
+        )
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -502,22 +626,41 @@ class BoundCase(DropsCaches):
             return str(error)
         return ""
 
-    def inputs(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Input]:
+    def inputs(
+        self, quantities: tuple[str, ...] | None = None, everything: bool = True
+    ) -> dict[str, Input]:
         """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
 
         With ``everything``, also the values set in the case that none of them uses; of defaults those that have a value here.
         """
         given = self.case.given
-        used = [name for name in self.case.inputs_used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
-        unused = [name for name, value in self.given.items() if name in given and not (value.defaulted and self.why_unknown(name))] if everything else []
+        used = [
+            name
+            for name in self.case.inputs_used(*(quantities or self.quantities()))
+            if name in given or self.case.default(name) is not None
+        ]
+        unused = (
+            [
+                name
+                for name, value in self.given.items()
+                if name in given and not (value.defaulted and self.why_unknown(name))
+            ]
+            if everything
+            else []
+        )
         return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
-    def ledger(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Any]:
+    def ledger(
+        self, quantities: tuple[str, ...] | None = None, everything: bool = True
+    ) -> dict[str, Any]:
         """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
         inputs, assumptions = self.inputs(quantities, everything), self.assumptions
         return {
             "inputs": {name: entry.as_json() for name, entry in inputs.items()},
-            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in self.switches},
+            "assumptions": {
+                switch: {"value": value, "defaulted": assumptions.defaulted(switch)}
+                for switch, value in self.switches
+            },
         }
 
     @property
@@ -534,15 +677,22 @@ class BoundCase(DropsCaches):
                 raise MissingInput(name)
             return Input(Result(symbol, default.value), "default", True)
         value, box = self.number(name), self.box
-        moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
-        ends = self.list_prices if name == PRICE and self.list_prices else box.get(name, (None, None))
+        moving = (
+            box and name not in box and not isinstance(setting.setting, Num)
+        )  # a formula of what is ranged
+        ends = (
+            self.list_prices if name == PRICE and self.list_prices else box.get(name, (None, None))
+        )
         result = self.result(name) if moving else Result(symbol, value, *ends)
         return Input(result, setting.source, setting.defaulted)
 
 
 def interval_json(result: Result) -> dict[str, Any]:
     """A value with the ends of its interval, for programs: null where they are not known, as where a wait has no end at the slow one."""
-    low, high = (result.value if end is None and not result.without_range else end for end in (result.low, result.high))
+    low, high = (
+        result.value if end is None and not result.without_range else end
+        for end in (result.low, result.high)
+    )
     return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
 
 
@@ -552,4 +702,11 @@ def _without_range(error: NoValue) -> str:
 
 def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:
     """Every choice of one point on each axis; none where there is no axis."""
-    return [{name: end for part in corner for name, end in part.items()} for corner in itertools.product(*axes)] if axes else []
+    return (
+        [
+            {name: end for part in corner for name, end in part.items()}
+            for corner in itertools.product(*axes)
+        ]
+        if axes
+        else []
+    )

@@ -18,14 +18,20 @@ from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, INPUTS, base_name
 
-OWN = frozenset(symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group])
+OWN = frozenset(
+    symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group]
+)
 """Inputs that a model brings; all others are those of the case."""
 REQUEST = "request_bytes_per_device"
-OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symbol in GROUPS["architecture"])
+OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
+    symbol.name for symbol in GROUPS["architecture"]
+)
 """Names whose values belong to the target model: a measured latency, a width. The draft has its own."""
 
 
-def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], name: str) -> dict[str, SourcedValue]:
+def draft_inputs(
+    draft: Case, case: Case, given: Mapping[str, SourcedValue], name: str
+) -> dict[str, SourcedValue]:
     """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes besides the reserve.
 
     ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
@@ -34,31 +40,54 @@ def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], nam
         InputError: the reserve is a range, to which nothing can be added.
     """
     own = given.get("memory_reserve")
-    setting = own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
+    setting = (
+        own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
+    )
     if isinstance(setting, ValueRange):
         raise InputError(
-            Problem(own.source if own else name, "a range cannot be combined with a draft model, whose memory is added to it", path="memory_reserve")
+            Problem(
+                own.source if own else name,
+                "a range cannot be combined with a draft model, whose memory is added to it",
+                path="memory_reserve",
+            )
         )
     words = DraftFormulas(draft, case)
-    weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
+    weights, cache, state = (
+        words.of(Name(key))
+        for key in (
+            "weight_bytes_per_device",
+            "peak_kv_cache_bytes_per_device",
+            "state_bytes_per_device",
+        )
+    )
     fixed = build.add(setting, weights)
     source = f"draft {name}"
     values = {
         "memory_reserve": SourcedValue(
-            build.add(fixed, cache, state), f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}"
+            build.add(fixed, cache, state),
+            f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}",
         )
     }
     if "draft_cost" not in given:
-        values["draft_cost"] = SourcedValue(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
+        values["draft_cost"] = SourcedValue(
+            build.div(words.of(Name("itl")), Name("itl")),
+            f"{source}: its decode step over the model's",
+        )
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        values["concurrency"] = SourcedValue(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
+        values["concurrency"] = SourcedValue(
+            _with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted"
+        )
     return values
 
 
 DRAFTING = frozenset({"draft_tokens", "acceptance"})
 """Inputs of a model that is drafted for; the draft has none."""
 
-UNDER_LOAD = {"decoded_tokens": "verified_tokens", "gained_tokens": "tokens_per_verify", "loaded_draft_time": "draft_time(context = loaded_context)"}
+UNDER_LOAD = {
+    "decoded_tokens": "verified_tokens",
+    "gained_tokens": "tokens_per_verify",
+    "loaded_draft_time": "draft_time(context = loaded_context)",
+}
 """What the steps of a server under load are with drafts."""
 
 
@@ -67,10 +96,16 @@ def add_drafts(given: dict[str, SourcedValue], warnings: list[str]) -> None:
     drafted = [name for name in ("draft_tokens", "verified_tokens") if name in given]
     accepted = [name for name in ("acceptance", "tokens_per_verify") if name in given]
     if drafted and accepted:
-        given |= {name: SourcedValue(parse(text), "drafts of each step", defaulted=True) for name, text in UNDER_LOAD.items() if name not in given}
+        given |= {
+            name: SourcedValue(parse(text), "drafts of each step", defaulted=True)
+            for name, text in UNDER_LOAD.items()
+            if name not in given
+        }
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
-        warnings.append(f"{' and '.join((*drafted, *accepted))} without {missing}: latencies, rates and costs under load are those without drafts")
+        warnings.append(
+            f"{' and '.join((*drafted, *accepted))} without {missing}: latencies, rates and costs under load are those without drafts"
+        )
 
 
 class DraftFormulas:
@@ -87,7 +122,11 @@ class DraftFormulas:
         """The formula for a name of the draft's theory; None where it means the same in the case."""
         theory = self.draft.theory
         dependencies = theory.dependencies(name)
-        if not any(base_name(other) in OWN for other in dependencies) and not dependencies & changed and self._same(name):
+        if (
+            not any(base_name(other) in OWN for other in dependencies)
+            and not dependencies & changed
+            and self._same(name)
+        ):
             return None
         return self.draft.formula_or_name(name)
 

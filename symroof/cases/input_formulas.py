@@ -29,10 +29,16 @@ MOST_POINTS = 64
 
 def formula_inputs(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
     """The values that somebody set to a formula."""
-    return {name: value for name, value in given.items() if not isinstance(value.setting, (Num, ValueRange)) and not value.defaulted}
+    return {
+        name: value
+        for name, value in given.items()
+        if not isinstance(value.setting, (Num, ValueRange)) and not value.defaulted
+    }
 
 
-def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, SourcedValue], box: Ends, case: Case) -> None:
+def check_formulas(
+    formulas: Mapping[str, SourcedValue], given: Mapping[str, SourcedValue], box: Ends, case: Case
+) -> None:
     """Formulas that somebody set must be numbers, must not refer to themselves, and must have values that their names may have: with the ranges at their
     middle and at every corner.
 
@@ -41,26 +47,45 @@ def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, Sou
     """
     for name, formula in formulas.items():
         if wrong := case.first_non_number(formula.setting):  # type: ignore[arg-type]
-            raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
-    moving = {name: ends for name, ends in box.items() if any(name in case.dependencies(own) for own in formulas)}
+            raise InputError(
+                Problem(
+                    formula.source, f"{wrong} is true/false or a category, not a number", path=name
+                )
+            )
+    moving = {
+        name: ends
+        for name, ends in box.items()
+        if any(name in case.dependencies(own) for own in formulas)
+    }
     for point in itertools.islice(_points(moving), MOST_POINTS):
         there = case.changed(point) if point else case
-        known = {name: replace(formula, setting=_checked(name, formula, there, point)) for name, formula in formulas.items() if _known(name, formula, there)}
-        numbers = {name: replace(value, setting=Num(there.value(name))) if name in box else value for name, value in given.items()}
+        known = {
+            name: replace(formula, setting=_checked(name, formula, there, point))
+            for name, formula in formulas.items()
+            if _known(name, formula, there)
+        }
+        numbers = {
+            name: replace(value, setting=Num(there.value(name))) if name in box else value
+            for name, value in given.items()
+        }
         check_together(numbers | known, [])
 
 
 def without_value(name: str, formula: SourcedValue, error: NoValue) -> InputError:
     """The error of a formula set as a value that has none here, with what it needs."""
     hint = f"give {error.name}" if isinstance(error, MissingInput) else ""
-    return InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint))
+    return InputError(
+        Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint)
+    )
 
 
 def _points(ends: Ends) -> Iterator[dict[str, Fraction]]:
     """The points of the ranges to check: their middle, and at every corner."""
     yield {}
     if ends:
-        yield from (dict(zip(ends, corner, strict=True)) for corner in itertools.product(*ends.values()))
+        yield from (
+            dict(zip(ends, corner, strict=True)) for corner in itertools.product(*ends.values())
+        )
 
 
 def _known(name: str, formula: SourcedValue, case: Case) -> bool:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from symroof.cases.engine_defaults import native_format, profile_of
 from symroof.cases.request import Request, Values
-from symroof.cases.spec_values import SourcedValue, device_values, model_values, precision_values, stored_model
+from symroof.cases.spec_values import (
+    SourcedValue,
+    device_values,
+    model_values,
+    precision_values,
+    stored_model,
+)
 from symroof.specs import catalogue
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.engine_profile import EngineProfile
@@ -40,7 +46,11 @@ def load_preset(request: Request) -> tuple[PresetSpec | None, tuple[Document, ..
     """The preset of a request and its file, if it names one."""
     if not request.preset:
         return None, ()
-    spec, document = _read_preset(request.preset, request.base) if catalogue.is_path(request.preset, request.base) else _shipped_preset(request.preset, None)
+    spec, document = (
+        _read_preset(request.preset, request.base)
+        if catalogue.is_path(request.preset, request.base)
+        else _shipped_preset(request.preset, None)
+    )
     return spec, (document,)
 
 
@@ -55,11 +65,17 @@ _shipped_preset = lru_cache(maxsize=32)(_read_preset)
 """The same for presets of the catalogue, read once: a search among choices asks for one a hundred times. A file may change, so is read anew."""
 
 
-def load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> LoadedSpec[ModelSpec]:
+def load_model(
+    name: str | ModelSpec, base: Path | None, assume_family: str | None
+) -> LoadedSpec[ModelSpec]:
     """A model by its name in the catalogue or its file, or as it is."""
     if isinstance(name, ModelSpec):
         return LoadedSpec(name.name, name)
-    return _shipped_model(name) if model_path(name, base) is None else LoadedSpec(name, *read_model(name, base, assume_family))
+    return (
+        _shipped_model(name)
+        if model_path(name, base) is None
+        else LoadedSpec(name, *read_model(name, base, assume_family))
+    )
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +86,9 @@ def _shipped_model(name: str) -> LoadedSpec[ModelSpec]:
 
 def load_device(name: str, base: Path | None = None) -> LoadedSpec[HardwareSpec]:
     """A device by its name in the catalogue or its file, relative to ``base``."""
-    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name, None)
+    return (
+        _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name, None)
+    )
 
 
 def _read_device(name: str, base: Path | None) -> LoadedSpec[HardwareSpec]:
@@ -97,14 +115,26 @@ class SpecInputs:
 
 
 def inputs_of_specs(
-    layered: Request, preset: PresetSpec | None, chosen_model: LoadedSpec[ModelSpec], chosen_device: LoadedSpec[HardwareSpec], roles: dict[str, str | None]
+    layered: Request,
+    preset: PresetSpec | None,
+    chosen_model: LoadedSpec[ModelSpec],
+    chosen_device: LoadedSpec[HardwareSpec],
+    roles: dict[str, str | None],
 ) -> SpecInputs:
     """The inputs given by the specs and the preset; the preset overrides the specs."""
     model, device = chosen_model.spec, chosen_device.spec
     given: dict[str, SourcedValue] = {}
     warnings: list[str] = []
-    if model and model.quantization and roles["weights"] == model.quantization.format and model_by_hub_name(chosen_model.name):
-        roles = {**roles, "weights": None}  # the name says so too: one checkpoint, whichever says it
+    if (
+        model
+        and model.quantization
+        and roles["weights"] == model.quantization.format
+        and model_by_hub_name(chosen_model.name)
+    ):
+        roles = {
+            **roles,
+            "weights": None,
+        }  # the name says so too: one checkpoint, whichever says it
     model, as_stored = stored_model(model, roles["weights"], warnings)
     chosen_model = replace(chosen_model, spec=model)
     profile = profile_of(layered, bool(model or device), preset is not None)
@@ -113,22 +143,62 @@ def inputs_of_specs(
         given |= model_values(model)
         warnings += model.cautions(roles["weights"] is None)
     unchosen = roles["activations"] is None and not (roles["weights"] or "").startswith("fp16")
-    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths), unchosen) if device else None
+    compute = (
+        device_values(
+            device,
+            preset,
+            widths,
+            given,
+            warnings,
+            _native(profile, device, roles, widths),
+            unchosen,
+        )
+        if device
+        else None
+    )
     special: Values = {}
     if preset:
-        special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
-        given |= {name: SourcedValue(values[0], f"preset {preset.name}") for name, values in special.items()}
-        given |= {name: SourcedValue(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in _definitions(preset, given)}
-    return SpecInputs(preset, chosen_model, chosen_device, given, special, precisions, compute, tuple(warnings), profile)
+        special = {
+            **preset.hardware.get(device.name if device else "", {}),
+            **preset.models.get(model.name if model else "", {}),
+        }
+        given |= {
+            name: SourcedValue(values[0], f"preset {preset.name}")
+            for name, values in special.items()
+        }
+        given |= {
+            name: SourcedValue(own.tree, f"definition of preset {preset.name}", definition=own)
+            for name, own in _definitions(preset, given)
+        }
+    return SpecInputs(
+        preset,
+        chosen_model,
+        chosen_device,
+        given,
+        special,
+        precisions,
+        compute,
+        tuple(warnings),
+        profile,
+    )
 
 
-def _native(profile: EngineProfile | None, device: HardwareSpec, roles: dict[str, str | None], widths: dict[str, Width]) -> str | None:
+def _native(
+    profile: EngineProfile | None,
+    device: HardwareSpec,
+    roles: dict[str, str | None],
+    widths: dict[str, Width],
+) -> str | None:
     """The format that products run in as the engine has it; None where activations are given, or the checkpoint says what they run in.
 
     A checkpoint of integers that says nothing of its activations leaves them wide: a name such as ``w8a16``, a GGUF file.
     """
     stored = widths["weights"]
-    if roles["activations"] is not None or stored.computes or (stored.format.startswith("int") and stored.text not in BITS):
+    if (
+        roles["activations"] is not None
+        or stored.computes
+        or (stored.format.startswith("int") and stored.text not in BITS)
+    ):
         return None
     return native_format(profile, stored.format, list(device.peaks))
 

@@ -6,7 +6,17 @@ from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
-from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, MeasuredKind, compute_family, link_group, shipped_efficiencies, tile_share, unit_of
+from symroof.specs.efficiencies import (
+    FITTED,
+    TILE_ROWS,
+    Efficiency,
+    MeasuredKind,
+    compute_family,
+    link_group,
+    shipped_efficiencies,
+    tile_share,
+    unit_of,
+)
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -35,7 +45,16 @@ AT_PEAK = {
 """Efficiencies, and the value of each at 100 % of peak."""
 
 COSTS = frozenset(
-    {"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "network_latency", "server_latency", "expert_imbalance", "expert_spread"}
+    {
+        "layer_overhead",
+        "step_overhead",
+        "elementwise_bytes",
+        "link_latency",
+        "network_latency",
+        "server_latency",
+        "expert_imbalance",
+        "expert_spread",
+    }
 )
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
@@ -47,7 +66,12 @@ OF_EXPERTS = {
         "1.5 (0 to 3)",
         measured=True,
     ),
-    "exchange_overlap": SourcedValue(Num(Fraction(0)), "measured: engines exchange and then work, unless told to split batches in two", "0", measured=True),
+    "exchange_overlap": SourcedValue(
+        Num(Fraction(0)),
+        "measured: engines exchange and then work, unless told to split batches in two",
+        "0",
+        measured=True,
+    ),
     "expert_imbalance": SourcedValue(
         ValueRange(Fraction(1), Fraction(3, 2), "1..1.5", Fraction(5, 4)),
         f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
@@ -96,9 +120,22 @@ FAMILIES = {
 def kind_of(device: HardwareSpec, engine: str, given: Mapping[str, SourcedValue]) -> MeasuredKind:
     """What a case is among those measured."""
     width = number_of(given, "weight_bytes_per_param", defaults=True)
-    bits = number_of(given, "weight_bits") if "weight_bits" in given else None if width is None else 8 * width
-    recurrent = any(name.startswith(("d_state", "linear_key")) or name.endswith(("_state_size", "lru_width")) for name in given)
-    parts = [word for name, word in (("kv_lora_rank", "latent attention"), ("n_experts", "experts")) if name in given]
+    bits = (
+        number_of(given, "weight_bits")
+        if "weight_bits" in given
+        else None
+        if width is None
+        else 8 * width
+    )
+    recurrent = any(
+        name.startswith(("d_state", "linear_key")) or name.endswith(("_state_size", "lru_width"))
+        for name in given
+    )
+    parts = [
+        word
+        for name, word in (("kv_lora_rank", "latent attention"), ("n_experts", "experts"))
+        if name in given
+    ]
     groups = "n_experts" in given and _degree(given.get("attention_dp"))
     several = any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
     return MeasuredKind(
@@ -119,7 +156,9 @@ def slow_first(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fr
 
 def values_at_peak(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
     """The values of a case with every efficiency at 100 % of peak: a bound."""
-    return {name: value for name, value in given.items() if name not in AT_PEAK and not value.measured}
+    return {
+        name: value for name, value in given.items() if name not in AT_PEAK and not value.measured
+    }
 
 
 def add_measured_efficiencies(
@@ -142,7 +181,9 @@ def add_measured_efficiencies(
     tp, ep, groups = (_degree(given.get(name)) for name in ("tp", "ep", "attention_dp"))
     spread = "n_experts" in given and (ep or groups)
     exchanges = spread and (groups or not tp)
-    grouped = separate_prefill or any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
+    grouped = separate_prefill or any(
+        _degree(given.get(name)) for name in DEGREES if name != COPIES
+    )
     families = {
         "link_latency": link_group(number_of(given, "tp", defaults=True), exchanges),
         "mfu": compute_family(device.family, engine, "n_experts" in given),
@@ -155,7 +196,11 @@ def add_measured_efficiencies(
             warnings.append(word)
         if name == "mbu":
             _limit_by_tile(given, share_of_tile(device.family, engine, compute, given))
-    beside = (OF_EXPERTS if spread else {}) | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if grouped else {})
+    beside = (
+        (OF_EXPERTS if spread else {})
+        | (OF_GROUPS if spread and groups else {})
+        | (OF_NETWORK if grouped else {})
+    )
     beside |= dict(_of_server(profile))
     given |= {name: value for name, value in beside.items() if name not in given}
 
@@ -165,18 +210,34 @@ def _of_server(profile: EngineProfile) -> Iterator[tuple[str, SourcedValue]]:
     for name, entry in profile.spec.measured.items():
         yield (
             name,
-            SourcedValue(entry.range_of(name), f"measured: {profile.source(entry.source)}", f"{entry.value} ({entry.low} to {entry.high})", measured=True),
+            SourcedValue(
+                entry.range_of(name),
+                f"measured: {profile.source(entry.source)}",
+                f"{entry.value} ({entry.low} to {entry.high})",
+                measured=True,
+            ),
         )
 
 
-def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]) -> Fraction | None:
+def share_of_tile(
+    family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]
+) -> Fraction | None:
     """The share of the bandwidth that the smallest tile of a matrix product leaves for weights, at full compute, on server parts, where a library multiplies
     with matrix units; None where a value is not known, where weights are narrower than what is multiplied, for ggml, whose kernels take single rows, and for
     experts, whose kernels take tiles of 16."""
     if family != "hbm" or engine == "ggml" or "n_experts" in given:
         return None
-    width, peak, bandwidth = (number_of(given, name, defaults=True) for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth"))
-    if compute is None or width is None or peak is None or bandwidth is None or width < Fraction(BITS[compute], 8):
+    width, peak, bandwidth = (
+        number_of(given, name, defaults=True)
+        for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth")
+    )
+    if (
+        compute is None
+        or width is None
+        or peak is None
+        or bandwidth is None
+        or width < Fraction(BITS[compute], 8)
+    ):
         return None
     return tile_share(peak, width, bandwidth)
 
@@ -186,10 +247,19 @@ def _limit_by_tile(given: dict[str, SourcedValue], share: Fraction | None) -> No
     mbu, own, reached = given["mbu"], _ends(given["mbu"].setting), _ends(given["mfu"].setting)
     if share is None or own is None or reached is None or share * reached[1] >= own[1]:
         return
-    low, value, high = (min(mine, share * of_peak) for mine, of_peak in zip(own, reached, strict=True))
-    low_text, value_text, high_text = (format_quantity(end, "", 3).strip() for end in (low, value, high))
+    low, value, high = (
+        min(mine, share * of_peak) for mine, of_peak in zip(own, reached, strict=True)
+    )
+    low_text, value_text, high_text = (
+        format_quantity(end, "", 3).strip() for end in (low, value, high)
+    )
     why = f"{mbu.source}; no more than the device takes that multiplies {TILE_ROWS} rows at least by each weight"
-    given["mbu"] = SourcedValue(ValueRange(low, high, f"{low_text}..{high_text}", value), why, f"{value_text} ({low_text} to {high_text})", measured=True)
+    given["mbu"] = SourcedValue(
+        ValueRange(low, high, f"{low_text}..{high_text}", value),
+        why,
+        f"{value_text} ({low_text} to {high_text})",
+        measured=True,
+    )
 
 
 def limit_by_compute(
@@ -222,7 +292,9 @@ def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
 def _fitted(name: str, family: str, engine: str) -> tuple[SourcedValue, str]:
     """The value of an input, written once for all devices of a family, and a word where it is that of others."""
     entry, word = shipped_efficiencies().chosen(name, family, engine)
-    return SourcedValue(range_of(entry), source(entry, engine), range_text(entry), measured=True), word
+    return SourcedValue(
+        range_of(entry), source(entry, engine), range_text(entry), measured=True
+    ), word
 
 
 def _degree(given: SourcedValue | None) -> bool:

@@ -20,7 +20,9 @@ from symroof.theory.layout import DEGREES
 
 INSTANCES, DEVICES = "instances", "devices"
 """How many instances prefill beside all those that decode, or how many devices."""
-NOT_ITS_OWN = frozenset({*DEGREES, "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"})
+NOT_ITS_OWN = frozenset(
+    {*DEGREES, "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"}
+)
 """Values of a case that do not count for the instances that prefill: those of the decode, and of both together."""
 PARTS = (
     "time",
@@ -45,31 +47,53 @@ def alone(layered: Request) -> Request:
     return replace(layered, prefill={}, values=values | layout, statistics={})
 
 
-def prefill_inputs(other: BoundCase, made: BoundCase, prefill: Mapping[str, Fraction]) -> dict[str, SourcedValue]:
+def prefill_inputs(
+    other: BoundCase, made: BoundCase, prefill: Mapping[str, Fraction]
+) -> dict[str, SourcedValue]:
     """The values that instances of another layout set in a case.
 
     Raises:
         InputError: they do not hold the model and a prompt; they are no whole number of instances.
     """
     if other.does_not_fit:
-        needed, usable = (other.result(name).text(3) for name in ("memory_bytes_per_device", "usable_memory_per_device"))
+        needed, usable = (
+            other.result(name).text(3)
+            for name in ("memory_bytes_per_device", "usable_memory_per_device")
+        )
         raise InputError(
-            Problem("prefill", f"an instance does not hold the model and a prompt: {needed} on a device with {usable}", hint="more devices: tp, pp, ep")
+            Problem(
+                "prefill",
+                f"an instance does not hold the model and a prompt: {needed} on a device with {usable}",
+                hint="more devices: tp, pp, ep",
+            )
         )
     size = Fraction(other.case.value("instance_devices"))
     devices = prefill[DEVICES] if DEVICES in prefill else prefill.get(INSTANCES, Fraction(1)) * size
     if (devices / size).denominator != 1:
-        raise InputError(Problem("prefill", f"{devices} devices are no whole number of instances of {size}", path=DEVICES))
+        raise InputError(
+            Problem(
+                "prefill",
+                f"{devices} devices are no whole number of instances of {size}",
+                path=DEVICES,
+            )
+        )
     words = _Words(other.case, made.case)
     copies = made.number("dp")
     title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
     spread = f", for {copies} instances that decode" if copies != 1 else ""
     values = {
-        "prefill_devices": SourcedValue(Num(devices / copies, made.case.theory.symbol("prefill_devices").dimension), title + spread),
-        "prefill_instance_devices": SourcedValue(Num(size, made.case.theory.symbol("instance_devices").dimension), title),
+        "prefill_devices": SourcedValue(
+            Num(devices / copies, made.case.theory.symbol("prefill_devices").dimension),
+            title + spread,
+        ),
+        "prefill_instance_devices": SourcedValue(
+            Num(size, made.case.theory.symbol("instance_devices").dimension), title
+        ),
     }
     if "prefill_batch" not in made.given:
-        values["prefill_batch"] = SourcedValue(Num(Fraction(other.case.value("prefill_batch"))), title)
+        values["prefill_batch"] = SourcedValue(
+            Num(Fraction(other.case.value("prefill_batch"))), title
+        )
     for part in PARTS:
         name = f"prefill_{part}"
         if other.case.theory.definition(name) is not None and not words.same(name):
@@ -98,6 +122,7 @@ class _Words:
     def _same(self, name: str) -> bool:
         """Whether a name, and all that it depends on, is the same in both."""
         return all(
-            self.own.given.get(other) == self.case.given.get(other) and self.own.theory.definition(other) == self.case.theory.definition(other)
+            self.own.given.get(other) == self.case.given.get(other)
+            and self.own.theory.definition(other) == self.case.theory.definition(other)
             for other in self.own.dependencies(name)
         )

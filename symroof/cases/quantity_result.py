@@ -111,16 +111,23 @@ class Result:
         return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
     def _negligible(self, value: Fraction) -> bool:
-        return self.symbol.negligible is not None and abs(value) < parse_quantity(self.symbol.negligible).value
+        return (
+            self.symbol.negligible is not None
+            and abs(value) < parse_quantity(self.symbol.negligible).value
+        )
 
     def _format(self, value: Fraction, digits: int) -> str:
         digits = min(digits, self.symbol.digits or digits)
         if self._negligible(value):
             value = Fraction(0)
         if self.symbol.written_in:
-            return format_quantity(value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits)
+            return format_quantity(
+                value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits
+            )
         if self.symbol.counted and value.denominator == 1:
-            return f"{value.numerator:,}" + (f" {plural(self.symbol.display_unit, value)}" if self.symbol.unit else "")
+            return f"{value.numerator:,}" + (
+                f" {plural(self.symbol.display_unit, value)}" if self.symbol.unit else ""
+            )
         return format_quantity(value, self.symbol.unit, digits)
 
     def as_json(self) -> dict[str, Any]:
@@ -151,7 +158,11 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     if not isinstance(value, Num):
         return value.text if isinstance(value, ValueRange) else text(value)
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
-    return text(value) if symbol is None or (bare and not needs_unit(symbol)) else Result(symbol, value.value).plain(6)
+    return (
+        text(value)
+        if symbol is None or (bare and not needs_unit(symbol))
+        else Result(symbol, value.value).plain(6)
+    )
 
 
 def plural(unit: str, value: Fraction) -> str:

@@ -51,7 +51,11 @@ ALONG = 4096
 """Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
 ZOOM = {1: 64, 2: 16, 3: 8, 4: 4, 5: 4}
 """Steps of the grids round a best point, by the number of axes along which it may move."""
-CHOOSING = frozenset(name for name, quantity in QUANTITIES.items() if quantity.search and quantity.search.kind == "largest")
+CHOOSING = frozenset(
+    name
+    for name, quantity in QUANTITIES.items()
+    if quantity.search and quantity.search.kind == "largest"
+)
 COARSER = 4
 """How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
 PEAKS, ROUNDS = 2, 40
@@ -95,7 +99,9 @@ class BoxAxis:
         if self.joint:
             return self.ends[step]
         low, high = self.ends
-        return {name: low[name] + (high[name] - low[name]) * step / max(self.steps, 1) for name in low}
+        return {
+            name: low[name] + (high[name] - low[name]) * step / max(self.steps, 1) for name in low
+        }
 
 
 @dataclass
@@ -137,7 +143,12 @@ class Ranges:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
         difference = self.bounds(_difference(relation))
         low, high = difference.low, difference.high
-        holds = {"<=": (high <= 0, low > 0), "<": (high < 0, low >= 0), ">=": (low >= 0, high < 0), ">": (low > 0, high <= 0)}
+        holds = {
+            "<=": (high <= 0, low > 0),
+            "<": (high < 0, low >= 0),
+            ">=": (low >= 0, high < 0),
+            ">": (low > 0, high <= 0),
+        }
         always, never = holds[relation.operator]
         return (True,) if always else (False,) if never else (True, False)
 
@@ -150,14 +161,20 @@ class Ranges:
 
     def prepare(self, names: Iterable[str]) -> None:
         """Find the ranges of some quantities together."""
-        left = [name for name in dict.fromkeys(map(self._compared, names)) if name not in self._answers and not self._by_corners(name)]
+        left = [
+            name
+            for name in dict.fromkeys(map(self._compared, names))
+            if name not in self._answers and not self._by_corners(name)
+        ]
         if left:
             self._answers |= _search(self, left)
 
     def _answer(self, name: str) -> Extremes | frozenset[str]:
         if name not in self._answers and not self._by_corners(name):
             self._searches += 1
-            self.prepare((name, *(self.together() if self.searched and self._searches > ONE_BY_ONE else ())))
+            self.prepare(
+                (name, *(self.together() if self.searched and self._searches > ONE_BY_ONE else ()))
+            )
         answer = self._answers[name]
         if isinstance(answer, NoValue):
             raise answer
@@ -176,33 +193,57 @@ class Ranges:
         """Whether a few exact values are all there is to look at, or slopes show that the ends are among them."""
         axes = self.moving(name)
         alone = self.corners_alone or all(axis.joint for axis in axes)
-        if math.prod(len(axis.ends) for axis in axes) > MOST_EXACT or not (alone or all(axis.steps == STEPS for axis in axes)):
+        if math.prod(len(axis.ends) for axis in axes) > MOST_EXACT or not (
+            alone or all(axis.steps == STEPS for axis in axes)
+        ):
             return False
         try:
             middle = self.case.value(name)
-            values = {place: self.at(self.point(axes, place)).value(name) for place in itertools.product(*(axis.places for axis in axes))}
+            values = {
+                place: self.at(self.point(axes, place)).value(name)
+                for place in itertools.product(*(axis.places for axis in axes))
+            }
             if isinstance(middle, str):
                 self._answers[name] = frozenset((*values.values(), middle))
                 return True
             low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-            if not (alone or (values[low] <= middle <= values[high] and self._one_way(name, axes, low, high, values))):
+            if not (
+                alone
+                or (
+                    values[low] <= middle <= values[high]
+                    and self._one_way(name, axes, low, high, values)
+                )
+            ):
                 return False
             self._answers[name] = self.extremes(name, axes, low, high, "corners")
         except NoValue as error:
             self._answers[name] = error
         return True
 
-    def _one_way(self, name: str, axes: Sequence[BoxAxis], low: Place, high: Place, values: Mapping[Place, Fraction]) -> bool:
+    def _one_way(
+        self,
+        name: str,
+        axes: Sequence[BoxAxis],
+        low: Place,
+        high: Place,
+        values: Mapping[Place, Fraction],
+    ) -> bool:
         """Whether a quantity rises from its lowest corner into the box, and falls from its highest, along each axis that moves it."""
         inputs = tuple(key for axis in axes for key in axis.ends[0])
         slopes = [self.at(self.point(axes, place)).slopes(name, inputs) for place in (low, high)]
         if any(len(found) < len(inputs) for found in slopes):
             return False
         for k, key in enumerate(inputs):
-            rise, fall = (-found[key] if place[k] else found[key] for found, place in zip(slopes, (low, high), strict=True))
+            rise, fall = (
+                -found[key] if place[k] else found[key]
+                for found, place in zip(slopes, (low, high), strict=True)
+            )
             if rise < 0 or fall > 0:
                 return False
-            if rise == fall and any(value != values[*place[:k], STEPS - place[k], *place[k + 1 :]] for place, value in values.items()):
+            if rise == fall and any(
+                value != values[*place[:k], STEPS - place[k], *place[k + 1 :]]
+                for place, value in values.items()
+            ):
                 return False  # steps, whose slopes are 0
         return True
 
@@ -212,14 +253,24 @@ class Ranges:
     def axes(self) -> tuple[BoxAxis, ...]:
         """The axes of the box; the measured inputs are one where they are looked at at their corners alone."""
         joint = self.measured if len(self.box) > MOST_AXES or not self.searched else ()
-        free = [(name, *ends) for name, ends in self.box.items() if not joint or name not in joint[0]]
-        own = (BoxAxis(({name: low}, {name: high}), int(high - low) if self._whole(name, low, high) else STEPS) for name, low, high in free)
+        free = [
+            (name, *ends) for name, ends in self.box.items() if not joint or name not in joint[0]
+        ]
+        own = (
+            BoxAxis(
+                ({name: low}, {name: high}),
+                int(high - low) if self._whole(name, low, high) else STEPS,
+            )
+            for name, low, high in free
+        )
         return (*own, *((BoxAxis(joint, len(joint) - 1, joint=True),) if joint else ()))
 
     def _whole(self, name: str, *ends: Fraction) -> bool:
         """Whether an input takes whole values only: it counts things, between whole ends."""
         with suppress(UnknownName):
-            return all(end.denominator == 1 for end in ends) and self.case.theory.symbol(name).counted
+            return (
+                all(end.denominator == 1 for end in ends) and self.case.theory.symbol(name).counted
+            )
         return False
 
     @cached_property
@@ -233,11 +284,17 @@ class Ranges:
 
     def moving(self, name: str) -> tuple[BoxAxis, ...]:
         """The axes that move a quantity."""
-        return tuple(axis for axis in self.axes if self._dependence.moves(name, frozenset(axis.ends[0])))
+        return tuple(
+            axis for axis in self.axes if self._dependence.moves(name, frozenset(axis.ends[0]))
+        )
 
     def point(self, axes: Sequence[BoxAxis], place: Iterable[int]) -> Point:
         """The inputs after so many steps along each axis."""
-        return {name: value for axis, step in zip(axes, place, strict=True) for name, value in axis.at(step).items()}
+        return {
+            name: value
+            for axis, step in zip(axes, place, strict=True)
+            for name, value in axis.at(step).items()
+        }
 
     def at(self, point: Point) -> Case:
         """The case at a point, changed along one axis after the other: what the last ones do not move is computed once for all their places."""
@@ -247,7 +304,14 @@ class Ranges:
                 case = case.changed({name: point[name] for name in axis.ends[0]})
         return case
 
-    def extremes(self, name: str, axes: Sequence[BoxAxis], low: Place, high: Place, found: Literal["corners", "grid"]) -> Extremes:
+    def extremes(
+        self,
+        name: str,
+        axes: Sequence[BoxAxis],
+        low: Place,
+        high: Place,
+        found: Literal["corners", "grid"],
+    ) -> Extremes:
         """The exact values at two places, or in the case itself where one of them is beaten there."""
         points: list[Point] = [self.point(axes, low), self.point(axes, high), {}]
         values: list[Fraction] = [self.at(point).value(name) for point in points]
@@ -265,13 +329,19 @@ def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
     inputs, answers = tuple(ranges.box), dict[str, Answer]()
     try:
         function = compiled(tuple(names), inputs, ranges.case.without_values(inputs, rounded=True))
-    except (InputError, NoValue, RecursionError):  # no function of arrays has it, as of formulas of hundreds of different layers
+    except (
+        InputError,
+        NoValue,
+        RecursionError,
+    ):  # no function of arrays has it, as of formulas of hundreds of different layers
         if len(names) == 1:
             return {names[0]: RangeNotFound()}
         return {own: answer for name in names for own, answer in _search(ranges, [name]).items()}
     groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
     for name in names:
-        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.dependencies(name))].append(name)
+        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.dependencies(name))].append(
+            name
+        )
     for (axes, fine), group in groups.items():
         grid = BoxGrid(ranges, axes)
         try:
@@ -282,9 +352,13 @@ def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
             continue
         for name, *values in zip(group, *tables, strict=True):
             try:
-                answers[name] = grid.answer(function.only([name]), list(zip(windows, values, strict=True)))
+                answers[name] = grid.answer(
+                    function.only([name]), list(zip(windows, values, strict=True))
+                )
             except (NoValue, OverflowError) as error:
-                answers[name] = error if isinstance(error, NoValue) else RangeNotFound()  # numbers that no float holds
+                answers[name] = (
+                    error if isinstance(error, NoValue) else RangeNotFound()
+                )  # numbers that no float holds
     return answers
 
 
@@ -297,15 +371,25 @@ class BoxGrid:
 
     def windows(self, coarser: int) -> list[Window]:
         """The first grids: one over the whole box, and one along each input that counts things."""
-        free, ends = sum(not axis.joint for axis in self.axes), tuple(np.array(axis.places) for axis in self.axes)
+        free, ends = (
+            sum(not axis.joint for axis in self.axes),
+            tuple(np.array(axis.places) for axis in self.axes),
+        )
         if self.ranges.corners_alone or not free:
             if np.prod([len(places) for places in ends]) > MOST_CORNERS:
                 raise RangeNotFound
             return [ends]
         steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
-        whole = tuple(places if axis.joint else _between(0, axis.steps, steps) for axis, places in zip(self.axes, ends, strict=True))
-        counted = [k for k, axis in enumerate(self.axes) if steps < axis.steps != STEPS and not axis.joint]
-        lines = [(*ends[:k], _between(0, self.axes[k].steps, along), *ends[k + 1 :]) for k in counted]
+        whole = tuple(
+            places if axis.joint else _between(0, axis.steps, steps)
+            for axis, places in zip(self.axes, ends, strict=True)
+        )
+        counted = [
+            k for k, axis in enumerate(self.axes) if steps < axis.steps != STEPS and not axis.joint
+        ]
+        lines = [
+            (*ends[:k], _between(0, self.axes[k].steps, along), *ends[k + 1 :]) for k in counted
+        ]
         return lines if free == 1 and lines else [whole, *lines]
 
     def values(self, function: Compiled, window: Window) -> list[Array]:
@@ -314,7 +398,10 @@ class BoxGrid:
         for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
             shape = [-1 if i == k else 1 for i in range(len(window))]
             inputs |= {name: _floats(axis, name, steps).reshape(shape) for name in axis.ends[0]}
-        arrays = [inputs[name] if name in inputs else float(self.ranges.case.value(name)) for name in function.inputs]
+        arrays = [
+            inputs[name] if name in inputs else float(self.ranges.case.value(name))
+            for name in function.inputs
+        ]
         values = function.codes(*arrays)
         return [np.broadcast_to(value, [len(steps) for steps in window]) for value in values]
 
@@ -324,10 +411,27 @@ class BoxGrid:
         (name,) = function.outputs
         if name in function.labels:
             codes = {int(code) for _, values in tables for code in np.unique(values)}
-            return frozenset((*(function.labels[name][code] for code in codes), self.ranges.case.value(name)))
-        ways = [None if axis.joint else _direction(k, [values for _, values in tables]) for k, axis in enumerate(self.axes)]
-        free = [k for k, way in enumerate(ways) if way is None and not self.axes[k].joint and not self.ranges.corners_alone]
-        low, high = (self._highest(function, sign, [_better_ends(window, sign * values, ways, sign) for window, values in tables], free) for sign in (-1, 1))
+            return frozenset(
+                (*(function.labels[name][code] for code in codes), self.ranges.case.value(name))
+            )
+        ways = [
+            None if axis.joint else _direction(k, [values for _, values in tables])
+            for k, axis in enumerate(self.axes)
+        ]
+        free = [
+            k
+            for k, way in enumerate(ways)
+            if way is None and not self.axes[k].joint and not self.ranges.corners_alone
+        ]
+        low, high = (
+            self._highest(
+                function,
+                sign,
+                [_better_ends(window, sign * values, ways, sign) for window, values in tables],
+                free,
+            )
+            for sign in (-1, 1)
+        )
         return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
 
     def _whole(self, function: Compiled, window: Window, values: Array) -> Array:
@@ -343,35 +447,72 @@ class BoxGrid:
             if count == MOST_LACKING:
                 raise RangeNotFound
             exact = self.ranges.at(self.ranges.point(self.axes, _place(window, inner))).value(name)
-            values[inner] = function.labels[name].index(exact) if name in function.labels else float(exact)
+            values[inner] = (
+                function.labels[name].index(exact) if name in function.labels else float(exact)
+            )
         return values
 
-    def _highest(self, function: Compiled, sign: int, tables: Sequence[tuple[Window, Array]], free: Sequence[int]) -> Place:
+    def _highest(
+        self,
+        function: Compiled,
+        sign: int,
+        tables: Sequence[tuple[Window, Array]],
+        free: Sequence[int],
+    ) -> Place:
         """Where a quantity (its negative, by the sign) is highest: among the places seen, or round the best of them along the free axes."""
         best = max((next(_peaks(window, values, 1)) for window, values in tables), key=_value)
         if not free:
             return best[1]
         reach = max(float(np.abs(values).max()) for _, values in tables)
         for window, values in tables:
-            spans = [_gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)]
-            best = max(best, *(self._climbed(function, sign, peak, spans) for _, peak in _peaks(window, values, PEAKS)), key=_value)
+            spans = [
+                _gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)
+            ]
+            best = max(
+                best,
+                *(
+                    self._climbed(function, sign, peak, spans)
+                    for _, peak in _peaks(window, values, PEAKS)
+                ),
+                key=_value,
+            )
         if best[0] > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
             raise NoValue("division by zero")
         return best[1]
 
-    def _climbed(self, function: Compiled, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
+    def _climbed(
+        self, function: Compiled, sign: int, place: Place, spans: list[int]
+    ) -> tuple[float, Place]:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
         best, unchanged, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
-            window = tuple(self._around(k, at, span, steps) for k, (at, span) in enumerate(zip(place, spans, strict=True)))
-            value, reached = next(_peaks(window, sign * self._whole(function, window, self.values(function, window)[0]), 1))
+            window = tuple(
+                self._around(k, at, span, steps)
+                for k, (at, span) in enumerate(zip(place, spans, strict=True))
+            )
+            value, reached = next(
+                _peaks(
+                    window,
+                    sign * self._whole(function, window, self.values(function, window)[0]),
+                    1,
+                )
+            )
             reached = reached if value > best else place
             best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
-            corner = all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes, place, spans, strict=True))
+            corner = all(
+                not span or at in (0, axis.steps)
+                for axis, at, span in zip(self.axes, place, spans, strict=True)
+            )
             if unchanged and (max(spans) <= 1 or (corner and unchanged > 1)):
                 break
-            if not any(span and abs(a - b) >= span for a, b, span in zip(reached, place, spans, strict=True)):
-                spans = [min(span, max(_gap(own), 1)) if span else 0 for span, own in zip(spans, window, strict=True)]
+            if not any(
+                span and abs(a - b) >= span
+                for a, b, span in zip(reached, place, spans, strict=True)
+            ):
+                spans = [
+                    min(span, max(_gap(own), 1)) if span else 0
+                    for span, own in zip(spans, window, strict=True)
+                ]
             place = reached
         return best, place
 
@@ -380,12 +521,16 @@ class BoxGrid:
         axis = self.axes[k]
         if axis.joint or not span:
             return np.array(axis.places if axis.joint else [at])
-        return np.unique(np.append(_between(max(at - span, 0), min(at + span, axis.steps), steps), at))
+        return np.unique(
+            np.append(_between(max(at - span, 0), min(at + span, axis.steps), steps), at)
+        )
 
 
 def _floats(axis: BoxAxis, name: str, steps: Array) -> Array:
     ends = np.array([float(end[name]) for end in axis.ends])
-    floats: Array = ends[steps] if axis.joint else ends[0] + (ends[1] - ends[0]) * steps / max(axis.steps, 1)
+    floats: Array = (
+        ends[steps] if axis.joint else ends[0] + (ends[1] - ends[0]) * steps / max(axis.steps, 1)
+    )
     return floats
 
 
@@ -403,10 +548,17 @@ def _direction(k: int, tables: Sequence[Array]) -> int | None:
     return None if len(ways) > 1 else next(iter(ways), 0)
 
 
-def _better_ends(window: Window, values: Array, ways: Sequence[int | None], sign: int) -> tuple[Window, Array]:
+def _better_ends(
+    window: Window, values: Array, ways: Sequence[int | None], sign: int
+) -> tuple[Window, Array]:
     """The part of a grid at the better ends of the axes along which a quantity moves one way."""
-    parts = [slice(None) if way is None else slice(-1, None) if way * sign > 0 else slice(0, 1) for way in ways]
-    return tuple(steps[part] for steps, part in zip(window, parts, strict=True)), values[tuple(parts)]
+    parts = [
+        slice(None) if way is None else slice(-1, None) if way * sign > 0 else slice(0, 1)
+        for way in ways
+    ]
+    return tuple(steps[part] for steps, part in zip(window, parts, strict=True)), values[
+        tuple(parts)
+    ]
 
 
 def _gap(steps: Array) -> int:

@@ -20,7 +20,13 @@ from symroof.specs.input_values import Setting, device_input, device_setting, se
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.study import StudySpec
-from symroof.specs.study_fields import efficiency_basis, precision_names, prefill_layout, read_assumptions, weight_precisions
+from symroof.specs.study_fields import (
+    efficiency_basis,
+    precision_names,
+    prefill_layout,
+    read_assumptions,
+    weight_precisions,
+)
 from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
@@ -73,25 +79,39 @@ class Request:
     @property
     def percentiles(self) -> dict[str, str]:
         """The targets of a percentile, which closed forms cannot decide: they are means."""
-        return {name: statistic for name, statistic in self.statistics.items() if statistic != "mean"}
+        return {
+            name: statistic for name, statistic in self.statistics.items() if statistic != "mean"
+        }
 
     @property
     def basis(self) -> str:
         """Where efficiencies that are not set come from."""
-        return self.efficiency or ("measured" if self.deciding and not self.states_efficiencies else "peak")
+        return self.efficiency or (
+            "measured" if self.deciding and not self.states_efficiencies else "peak"
+        )
 
     @property
     def states_efficiencies(self) -> bool:
         """Whether measurements have no say unless asked for: with efficiencies that are set a case is at these, as presets have theirs, and ``ideal`` is physics."""
-        return bool(self.preset) or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
+        return (
+            bool(self.preset) or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
+        )
 
     def over(self, weaker: Request) -> Request:
         """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""
         replaced = [name for name in weaker.of_devices if name.rpartition(".")[2] in self.values]
         if replaced:
-            weaker = replace(weaker, of_devices={name: value for name, value in weaker.of_devices.items() if name not in replaced})
+            weaker = replace(
+                weaker,
+                of_devices={
+                    name: value for name, value in weaker.of_devices.items() if name not in replaced
+                },
+            )
         pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
-        merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
+        merged: dict[str, Any] = {
+            name: {**under, **own} if isinstance(own, Mapping) else own or under
+            for name, (own, under) in pairs.items()
+        }
         return Request(**merged)
 
     def without(self, names: Collection[str]) -> Request:
@@ -102,7 +122,11 @@ class Request:
         (['prompt'], {})
         """
         roles = {role: formats for role, formats in self.precision.items() if role not in names}
-        return replace(self, precision=roles, values={name: values for name, values in self.values.items() if name not in names})
+        return replace(
+            self,
+            precision=roles,
+            values={name: values for name, values in self.values.items() if name not in names},
+        )
 
 
 def request_of(
@@ -132,7 +156,9 @@ def request_of(
             continue
         try:
             if name in ROLES:
-                precision[name] = (weight_precisions if name == "weights" else precision_names)(value)
+                precision[name] = (weight_precisions if name == "weights" else precision_names)(
+                    value
+                )
             elif device_input(name):
                 of_devices[name] = (device_setting(name, _exact(value), bare=True),)
             else:
@@ -151,18 +177,44 @@ def request_of(
     try:
         apart = prefill_layout(prefill or {})
     except Faults as fault:
-        problems += [Problem(origin, message, path=".".join(("prefill", *map(str, place)))) for place, message in fault.items]
+        problems += [
+            Problem(origin, message, path=".".join(("prefill", *map(str, place))))
+            for place, message in fault.items
+        ]
     if problems:
         raise InputError(problems)
     if apart:
         switches.setdefault("scheduling", "disaggregated")
-    sources = dict.fromkeys([*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin)
+    sources = dict.fromkeys(
+        [*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin
+    )
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    chosen_so = Request(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
-    return replace(chosen_so, efficiency=basis, engine=named, engine_class=kind, own=own, of_devices=of_devices, prefill=apart)
+    chosen_so = Request(
+        models,
+        _names(hardware),
+        precision,
+        values,
+        switches,
+        preset,
+        sources,
+        base,
+        assume_family,
+        draft,
+    )
+    return replace(
+        chosen_so,
+        efficiency=basis,
+        engine=named,
+        engine_class=kind,
+        own=own,
+        of_devices=of_devices,
+        prefill=apart,
+    )
 
 
-def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:
+def _read(
+    how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]
+) -> str:
     """A word of the case that is no input; empty where it is not set."""
     try:
         return how(value) if value else ""
@@ -182,8 +234,13 @@ def _engine(value: str | None, origin: str, problems: list[Problem]) -> tuple[st
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
     """The faults of the value of a name, each with its hint."""
-    messages = [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
-    return [Problem(origin, message, path=name, hint=on_line(name, hint)) for message, hint in map(split_hint, messages)]
+    messages = (
+        [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
+    )
+    return [
+        Problem(origin, message, path=name, hint=on_line(name, hint))
+        for message, hint in map(split_hint, messages)
+    ]
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -213,10 +270,14 @@ def target_request(targets: dict[str, Any]) -> Request:
     statistics: dict[str, str] = {}
     for name, value in targets.items():
         if name not in TARGET_SYMBOLS:
-            raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGET_SYMBOLS)))
+            raise InputError(
+                Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGET_SYMBOLS))
+            )
         symbol = INPUTS[TARGET_SYMBOLS[name]]
         try:
-            statistics[name], limit = split_statistic(value) if symbol.unit == "s" else ("mean", value)
+            statistics[name], limit = (
+                split_statistic(value) if symbol.unit == "s" else ("mean", value)
+            )
             values[symbol.name] = settings(symbol.name, _exact(limit), formulas=False, bare=True)
         except ValueError as error:
             fault, *_ = _problems("targets", name, error)
@@ -245,26 +306,56 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     assume = {"scheduling": "disaggregated"} | spec.assume if spec.prefill else spec.assume
     own = Request(
-        spec.model, spec.hardware, precision, values, assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared, prefill=spec.prefill
+        spec.model,
+        spec.hardware,
+        precision,
+        values,
+        assume,
+        spec.preset,
+        origin,
+        base,
+        spec.assume_family,
+        spec.draft,
+        own=declared,
+        prefill=spec.prefill,
     )
     named, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
     own = replace(own, statistics={name: statistic for name, (statistic, _) in limits.items()})
-    return spec, replace(own, efficiency=spec.efficiency.basis, engine=named, engine_class=spec.efficiency.engine or kind, of_devices=of_devices)
+    return spec, replace(
+        own,
+        efficiency=spec.efficiency.basis,
+        engine=named,
+        engine_class=spec.efficiency.engine or kind,
+        of_devices=of_devices,
+    )
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
     drafts = ("models", "draft", (spec.draft,) if spec.draft else ())
-    named = [("models", "model", spec.model), drafts, ("hardware", "hardware", spec.hardware), ("presets", "preset", (spec.preset,) if spec.preset else ())]
+    named = [
+        ("models", "model", spec.model),
+        drafts,
+        ("hardware", "hardware", spec.hardware),
+        ("presets", "preset", (spec.preset,) if spec.preset else ()),
+    ]
     problems = []
     for kind, key, chosen in named:
         for i, name in enumerate(chosen):
             try:
-                read_model(name, base, spec.assume_family) if kind == "models" else find(kind, name, base)
+                read_model(name, base, spec.assume_family) if kind == "models" else find(
+                    kind, name, base
+                )
             except InputError as error:
                 first = error.problems[0]
                 place = (key, i) if (key, i) in document.places else (key,)
-                same = first.line is None  # the name is the fault; a fault inside the file it names has a place of its own
-                problems += [document.problem(place, f"{name}: {first.message}", first.hint)] if same else list(error.problems)
+                same = (
+                    first.line is None
+                )  # the name is the fault; a fault inside the file it names has a place of its own
+                problems += (
+                    [document.problem(place, f"{name}: {first.message}", first.hint)]
+                    if same
+                    else list(error.problems)
+                )
     if problems:
         raise InputError(problems)

@@ -17,13 +17,21 @@ SHARE, NO_LONG_REQUESTS = "long_share", Num(Fraction(0))
 def has_mix(given: Mapping[str, SourcedValue]) -> bool:
     """Whether some requests are long ones, of a length that is known."""
     share = given.get(SHARE)
-    return share is not None and share.setting != NO_LONG_REQUESTS and all(name in given for name in LENGTHS)
+    return (
+        share is not None
+        and share.setting != NO_LONG_REQUESTS
+        and all(name in given for name in LENGTHS)
+    )
 
 
 def add_mix(given: dict[str, SourcedValue], warnings: list[str]) -> None:
     """Let what decides be that of the mix, and say so; a quantity that is given stays."""
     if has_mix(given):
-        given |= {name: SourcedValue(Name(own), "of the mix of requests", defaulted=True) for name, own in OF_THE_MIX.items() if name not in given}
+        given |= {
+            name: SourcedValue(Name(own), "of the mix of requests", defaulted=True)
+            for name, own in OF_THE_MIX.items()
+            if name not in given
+        }
         warnings.append(
             f"a mix of requests: {_kinds(given)}; rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
         )

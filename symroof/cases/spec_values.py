@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Expr, Num
-from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
+from symroof.specs.checkpoint_precisions import (
+    is_checkpoint_precision,
+    precision_width,
+    quantization_at,
+)
 from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -47,7 +51,14 @@ class SourcedValue:
     listed: bool = False
 
 
-COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "prompt_chunks", "group_chunks")
+COUNTS_OF_TERMS = (
+    "output",
+    "draft_tokens",
+    "response_steps",
+    "chunk_steps",
+    "prompt_chunks",
+    "group_chunks",
+)
 """Names that sums run up to: between whole numbers the sums have no value."""
 
 
@@ -70,12 +81,20 @@ def dimension(name: str, own: Declarations = NONE) -> Dimension:
     return symbol.dimension if symbol else PLAIN
 
 
-ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element", "activations": "act_bytes_per_element"}
+ROLE_INPUT = {
+    "weights": "weight_bytes_per_param",
+    "kv": "kv_bytes_per_element",
+    "activations": "act_bytes_per_element",
+}
 DEFAULT_PRECISION = "fp16"
 
 
 def precision_values(
-    roles: dict[str, str | None], given: dict[str, SourcedValue], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
+    roles: dict[str, str | None],
+    given: dict[str, SourcedValue],
+    origin: dict[str, str],
+    model: ModelSpec | None = None,
+    as_stored: bool = False,
 ) -> tuple[dict[str, str], dict[str, Width]]:
     """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Without a requested
     precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
@@ -83,10 +102,15 @@ def precision_values(
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
     same = stored.format if stored else names["weights"]
     names = {role: same if name == "weights" else name for role, name in names.items()}
-    widths = {role: precision_width(name) if role == "weights" else of_elements(precision_width(name)) for role, name in names.items()}
+    widths = {
+        role: precision_width(name) if role == "weights" else of_elements(precision_width(name))
+        for role, name in names.items()
+    }
     if stored and model:
         widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
-        own = {"weights": stored.method} | ({"kv": stored.kv} if stored.kv and roles["kv"] is None and not as_stored else {})
+        own = {"weights": stored.method} | (
+            {"kv": stored.kv} if stored.kv and roles["kv"] is None and not as_stored else {}
+        )
         origin = origin if as_stored else {**origin, **dict.fromkeys(own, f"model {model.name}")}
         roles = {**roles, **own}
         if "kv" in own:
@@ -95,7 +119,10 @@ def precision_values(
         if roles[role] is None:
             continue
         source = origin.get(role, "given")
-        given |= {name: SourcedValue(tree, f"{source}: {role} {chosen.text}") for name, tree in chosen.settings}
+        given |= {
+            name: SourcedValue(tree, f"{source}: {role} {chosen.text}")
+            for name, tree in chosen.settings
+        }
         given[ROLE_INPUT[role]] = SourcedValue(chosen.bytes, f"{source}: {role} {chosen.text}")
     return names, widths
 
@@ -105,16 +132,22 @@ def of_elements(chosen: Width) -> Width:
     parts = {name: tree.value for name, tree in chosen.settings if isinstance(tree, Num)}
     if "weight_bits" not in parts:
         return chosen
-    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get("scale_group", Fraction(1))
+    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get(
+        "scale_group", Fraction(1)
+    )
     return Width(chosen.text, Num(size, parse_unit("byte").dimension), chosen.format)
 
 
-def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[str]) -> tuple[ModelSpec | None, bool]:
+def stored_model(
+    model: ModelSpec | None, weights: str | None, warnings: list[str]
+) -> tuple[ModelSpec | None, bool]:
     """The model as a precision of the weights stores it, where that is one of a whole checkpoint; and whether it is."""
     if weights is None or not is_checkpoint_precision(weights):
         return model, False
     if model is None or not model.layers:
-        warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
+        warnings.append(
+            f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide"
+        )
         return model, False
     return model.model_copy(update={"quantization": quantization_at(weights, model)}), True
 
@@ -134,13 +167,21 @@ def stored_size(model: ModelSpec, counted: Fraction) -> tuple[SourcedValue, list
         warnings.append(f"{said} {float(held) / 1e9:,.4g} GB in 32 bits; the half is resident")
         held /= 2
     if abs(held / counted - 1) > TOLD_APART:
-        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted")
-    return SourcedValue(Num(held, dimension("weight_bytes")), f"model {model.name}: total_size of model.safetensors.index.json"), warnings
+        warnings.append(
+            f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted"
+        )
+    return SourcedValue(
+        Num(held, dimension("weight_bytes")),
+        f"model {model.name}: total_size of model.safetensors.index.json",
+    ), warnings
 
 
 def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
     """The inputs a model supplies."""
-    return {name: SourcedValue(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
+    return {
+        name: SourcedValue(Num(value, dimension(name)), f"model {model.name}")
+        for name, value in model.values().items()
+    }
 
 
 def device_values(
@@ -153,17 +194,29 @@ def device_values(
     if sixteen_bits and required == DEFAULT_PRECISION and _faster_in_bf16(device):
         required = "bf16"
     own = preset.peaks.get(device.name, {}) if preset else {}
-    rates = {name: peak.dense for name, peak in device.peaks.items()} | ({} if not own else dict(own))
+    rates = {name: peak.dense for name, peak in device.peaks.items()} | (
+        {} if not own else dict(own)
+    )
     available = list(own) if own else list(rates)
     compute = peak_precision(required, available)
     if compute is None:
-        warnings.append(f"{device.title} has no dense peak at {required} or wider in its spec: times that need peak_flops are not known")
+        warnings.append(
+            f"{device.title} has no dense peak at {required} or wider in its spec: times that need peak_flops are not known"
+        )
     else:
         if compute != required:
-            warnings.append(f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}")
-        where = f"preset {preset.name}" if own and preset else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
+            warnings.append(
+                f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}"
+            )
+        where = (
+            f"preset {preset.name}"
+            if own and preset
+            else str(device.source_of(device.peaks[compute]))
+        )  # type: ignore[index]
         given["peak_flops"] = SourcedValue(
-            Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text
+            Num(rates[compute].value, INPUTS["peak_flops"].dimension),
+            f"{device.name}, {compute} dense: {where}",
+            rates[compute].text,
         )
     for name, valued in _device_numbers(device).items():
         given[name] = _device_given(device, name, valued, str(device.source_of(valued)))
@@ -171,7 +224,12 @@ def device_values(
         given["price"] = _list_price(device, price)
     if device.memory.reported is None:
         label = device.memory.capacity
-        given["mem_capacity"] = _device_given(device, "mem_capacity", label, f"{device.source_of(label)} (the label; what the driver reports is not known)")
+        given["mem_capacity"] = _device_given(
+            device,
+            "mem_capacity",
+            label,
+            f"{device.source_of(label)} (the label; what the driver reports is not known)",
+        )
     if device.host_link is not None:
         for name, why in OVER_HOST_LINK.items():
             given.setdefault(name, _device_given(device, name, device.host_link.bandwidth, why))
@@ -180,7 +238,9 @@ def device_values(
 
 def _faster_in_bf16(device: HardwareSpec) -> bool:
     """Whether bf16 is the 16-bit format that a device is made for (Gaudi 3: 1,678 TFLOP/s, and 459 in fp16)."""
-    rates = {name: device.peaks[name].dense.value for name in ("fp16", "bf16") if name in device.peaks}
+    rates = {
+        name: device.peaks[name].dense.value for name in ("fp16", "bf16") if name in device.peaks
+    }
     return len(rates) == 2 and rates["bf16"] > rates["fp16"]
 
 
@@ -192,17 +252,30 @@ OVER_HOST_LINK = {
 
 
 def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> SourcedValue:
-    return SourcedValue(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
+    return SourcedValue(
+        Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text
+    )
 
 
 def _list_price(device: HardwareSpec, price: ValueRange) -> SourcedValue:
     """The median of the list prices of a device; a range where there are several."""
     asked = [listed for listed in device.prices if listed.kind == "on_demand"]
     if price.low == price.high:
-        return SourcedValue(Num(price.low, dimension("price")), f"{device.name}: {asked[0].provider}: {device.source_of(asked[0])}", asked[0].price.text)
-    dates = sorted((source.date or source.consulted or "")[:7] for source in map(device.source_of, asked))
+        return SourcedValue(
+            Num(price.low, dimension("price")),
+            f"{device.name}: {asked[0].provider}: {device.source_of(asked[0])}",
+            asked[0].price.text,
+        )
+    dates = sorted(
+        (source.date or source.consulted or "")[:7] for source in map(device.source_of, asked)
+    )
     when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
-    return SourcedValue(price, f"{device.name}: median of {len(asked)} list prices on demand, {when}", price.text, listed=True)
+    return SourcedValue(
+        price,
+        f"{device.name}: median of {len(asked)} list prices on demand, {when}",
+        price.text,
+        listed=True,
+    )
 
 
 def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
@@ -234,7 +307,14 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, SourcedValue]
     for name in values:
         parts = sorted(part for part in of_parts if base_name(part) == name)
         if parts:
-            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
+            problems.append(
+                Problem(
+                    "given",
+                    f"{name} differs between parts of this model",
+                    path=name,
+                    hint=f"set {' and '.join(parts)}",
+                )
+            )
     if problems:
         raise InputError(problems)
 
@@ -258,7 +338,9 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
         length = sum((sizes[name] for name in known), Fraction(0))
         if length > model.max_context:
             subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
-            remarks.append(f"{subject} {int(length):,} tokens, which exceeds {model.shown_name}'s maximum context of {model.max_context:,} tokens")
+            remarks.append(
+                f"{subject} {int(length):,} tokens, which exceeds {model.shown_name}'s maximum context of {model.max_context:,} tokens"
+            )
     return remarks
 
 
@@ -266,7 +348,9 @@ def lengths(given: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
     """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
     return {
-        name: setting.high if isinstance(setting, ValueRange) else setting.value for name, setting in settings.items() if isinstance(setting, (ValueRange, Num))
+        name: setting.high if isinstance(setting, ValueRange) else setting.value
+        for name, setting in settings.items()
+        if isinstance(setting, (ValueRange, Num))
     }
 
 
@@ -292,12 +376,20 @@ def check_prefix(given: Mapping[str, SourcedValue]) -> None:
     most, least = _end(cached.setting, "high"), _end(prompt.setting, "low")
     if most is not None and least is not None and most > least:
         message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
-        raise InputError(Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}"))
+        raise InputError(
+            Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}")
+        )
 
 
 def _end(setting: Setting, which: str) -> Fraction | None:
     """The low or the high end of a setting; None of a formula."""
-    end: Fraction | None = getattr(setting, which) if isinstance(setting, ValueRange) else setting.value if isinstance(setting, Num) else None
+    end: Fraction | None = (
+        getattr(setting, which)
+        if isinstance(setting, ValueRange)
+        else setting.value
+        if isinstance(setting, Num)
+        else None
+    )
     return end
 
 
@@ -311,27 +403,59 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
     for name in DEGREES:
         if name in given and isinstance(ends := given[name].setting, ValueRange):
             values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
-            hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
-            raise InputError(Problem(given[name].source, f"{name} is a range; a number of devices is one, or a list", path=name, hint=hint))
+            hint = (
+                f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
+            )
+            raise InputError(
+                Problem(
+                    given[name].source,
+                    f"{name} is a range; a number of devices is one, or a list",
+                    path=name,
+                    hint=hint,
+                )
+            )
     degrees = {name: number for name in DEGREES if (number := number_of(given, name)) is not None}
     for name, degree in degrees.items():
         if degree.denominator != 1 or degree < 1:
-            raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is not a number of devices", path=name, hint="write 1, 2, 4 …"))
+            raise InputError(
+                Problem(
+                    given[name].source,
+                    f"{name} {float(degree):g} is not a number of devices",
+                    path=name,
+                    hint="write 1, 2, 4 …",
+                )
+            )
     tp = degrees.get("tp", Fraction(1))
-    for name in sorted(name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"):
+    for name in sorted(
+        name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"
+    ):
         heads = number_of(given, name)
         if heads is not None and heads.denominator == 1 and heads % tp and tp % heads:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             raise InputError(
-                Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")
+                Problem(
+                    given["tp"].source,
+                    f"tp {tp} cannot share out {heads} key and value heads",
+                    path="tp",
+                    hint=f"{permitted}, or a multiple of {heads}",
+                )
             )
     batch, pp = number_of(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
     if batch < pp:
         warnings.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
-    layers = sum((number_of(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"), Fraction(0))
+    layers = sum(
+        (number_of(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"),
+        Fraction(0),
+    )
     if layers and pp > layers:
-        warnings.append(f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one")
-    if layers and degrees.get("ep", Fraction(1)) > 1 and not any(base_name(name) == "n_experts" for name in given):
+        warnings.append(
+            f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one"
+        )
+    if (
+        layers
+        and degrees.get("ep", Fraction(1)) > 1
+        and not any(base_name(name) == "n_experts" for name in given)
+    ):
         warnings.append(f"ep {degrees['ep']} has no effect: the model has no experts")
 
 
@@ -349,14 +473,24 @@ def check_heads(given: Mapping[str, SourcedValue], engine: EngineProfile) -> Non
         if heads is not None and heads.denominator == 1 and heads % tp:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             message = f"tp {tp} does not divide {heads} query heads, which {engine.said} refuses"
-            raise InputError(Problem(given["tp"].source, message, path="tp", hint=f"{permitted}; or --engine ideal"))
+            raise InputError(
+                Problem(
+                    given["tp"].source, message, path="tp", hint=f"{permitted}; or --engine ideal"
+                )
+            )
 
 
 def groups_inside(given: Mapping[str, SourcedValue], engine: EngineProfile) -> list[str]:
     """That a layout has more devices than the same numbers have on the line of an engine that forms attention's groups inside its tensor-parallel ones."""
     tp, groups = (number_of(given, name) or Fraction(1) for name in ("tp", "attention_dp"))
     both = [given[name].source for name in ("tp", "attention_dp") if name in given]
-    if engine.spec.data_parallel != "inside" or tp == 1 or groups == 1 or tp % groups or VARIANT in both:
+    if (
+        engine.spec.data_parallel != "inside"
+        or tp == 1
+        or groups == 1
+        or tp % groups
+        or VARIANT in both
+    ):
         return []
     alike = f"tp {tp // groups}, attention_dp {groups}"
     return [
@@ -364,7 +498,9 @@ def groups_inside(given: Mapping[str, SourcedValue], engine: EngineProfile) -> l
     ]
 
 
-def number_of(given: Mapping[str, SourcedValue], name: str, defaults: bool = False) -> Fraction | None:
+def number_of(
+    given: Mapping[str, SourcedValue], name: str, defaults: bool = False
+) -> Fraction | None:
     """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
     setting = given[name].setting if name in given else default_of(name) if defaults else None
     return setting.value if isinstance(setting, Num) else None

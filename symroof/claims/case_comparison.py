@@ -54,26 +54,46 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     >>> diff(case, "300 MB", "kv_cache_bytes")
     Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
     """
-    sides = {side: number for side in (a, b) if isinstance(side, str) and (number := split_number_side(side))}
+    sides = {
+        side: number
+        for side in (a, b)
+        if isinstance(side, str) and (number := split_number_side(side))
+    }
     if sides:
         return _with_number(a, b, sides, quantity, study)
     return waterfall(resolve_side(a, study, b).first, resolve_side(b, study, a).first, quantity)
 
 
-def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None) -> Waterfall:
+def _with_number(
+    a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None
+) -> Waterfall:
     """The steps where one side is a number.
 
     Raises:
         InputError: both are; the number is of another quantity.
     """
     if a in numbers and b in numbers:
-        raise InputError(Problem(str(a), "and the other side are both numbers", hint="one side is a case, whose choices are tried"))
+        raise InputError(
+            Problem(
+                str(a),
+                "and the other side are both numbers",
+                hint="one side is a case, whose choices are tried",
+            )
+        )
     first = isinstance(a, str) and a in numbers
     number, case = (str(a), b) if first else (str(b), a)
     name, value = numbers[number]
-    asked = known(quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE)
+    asked = known(
+        quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE
+    )
     if name and known(name) != asked:
-        raise InputError(Problem(number, f"is a number of {name}, but {asked} was requested", hint=f"quantity={name!r}"))
+        raise InputError(
+            Problem(
+                number,
+                f"is a number of {name}, but {asked} was requested",
+                hint=f"quantity={name!r}",
+            )
+        )
     way = waterfall_to_text(resolve_side(case, study, None), asked, value)
     return way.reversed() if first else way
 
@@ -89,9 +109,21 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
     text = os.fspath(side)
     if not is_preset(text):
         return load_study(text)
-    base = study or (other if isinstance(other, Study) else load_study(os.fspath(other)) if other is not None and not is_preset(os.fspath(other)) else None)
+    base = study or (
+        other
+        if isinstance(other, Study)
+        else load_study(os.fspath(other))
+        if other is not None and not is_preset(os.fspath(other))
+        else None
+    )
     if base is None:
-        raise InputError(Problem(text, "a preset counts a study, and there is none", hint="give study=, or a study as the other side"))
+        raise InputError(
+            Problem(
+                text,
+                "a preset counts a study, and there is none",
+                hint="give study=, or a study as the other side",
+            )
+        )
     return study_under_preset(text, base)
 
 
@@ -123,8 +155,12 @@ def require_study(text: str) -> None:
     """
     if not is_file(text) and not is_path(text) and not has_entry("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
-        hint = near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
-        raise InputError(Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint))
+        hint = (
+            near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
+        )
+        raise InputError(
+            Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint)
+        )
 
 
 def is_file(text: str) -> bool:
@@ -144,7 +180,10 @@ def is_preset(text: str) -> bool:
     return text == SYMROOF or (not is_file(text) and has_entry("presets", text))
 
 
-NUMBER = re.compile(r"\s*(?:(?P<name>[A-Za-z]\w*)\s*=(?!=)(?P<named>.*)|(?P<plain>(?:~|about )?\s*[\d.].*))", re.DOTALL)
+NUMBER = re.compile(
+    r"\s*(?:(?P<name>[A-Za-z]\w*)\s*=(?!=)(?P<named>.*)|(?P<plain>(?:~|about )?\s*[\d.].*))",
+    re.DOTALL,
+)
 
 
 def split_number_side(text: str) -> tuple[str, str] | None:
@@ -168,7 +207,9 @@ def waterfall_to_text(study: Study, quantity: str, text: str) -> Waterfall:
     name, written = parse_claim(quantity, text, text)
     made = origins(study, name, written.agrees)
     telling = () if is_coincidence(chance_share(made, written)) else made.explanations
-    return to_number(study, name, written.number, next((entry for entry in telling if entry.changes), None))
+    return to_number(
+        study, name, written.number, next((entry for entry in telling if entry.changes), None)
+    )
 
 
 def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
@@ -184,7 +225,13 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
     except ValueError as error:
         raise InputError(Problem(where, f"{printed}: {error}")) from None
     if written.value is None:
-        raise InputError(Problem(where, f"{text.strip()[:40]!r} is not a number", hint=f"write {printed} = 14.2 with its unit"))
+        raise InputError(
+            Problem(
+                where,
+                f"{text.strip()[:40]!r} is not a number",
+                hint=f"write {printed} = 14.2 with its unit",
+            )
+        )
     return printed, written
 
 
@@ -193,7 +240,12 @@ def chance_share(made: Origins, written: WrittenNumber) -> float | None:
 
     None where the case gives the number unchanged, and where there is nothing to compare: a bound, a range, a number that is not positive.
     """
-    plain = written.value is not None and not written.operator and written.low is None and written.number > 0
+    plain = (
+        written.value is not None
+        and not written.operator
+        and written.low is None
+        and written.number > 0
+    )
     if not plain or made.derived <= 0 or not made.values:
         return None
     values = [value for value in made.values if value > 0 and value != made.derived]

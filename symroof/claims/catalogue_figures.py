@@ -30,17 +30,23 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
     """
     entry, rest = _split(path)
     device = entry in _names("hardware")
-    if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")):
+    if device and rest.startswith(
+        ("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")
+    ):
         return _of_device(path, entry, rest)
     study = Study(hardware=entry) if device else Study(model=entry)
     try:
         name = known(rest)
     except InputError as error:
-        raise InputError(Problem("catalogue", f"{path}: no such figure", hint=error.problems[0].hint)) from None
+        raise InputError(
+            Problem("catalogue", f"{path}: no such figure", hint=error.problems[0].hint)
+        ) from None
     try:
         value = study.exact(name)
     except NoValueHere as error:
-        raise NoValueHere(Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")) from None
+        raise NoValueHere(
+            Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")
+        ) from None
     if not isinstance(value, Fraction):
         raise InputError(Problem("catalogue", f"{path} is not a number"))
     return value, (QUANTITIES.get(name) or INPUTS[name]).unit
@@ -68,7 +74,11 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     entry, rest = _split(path)
     if rest.startswith("peaks."):
         _, precision, kind = rest.split(".")
-        return ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision}) if kind == "dense" else None
+        return (
+            ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision})
+            if kind == "dense"
+            else None
+        )
     name = canonical(INPUT_OF_FIGURE.get(rest, rest))
     if name not in INPUTS and name not in QUANTITIES:
         return None
@@ -76,7 +86,11 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
 
 
 def _names(kind: str) -> set[str]:
-    return {alias for entry in catalogue.entries(kind).values() for alias in (entry.name, *entry.aliases)}
+    return {
+        alias
+        for entry in catalogue.entries(kind).values()
+        for alias in (entry.name, *entry.aliases)
+    }
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -84,7 +98,13 @@ def _split(path: str) -> tuple[str, str]:
     names = _names("hardware") | _names("models")
     entry = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
     if entry is None:
-        raise InputError(Problem("catalogue", f"{path} begins with no device or model of the catalogue", hint=nearest(path.partition(".")[0], names)))
+        raise InputError(
+            Problem(
+                "catalogue",
+                f"{path} begins with no device or model of the catalogue",
+                hint=nearest(path.partition(".")[0], names),
+            )
+        )
     return entry, path[len(entry) + 1 :]
 
 
@@ -98,12 +118,25 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
             raise InputError(Problem("catalogue", f"{path}: {spec.title} has no {kind} peak there"))
         return peak.value, "FLOP/s"
     if isinstance(numbers.get(rest), Peak):
-        raise InputError(Problem("catalogue", f"{path} is a peak of several kinds", hint=f"write {path}.dense or {path}.sparse"))
+        raise InputError(
+            Problem(
+                "catalogue",
+                f"{path} is a peak of several kinds",
+                hint=f"write {path}.dense or {path}.sparse",
+            )
+        )
     if rest == "price" and spec.price:
         return spec.price.middle, "USD/s"
     if rest not in numbers:
         raise InputError(
-            Problem("catalogue", f"{path}: no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))]))
+            Problem(
+                "catalogue",
+                f"{path}: no such figure",
+                hint=nearest(
+                    rest,
+                    [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))],
+                ),
+            )
         )
     value = numbers[rest].value
     return value.value, describe(value.dimension) if value.dimension else ""
@@ -112,7 +145,9 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
 # ---------------------------------------------------------------------------------------------- taken for one another
 
 
-def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
+def confusable_figures(
+    bound_case: BoundCase, symbol: str, kind: str
+) -> tuple[tuple[str, Fraction], ...]:
     """Other figures of the catalogue that are easily taken for an input's own, each with its name.
 
     Args:
@@ -138,7 +173,9 @@ def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[t
     if device is None:
         return ()
     if kind == "precisions":
-        return tuple((name, peak.dense.value) for name, peak in device.peaks.items() if name != compute)
+        return tuple(
+            (name, peak.dense.value) for name, peak in device.peaks.items() if name != compute
+        )
     others = [(part.name, _figure(part, symbol, compute)) for part in other_parts(device, kind)]
     return tuple((name, value) for name, value in others if value)
 
@@ -175,12 +212,19 @@ def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
     product, sort = device.name.partition("-")[0], _sort(device)
     if kind == "generations":
         own = {part.name for part in kin}
-        return [part for part in made_by(device.vendor) if part.name not in own and _sort(part) == sort]
+        return [
+            part for part in made_by(device.vendor) if part.name not in own and _sort(part) == sort
+        ]
     others = [part for part in kin if part.name != device.name]
     if kind == "relatives":
         return [part for part in others if _sort(part) != sort]
     alike = product not in LINES_OF_PRODUCTS
-    return [part for part in others if _sort(part) == sort and (alike and part.name.partition("-")[0] == product) is (kind == "siblings")]
+    return [
+        part
+        for part in others
+        if _sort(part) == sort
+        and (alike and part.name.partition("-")[0] == product) is (kind == "siblings")
+    ]
 
 
 LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
@@ -205,12 +249,24 @@ def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | 
 @lru_cache(maxsize=16)
 def made_by(vendor: str) -> tuple[HardwareSpec, ...]:
     """The parts of a vendor."""
-    documents = [entry.document for entry in catalogue.entries("hardware").values() if isinstance(entry.document.data, dict)]
-    return tuple(build(document, HardwareSpec) for document in documents if document.data.get("vendor") == vendor)
+    documents = [
+        entry.document
+        for entry in catalogue.entries("hardware").values()
+        if isinstance(entry.document.data, dict)
+    ]
+    return tuple(
+        build(document, HardwareSpec)
+        for document in documents
+        if document.data.get("vendor") == vendor
+    )
 
 
 @lru_cache(maxsize=64)
 def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
     """The parts of one architecture: the first word of its name, so that Blackwell Ultra is kin of Blackwell."""
     kin = architecture.split()[:1]
-    return tuple(part for part in made_by(vendor) if (part.architecture or "").split()[:1] == kin) if kin else ()
+    return (
+        tuple(part for part in made_by(vendor) if (part.architecture or "").split()[:1] == kin)
+        if kin
+        else ()
+    )

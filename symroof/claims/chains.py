@@ -32,30 +32,57 @@ def chain(claim: ClaimSpec) -> Judgement:
     for step in claim.steps:
         result = _derived(step, claim, study, true)
         if result.value is None:
-            return Judgement(claim, "wrong", str(step.value), reason=result.reason, flags=result.flags)
+            return Judgement(
+                claim, "wrong", str(step.value), reason=result.reason, flags=result.flags
+            )
         written = _written(step, result)
         part = compared(claim, written, result)
         if result.number is None:  # a truth or a label, which no later step can calculate with
-            parts.append(replace(part, claimed=f"{step.name} {part.claimed}", derived=f"{step.name} {part.derived}"))
+            parts.append(
+                replace(
+                    part,
+                    claimed=f"{step.name} {part.claimed}",
+                    derived=f"{step.name} {part.derived}",
+                )
+            )
             continue
         again = _derived(step, claim, study, stated)
         sound = again.number is not None and written.verdict(again.number) in HOLDS
         unsound += [] if sound else [len(parts)]
-        slips = () if sound or part.verdict in HOLDS else _slips(step, claim, written, again, stated)
-        parts.append(replace(part, slips=slips, claimed=f"{step.name} {part.claimed}", derived=f"{step.name} {part.derived}"))
+        slips = (
+            () if sound or part.verdict in HOLDS else _slips(step, claim, written, again, stated)
+        )
+        parts.append(
+            replace(
+                part,
+                slips=slips,
+                claimed=f"{step.name} {part.claimed}",
+                derived=f"{step.name} {part.derived}",
+            )
+        )
         unit = strict(parse_unit(result.unit).dimension) if result.unit else ()
         true[step.name] = result.number, unit
         stated[step.name] = written.value if written.value is not None else result.number, unit
-    verdict, reason = (worst(parts).verdict, worst(parts).reason) if not unsound else ("inconsistent", f"{_does_not_follow(parts, unsound)}")
+    verdict, reason = (
+        (worst(parts).verdict, worst(parts).reason)
+        if not unsound
+        else ("inconsistent", f"{_does_not_follow(parts, unsound)}")
+    )
     if late := _resting(claim, parts):
         reason = "; ".join(filter(None, (reason, f"passed on to {', '.join(late)}")))
-    slips = tuple(replace(slip, text=f"{step.name}: {slip.text}") for step, part in zip(claim.steps, parts, strict=True) for slip in part.slips)
+    slips = tuple(
+        replace(slip, text=f"{step.name}: {slip.text}")
+        for step, part in zip(claim.steps, parts, strict=True)
+        for slip in part.slips
+    )
     return Judgement(claim, verdict, reason=reason, slips=slips, **joined(parts))
 
 
 def _does_not_follow(parts: Sequence[Judgement], unsound: Sequence[int]) -> str:
     first = parts[unsound[0]]
-    return f"a step does not follow from the numbers written before it: {first.claimed}" + (f", where {first.derived} comes out" if len(parts) == 1 else "")
+    return f"a step does not follow from the numbers written before it: {first.claimed}" + (
+        f", where {first.derived} comes out" if len(parts) == 1 else ""
+    )
 
 
 def _resting(claim: ClaimSpec, parts: Sequence[Judgement]) -> list[str]:
@@ -71,10 +98,18 @@ def _resting(claim: ClaimSpec, parts: Sequence[Judgement]) -> list[str]:
     return late
 
 
-def _slips(step: StepSpec, claim: ClaimSpec, written: WrittenNumber, again: Derived, stated: Steps) -> tuple[SlipExplanation, ...]:
+def _slips(
+    step: StepSpec, claim: ClaimSpec, written: WrittenNumber, again: Derived, stated: Steps
+) -> tuple[SlipExplanation, ...]:
     """What leads from the numbers written before a step to its own: a step that is wrong only because they are has no slip of its own."""
     given = with_settings(claim, step.given).given
-    own = ClaimSpec(id=step.name, quantity=step.quantity, expression=step.expression, given=given, value=step.value)
+    own = ClaimSpec(
+        id=step.name,
+        quantity=step.quantity,
+        expression=step.expression,
+        given=given,
+        value=step.value,
+    )
     return explain(own, written, again, stated)
 
 
@@ -86,11 +121,18 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
     if not step.quantity:
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     name = quantity_name(step.quantity, claim.given)
-    return Derived(study.exact(name), study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
+    return Derived(
+        study.exact(name),
+        study.first.case.theory.symbol(name).unit,
+        flags=study.result(name).flags,
+        answers=study.first,
+    )
 
 
 def _written(step: StepSpec, result: Derived) -> WrittenNumber:
     try:
         return read_written(step.value, result.unit)
     except ValueError as error:
-        raise InputError(Problem(step.name, f"{error}; derived {value_text(result.value, result.unit)}")) from None
+        raise InputError(
+            Problem(step.name, f"{error}; derived {value_text(result.value, result.unit)}")
+        ) from None

@@ -23,7 +23,13 @@ from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.judgement import HOLDS, Judgement
-from symroof.claims.read.claim_files import CLAIM_FILES, ClaimFile, not_a_claim_file, read_claims, read_claims_leniently
+from symroof.claims.read.claim_files import (
+    CLAIM_FILES,
+    ClaimFile,
+    not_a_claim_file,
+    read_claims,
+    read_claims_leniently,
+)
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES
 from symroof.claims.read.prose_numbers import Figure
@@ -49,7 +55,13 @@ WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
 
 
 def check(
-    paths: Any, *, read_past_errors: bool = False, track: Track = untracked, efficiency: str | None = None, engine: str | None = None, **given: Any
+    paths: Any,
+    *,
+    read_past_errors: bool = False,
+    track: Track = untracked,
+    efficiency: str | None = None,
+    engine: str | None = None,
+    **given: Any,
 ) -> Report:
     """Check the hand calculations of claim files and Markdown notes, or one formula as a SymPy equation.
 
@@ -79,14 +91,25 @@ def check(
     >>> claim.verdict, claim.difference.factor
     ('wrong', n_heads/n_kv_heads)
     """
-    defaults = {name: word for name, word in (("efficiency", efficiency), ("engine", engine)) if word is not None}
+    defaults = {
+        name: word
+        for name, word in (("efficiency", efficiency), ("engine", engine))
+        if word is not None
+    }
     if is_sympy(paths):
         return _judged_formula(paths, defaults | given)
     if given:
-        raise InputError(Problem(next(iter(given)), "settings belong in the file; keywords are accepted only with an equation"))
+        raise InputError(
+            Problem(
+                next(iter(given)),
+                "settings belong in the file; keywords are accepted only with an equation",
+            )
+        )
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if defaults:
-        request_of(efficiency=efficiency, engine=engine)  # a wrong word is the caller's fault, and no claim's
+        request_of(
+            efficiency=efficiency, engine=engine
+        )  # a wrong word is the caller's fault, and no claim's
     return _check(several, read_past_errors, track, defaults=defaults)
 
 
@@ -118,7 +141,10 @@ def _check(
 
 def _with_defaults(defaults: Mapping[str, str], source: ClaimFile) -> ClaimFile:
     """The claims of a file with default settings."""
-    claims = tuple(claim.model_copy(update={"given": {**defaults, **claim.given}}) for claim in source.spec.claims)
+    claims = tuple(
+        claim.model_copy(update={"given": {**defaults, **claim.given}})
+        for claim in source.spec.claims
+    )
     return replace(source, spec=source.spec.model_copy(update={"claims": claims}))
 
 
@@ -132,7 +158,11 @@ def _text_of(path: str | os.PathLike[str]) -> str:
         return read_text(path)
     except InputError as error:
         known = Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES)
-        raise error if known or not Path(path).is_file() else InputError(not_a_claim_file(os.fspath(path))) from None
+        raise (
+            error
+            if known or not Path(path).is_file()
+            else InputError(not_a_claim_file(os.fspath(path)))
+        ) from None
 
 
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
@@ -141,9 +171,17 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
     sides = (tree.left, tree.right) if isinstance(tree, Compare) and tree.operator == "=" else ()
     named = next((i for i, side in enumerate(sides) if isinstance(side, Name)), None)
     if named is None:
-        raise InputError(Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200]))
+        raise InputError(
+            Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200])
+        )
     quantity, formula = text(sides[named]), text(sides[1 - named])
-    claim = ClaimSpec(id=quantity, says=str(equation)[:LONGEST_SHOWN], quantity=quantity, formula=formula, given=given)
+    claim = ClaimSpec(
+        id=quantity,
+        says=str(equation)[:LONGEST_SHOWN],
+        quantity=quantity,
+        formula=formula,
+        given=given,
+    )
     judgement = judge(claim)
     if judgement.verdict == "unchecked":
         raise InputError(Problem("expression", judgement.reason, source=str(equation)[:200]))
@@ -163,21 +201,40 @@ def check_study(study: Study) -> Report:
     """
     file = Path(study.document.file).resolve() if study.document else Path("study")
     names = [*study.declared, *(threshold.name for threshold in study.declared.thresholds)]
-    return _check([file.parent / name for name in (study.spec.claims if study.spec else ())], declared=dict.fromkeys(names, str(file)))
+    return _check(
+        [file.parent / name for name in (study.spec.claims if study.spec else ())],
+        declared=dict.fromkeys(names, str(file)),
+    )
 
 
-def _judged(sources: list[ClaimFile], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
+def _judged(
+    sources: list[ClaimFile], problems: Iterable[Problem] = (), track: Track = untracked
+) -> Report:
     """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
     every = list(problems)
-    for source, judged in zip(sources, map(with_derived_rates, _in_time(sources, track)), strict=True):
+    for source, judged in zip(
+        sources, map(with_derived_rates, _in_time(sources, track)), strict=True
+    ):
         ids = by_id(judged)
         own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
         own = _passed_on(source, own)
-        every += [_fault(source, i, claim) for i, claim in enumerate(own) if isinstance(claim.judgement.error, InputError)]
+        every += [
+            _fault(source, i, claim)
+            for i, claim in enumerate(own)
+            if isinstance(claim.judgement.error, InputError)
+        ]
         if late := [claim for claim in own if isinstance(claim.judgement.error, TimeoutError)]:
             message = f"{len(late):,} claims from here on were {TOO_LATE}"
-            every.append(Problem(source.document.file, message, late[0].line, late[0].column, hint="check them in smaller files"))
+            every.append(
+                Problem(
+                    source.document.file,
+                    message,
+                    late[0].line,
+                    late[0].column,
+                    hint="check them in smaller files",
+                )
+            )
         claims += own
     return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
 
@@ -194,7 +251,11 @@ def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Judgement]]:
         written = _as_written(sources[k].document, i, claim)
         shared = note.shared[i] if (note := sources[k].note) else frozenset()
         late = claim.form != "unchecked" and time.monotonic() > end
-        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE)) if late else judge(written, shared))
+        judged[k].append(
+            Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE))
+            if late
+            else judge(written, shared)
+        )
     return judged
 
 
@@ -218,20 +279,40 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
 
     changes: dict[str, Any] = {"value": text(claim.value, "value")}
     if isinstance(claimed_value := claim.values.get("value"), list):
-        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(claimed_value)]}
+        changes["values"] = {
+            **claim.values,
+            "value": [text(value, "values", "value", i) for i, value in enumerate(claimed_value)],
+        }
     if claim.steps:
-        changes["steps"] = tuple(step.model_copy(update={"value": text(step.value, "steps", i, "value")}) for i, step in enumerate(claim.steps))
+        changes["steps"] = tuple(
+            step.model_copy(update={"value": text(step.value, "steps", i, "value")})
+            for i, step in enumerate(claim.steps)
+        )
     return claim.model_copy(update=changes)
 
 
-def _checked(source: ClaimFile, index: int, judgement: Judgement, ids: Mapping[str, Judgement]) -> Checked:
+def _checked(
+    source: ClaimFile, index: int, judgement: Judgement, ids: Mapping[str, Judgement]
+) -> Checked:
     """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
     try:
         settled = with_conflict(judgement, ids)
-        if source.note and (unsound := source.note.wrong_arithmetic.get(index)) and settled.error is None:
+        if (
+            source.note
+            and (unsound := source.note.wrong_arithmetic.get(index))
+            and settled.error is None
+        ):
             settled = _unsound(settled, unsound)
-        elif source.note and (figure := source.note.figures[index]) and any(one.follows and one.result.start == figure.start for one in source.note.arithmetic):
-            settled = replace(settled, slips=tuple(slip for slip in settled.slips if slip.slip != "arithmetic"))  # it is written out, and right
+        elif (
+            source.note
+            and (figure := source.note.figures[index])
+            and any(
+                one.follows and one.result.start == figure.start for one in source.note.arithmetic
+            )
+        ):
+            settled = replace(
+                settled, slips=tuple(slip for slip in settled.slips if slip.slip != "arithmetic")
+            )  # it is written out, and right
         return _placed(source, index, settled)
     except Exception as error:
         return _placed(source, index, failed_judgement(judgement.claim, error))
@@ -243,9 +324,15 @@ def _placed(source: ClaimFile, index: int, judgement: Judgement) -> Checked:
     line, column = note.places[index] if note else source.document.places[("claims", index)]
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
-    correction = _correction(judgement, claimed) if judgement.verdict == "wrong" and not judgement.parts else ""
+    correction = (
+        _correction(judgement, claimed)
+        if judgement.verdict == "wrong" and not judgement.parts
+        else ""
+    )
     faulty = index in source.skipped or isinstance(judgement.error, (InputError, TimeoutError))
-    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, faulty)
+    return Checked(
+        judgement, source.document.file, line, column, claimed, correction, figure, faulty
+    )
 
 
 def _unsound(judgement: Judgement, text: str) -> Judgement:
@@ -262,12 +349,20 @@ def _passed_on(source: ClaimFile, claims: list[Checked]) -> list[Checked]:
     starts, arithmetic = line_starts(source.document.text), list(source.note.arithmetic)
 
     def later(figure: Figure) -> tuple[str, ...]:
-        return tuple(f"{one.result.text} in line {bisect_right(starts, one.result.start)}" for one in dependent_equations(figure, arithmetic))
+        return tuple(
+            f"{one.result.text} in line {bisect_right(starts, one.result.start)}"
+            for one in dependent_equations(figure, arithmetic)
+        )
 
     def misleads(claim: Checked) -> bool:
-        return claim.verdict in FAILS and (claim.ratio is None or abs(claim.ratio - 1) > CLOSE_ENOUGH)
+        return claim.verdict in FAILS and (
+            claim.ratio is None or abs(claim.ratio - 1) > CLOSE_ENOUGH
+        )
 
-    return [replace(claim, passed_on=later(claim.figure)) if claim.figure and misleads(claim) else claim for claim in claims]
+    return [
+        replace(claim, passed_on=later(claim.figure)) if claim.figure and misleads(claim) else claim
+        for claim in claims
+    ]
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:

@@ -43,8 +43,15 @@ def difference(comparison: Comparison) -> Difference:
     def shown(tree: Expr | None) -> Any:
         return None if tree is None else expression(tree)
 
-    terms = tuple((expression(term.product), to_sympy(Num(term.claimed)), to_sympy(Num(term.derived))) for term in comparison.terms)
-    return Difference(shown(comparison.factor), terms, tuple((shown(arm.claimed), shown(arm.derived)) for arm in comparison.arms))
+    terms = tuple(
+        (expression(term.product), to_sympy(Num(term.claimed)), to_sympy(Num(term.derived)))
+        for term in comparison.terms
+    )
+    return Difference(
+        shown(comparison.factor),
+        terms,
+        tuple((shown(arm.claimed), shown(arm.derived)) for arm in comparison.arms),
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,13 +161,22 @@ class Checked:
     @property
     def far_off(self) -> bool:
         """Whether a conditional claim is so far off without its condition that readers are misled; never one that states what it ``needs``."""
-        return self.verdict == "conditional" and not self.claim.needs and self.ratio is not None and abs(self.ratio - 1) > FAR_OFF
+        return (
+            self.verdict == "conditional"
+            and not self.claim.needs
+            and self.ratio is not None
+            and abs(self.ratio - 1) > FAR_OFF
+        )
 
     def finding(self, strict: bool = False) -> bool:
         """Whether it needs action: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable."""
         if self.verdict in FAILS or self.far_off:
             return True
-        return strict and (self.verdict == "conditional" or bool(self.flags) or (self.verdict == "unchecked" and self.claim.form != "unchecked"))
+        return strict and (
+            self.verdict == "conditional"
+            or bool(self.flags)
+            or (self.verdict == "unchecked" and self.claim.form != "unchecked")
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The claim in the form of the contract; numbers in base units."""
@@ -214,13 +230,23 @@ class Report:
         return tuple(claim for claim in self.claims if claim.failure is not None)
 
     def as_json(self) -> dict[str, Any]:
-        errors = {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}
-        return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
+        errors = (
+            {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}
+        )
+        return {
+            "schema": "symroof/check/1",
+            "claims": [claim.as_json() for claim in self.claims],
+            "summary": self.summary,
+            **errors,
+        }
 
     def _repr_html_(self) -> str:
         from symroof.drawing.table_formats import html_table
 
-        rows = ([f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason] for c in self.claims)
+        rows = (
+            [f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason]
+            for c in self.claims
+        )
         return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))
 
     def __repr__(self) -> str:

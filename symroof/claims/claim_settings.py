@@ -37,7 +37,9 @@ LAYERED = ("layers", "d_model", "vocab_size", "tied_embeddings", "norm", "positi
 """Fields of a model that a claim may state in full instead of a name."""
 WORDS = ("efficiency", "engine")
 """Settings that are a word: where efficiencies come from, and of which engine."""
-SETTABLE = frozenset({*SPECS, *WORDS, "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES})
+SETTABLE = frozenset(
+    {*SPECS, *WORDS, "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES}
+)
 """Names of settings that are no switch: models and devices, precisions, symbols."""
 SWITCH_NAMES = frozenset({*SWITCHES, "detail"})
 
@@ -59,7 +61,13 @@ def study_of(settings: Settings) -> Study:
             raise InputError(Problem(name, "expected one name"))
     for name, value in settings.items():
         if name in SETTABLE and isinstance(value, (list, tuple, Mapping)):
-            raise InputError(Problem(name, "expected one value: a claim is of one case", hint="a row of a table is written with values"))
+            raise InputError(
+                Problem(
+                    name,
+                    "expected one value: a claim is of one case",
+                    hint="a row of a table is written with values",
+                )
+            )
     from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
     return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
 
@@ -68,12 +76,20 @@ def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str,
     """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
     given = claim.get("given", {})
     theory = declaring_file(str(claim), declared)
-    return {**claim, "given": {"theory": theory, **given}} if theory and isinstance(given, dict) else claim
+    return (
+        {**claim, "given": {"theory": theory, **given}}
+        if theory and isinstance(given, dict)
+        else claim
+    )
 
 
 def declaring_file(text: str, declared: Mapping[str, str]) -> str:
     """The file that declares a name of a text; empty where none of them is declared."""
-    return next((declared[word] for word in WORD.findall(text) if word in declared), "") if declared else ""
+    return (
+        next((declared[word] for word in WORD.findall(text) if word in declared), "")
+        if declared
+        else ""
+    )
 
 
 def declarations_of(settings: Settings) -> Declarations:
@@ -115,8 +131,14 @@ def _with_model(settings: Settings) -> Settings:
     if "layers" not in settings:
         return settings
     fields = {name: settings[name] for name in LAYERED if name in settings}
-    spec = build(Document("given", {"name": "given", "title": "the given layers", **fields}, {}, (), ""), ModelSpec)
-    return {**{name: value for name, value in settings.items() if name not in LAYERED}, "model": spec}
+    spec = build(
+        Document("given", {"name": "given", "title": "the given layers", **fields}, {}, (), ""),
+        ModelSpec,
+    )
+    return {
+        **{name: value for name, value in settings.items() if name not in LAYERED},
+        "model": spec,
+    }
 
 
 def _switch_value(value: Any) -> str:
@@ -145,7 +167,10 @@ def settings_text(settings: Settings) -> str:
         if name in without:
             continue
         inner = value.items() if isinstance(value, Mapping) else ((name, value),)
-        words += [f"{key} {number_text(item) if isinstance(item, Fraction) else _switch_value(item)}" for key, item in inner]
+        words += [
+            f"{key} {number_text(item) if isinstance(item, Fraction) else _switch_value(item)}"
+            for key, item in inner
+        ]
     return ", ".join([*words, *(["the links left out"] if without else [])])
 
 
@@ -184,12 +209,20 @@ def normalized(claim: Settings, base: Path | None) -> Normalized:
     {'batch': 2, 'assume': {'detail': 'weights'}}
     """
     result = Normalized(dict(claim))
-    result.data |= {name: _normalized(result, claim[name], (name,), base) for name in ("given", "needs") if name in claim}
+    result.data |= {
+        name: _normalized(result, claim[name], (name,), base)
+        for name in ("given", "needs")
+        if name in claim
+    }
     if isinstance(cases := claim.get("between"), (list, tuple)):
-        result.data["between"] = [_normalized(result, case, ("between", i), base) for i, case in enumerate(cases)]
+        result.data["between"] = [
+            _normalized(result, case, ("between", i), base) for i, case in enumerate(cases)
+        ]
     if isinstance(steps := claim.get("steps"), (list, tuple)):
         result.data["steps"] = [
-            {**step, "given": _normalized(result, step["given"], ("steps", i, "given"), base)} if isinstance(step, Mapping) and "given" in step else step
+            {**step, "given": _normalized(result, step["given"], ("steps", i, "given"), base)}
+            if isinstance(step, Mapping) and "given" in step
+            else step
             for i, step in enumerate(steps)
         ]
     return result
@@ -200,7 +233,9 @@ def _normalized(result: Normalized, settings: object, place: Location, base: Pat
         return settings  # the validation of the claim reports it
     switches = {name: value for name, value in settings.items() if is_switch(str(name), value)}
     others = {
-        name: str(resolve_path(value, base)) if name in SPECS and isinstance(value, str) and is_path(value, base) else value
+        name: str(resolve_path(value, base))
+        if name in SPECS and isinstance(value, str) and is_path(value, base)
+        else value
         for name, value in settings.items()
         if name not in switches
     }

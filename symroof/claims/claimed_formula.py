@@ -14,7 +14,18 @@ from symroof.formula.compare import Comparison, compare, lower_order, same
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute, unrounded_argument, without_rounding
 from symroof.formula.text import number_text, text
-from symroof.formula.tree import WRITTEN_OUT, ArgMax, Call, Compare, Expr, Name, Num, names, parts, size
+from symroof.formula.tree import (
+    WRITTEN_OUT,
+    ArgMax,
+    Call,
+    Compare,
+    Expr,
+    Name,
+    Num,
+    names,
+    parts,
+    size,
+)
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput, neutral_default
 from symroof.theory.layout import DEGREES
@@ -75,19 +86,36 @@ class ClaimedFormula:
         """Bytes per number that the derived formula has and the claim neither names nor states, each as the case has it:
         ``2*params`` says nothing of ``weight_bytes_per_param``."""
         derived = names(self.substituted(self.derived, self.expansion_stops[-1]))
-        unstated = [name for name in ROLE_INPUT.values() if name in derived and name not in names(self.claimed) and name not in self.stated_widths]
-        return {name: f"{number_text(Fraction(self.answers.case.evaluate(Name(name))))} byte" for name in unstated}
+        unstated = [
+            name
+            for name in ROLE_INPUT.values()
+            if name in derived
+            and name not in names(self.claimed)
+            and name not in self.stated_widths
+        ]
+        return {
+            name: f"{number_text(Fraction(self.answers.case.evaluate(Name(name))))} byte"
+            for name in unstated
+        }
 
     @cached_property
     def stated_widths(self) -> set[str]:
         """Bytes per number that the claim's settings say. A formula may have them as a plain number, so that it differs in dimension."""
-        return {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given} & {*ROLE_INPUT.values()}
+        return {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given} & {
+            *ROLE_INPUT.values()
+        }
 
     @cached_property
     def answers(self) -> BoundCase:
         """The claim's case; a degree of parallelism that the formula names may be any there, unless the claim sets it to several devices."""
         case = self._set.case
-        return self._set.without_values([name for name in names(self.claimed) if name in DEGREES and (name not in case.given or case.value(name) == 1)])
+        return self._set.without_values(
+            [
+                name
+                for name in names(self.claimed)
+                if name in DEGREES and (name not in case.given or case.value(name) == 1)
+            ]
+        )
 
     @cached_property
     def _set(self) -> BoundCase:
@@ -98,13 +126,25 @@ class ClaimedFormula:
         """The claim's formula over symroof's names; ``where`` defines letters of its own."""
         source = self.claim.formula or ""
         with formula_errors("formula", source):
-            own = {str(name): resolved(read_formula(str(value))) for name, value in self.claim.where.items()}
+            own = {
+                str(name): resolved(read_formula(str(value)))
+                for name, value in self.claim.where.items()
+            }
             tree = read_formula(source, tuple(own))
-        tree = substitute(tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)})
+        tree = substitute(
+            tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)}
+        )
         unknown = [name for name in names(tree) if not self._set.case.theory.knows(name)]
         if unknown:
             hint = nearest(unknown[0], self._set.case.theory.own.known)
-            raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
+            raise InputError(
+                Problem(
+                    "formula",
+                    f"unknown name {unknown[0]!r}",
+                    hint=hint or "define it in where",
+                    source=source[:200],
+                )
+            )
         check_numbers("formula", tree, self._set.case)
         return tree
 
@@ -115,40 +155,58 @@ class ClaimedFormula:
             from symroof.analysis.solution import formula_trees
             from symroof.analysis.solve import solve
 
-            form = formula_trees(solve(self.claim.threshold, self.answers, self.claim.solve_for)).closed_form
+            form = formula_trees(
+                solve(self.claim.threshold, self.answers, self.claim.solve_for)
+            ).closed_form
             if form is None:
-                raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
+                raise NoValueHere(
+                    Problem(self.claim.threshold, "has no closed form to compare with")
+                )
             return form
         name = quantity_name(self.claim.quantity, self.claim.given)
         if name in dict(self.assumed_identities):
             return Name(name)
         definition = self.answers.case.formula_or_name(name, complete=False)
         if isinstance(definition, (Compare, ArgMax)):
-            raise InputError(Problem("quantity", f"{name} is true/false or a category, not a formula"))
+            raise InputError(
+                Problem("quantity", f"{name} is true/false or a category, not a formula")
+            )
         return definition
 
     @property
     def asked(self) -> Expr:
         """The quantity by its name, or the closed form of the threshold."""
-        return self.derived if self.claim.threshold else Name(printed_name(self.claim.quantity or ""))
+        return (
+            self.derived if self.claim.threshold else Name(printed_name(self.claim.quantity or ""))
+        )
 
     @property
     def unit(self) -> str:
         """The base unit of the claimed quantity; empty for a threshold, whose unknown is counted."""
-        return "" if self.claim.threshold else self.answers.case.theory.symbol(quantity_name(self.claim.quantity, self.claim.given)).unit
+        return (
+            ""
+            if self.claim.threshold
+            else self.answers.case.theory.symbol(
+                quantity_name(self.claim.quantity, self.claim.given)
+            ).unit
+        )
 
     @cached_property
     def expansion_stops(self) -> tuple[frozenset[str], ...]:
         """The names at which expansion stops: those of the claim's formula, and where that differs the inputs among them, but for what
         would be too long."""
-        return tuple(stops for stops in self.own_stops if not self._too_long(stops)) or self.own_stops
+        return (
+            tuple(stops for stops in self.own_stops if not self._too_long(stops)) or self.own_stops
+        )
 
     @cached_property
     def own_stops(self) -> tuple[frozenset[str], ...]:
         """The names of the claim's formula, and where that differs the inputs among them. An input in the formula stays a name whatever its
         default is: a formula over ``tp`` is about any number of devices."""
         own = frozenset(names(self.claimed))
-        inputs = frozenset(name for name in own if self.answers.case.theory.definition(name) is None)
+        inputs = frozenset(
+            name for name in own if self.answers.case.theory.definition(name) is None
+        )
         return (own, inputs) if inputs != own else (own,)
 
     @property
@@ -164,7 +222,11 @@ class ClaimedFormula:
         of = self.answers.case.theory.dimension
         comparisons = []
         for stops in self.expansion_stops:
-            comparisons.append(compare(self.substituted(self.claimed, stops), self.substituted(self.derived, stops), of))
+            comparisons.append(
+                compare(
+                    self.substituted(self.claimed, stops), self.substituted(self.derived, stops), of
+                )
+            )
             if comparisons[-1].verdict == "equal":
                 return comparisons[-1]
         return comparisons[0]
@@ -172,28 +234,49 @@ class ClaimedFormula:
     def omitted_bends(self) -> tuple[Call, ...]:
         """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
         for stops in self.expansion_stops:
-            claimed, derived = self.substituted(self.claimed, stops), self.substituted(self.derived, stops)
+            claimed, derived = (
+                self.substituted(self.claimed, stops),
+                self.substituted(self.derived, stops),
+            )
             bent = self.bends(claimed, derived)
             if bent and same(claimed, without_rounding(derived, bent)):
                 others = {part: [other for other in bent if other != part] for part in bent}
-                return tuple(part for part in bent if compare(claimed, without_rounding(derived, others[part])).verdict != "equal")
+                return tuple(
+                    part
+                    for part in bent
+                    if compare(claimed, without_rounding(derived, others[part])).verdict != "equal"
+                )
         return ()
 
     @staticmethod
     def bends(claimed: Expr, derived: Expr) -> list[Call]:
         """Floors and roundings that only the derived formula has."""
-        return [part for part in parts(derived) if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)]
+        return [
+            part
+            for part in parts(derived)
+            if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)
+        ]
 
     def substituted(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets is replaced by its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
-        kept = stops.union(*({name, *names(read_formula(formula))} for name, formula in self.assumed_identities))
+        kept = stops.union(
+            *({name, *names(read_formula(formula))} for name, formula in self.assumed_identities)
+        )
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
-        whole = self.expanded(tree, kept | {name for name in explicit if isinstance(case.given.get(name), Num)})
+        whole = self.expanded(
+            tree, kept | {name for name in explicit if isinstance(case.given.get(name), Num)}
+        )
         put: dict[str, Expr] = {}
         for name in names(whole):
-            stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
+            stands = (
+                case.given.get(name)
+                if name in explicit
+                else neutral_default(name)
+                if name not in case.given
+                else None
+            )
             if stands is not None and name not in kept:
                 put[name] = stands
         opened = substitute(whole, put)
@@ -233,7 +316,9 @@ class ClaimedFormula:
             while len(put) < MOST_TRIAL_VALUES:
                 case = self.answers.case.changed(put)
                 try:
-                    over, below = (Fraction(case.evaluate(side)) for side in (self.claimed, self.derived))
+                    over, below = (
+                        Fraction(case.evaluate(side)) for side in (self.claimed, self.derived)
+                    )
                 except MissingInput as error:
                     put[error.name] = value
                     continue
@@ -248,7 +333,9 @@ class ClaimedFormula:
         """The same in a case of its own, where the claim's names neither a model nor a device; the values it was tried at are then not named."""
         if {"model", "hardware", "layers"} & self.claim.given.keys():
             return None
-        there = replace(self, claim=self.claim.model_copy(update={"given": {**TRIAL_CASE, **self.claim.given}}))
+        there = replace(
+            self, claim=self.claim.model_copy(update={"given": {**TRIAL_CASE, **self.claim.given}})
+        )
         try:
             ratio = there.numeric_ratio()
         except InputError:
@@ -278,7 +365,12 @@ class DetailLevel:
         """Whether the sides are equal: sooner known than how they differ."""
         sides = self.sides
         return (
-            any(same(sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops)) for stops in sides.expansion_stops)
+            any(
+                same(
+                    sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops)
+                )
+                for stops in sides.expansion_stops
+            )
             and self.own.verdict == "equal"
         )
 
@@ -286,4 +378,11 @@ class DetailLevel:
     def for_long_prompts(self) -> bool:
         """Whether the sides are equal but for a token more or less in a prompt of many: ``S^2`` for ``S*(S + 1)``."""
         sides = self.sides
-        return any(lower_order(sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops), "prompt") for stops in sides.expansion_stops)
+        return any(
+            lower_order(
+                sides.substituted(sides.claimed, stops),
+                sides.substituted(sides.derived, stops),
+                "prompt",
+            )
+            for stops in sides.expansion_stops
+        )

@@ -59,7 +59,15 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
         InputError: no note among the files, a target that is one of them, one target for several notes.
     """
     targets = copy_paths(report.files, out, in_place)
-    return [corrected(file, [claim for claim in report.claims if claim.file == file], target, requested=out is not None) for file, target in targets.items()]
+    return [
+        corrected(
+            file,
+            [claim for claim in report.claims if claim.file == file],
+            target,
+            requested=out is not None,
+        )
+        for file, target in targets.items()
+    ]
 
 
 def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
@@ -71,15 +79,30 @@ def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[st
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
-        raise InputError(Problem(", ".join(every)[:200], "is not a Markdown note; only numbers in notes are corrected"))
+        raise InputError(
+            Problem(
+                ", ".join(every)[:200],
+                "is not a Markdown note; only numbers in notes are corrected",
+            )
+        )
     originals = {Path(file).resolve() for file in every}
     targets: dict[str, Path] = {}
     for file in notes:
         target = Path(file).resolve() if in_place else _copy_path(file, out, len(notes))
         if not in_place and target.resolve() in originals:
-            raise InputError(Problem(str(target), "is an original; a copy never replaces one", hint="--in-place replaces it"))
+            raise InputError(
+                Problem(
+                    str(target),
+                    "is an original; a copy never replaces one",
+                    hint="--in-place replaces it",
+                )
+            )
         if target in targets.values():
-            raise InputError(Problem(str(target), "would hold two corrected notes", hint="take them one at a time"))
+            raise InputError(
+                Problem(
+                    str(target), "would hold two corrected notes", hint="take them one at a time"
+                )
+            )
         targets[file] = target
     return targets
 
@@ -91,36 +114,54 @@ def _copy_path(file: str, out: str | None, notes: int) -> Path:
     if out.endswith(("/", os.sep)) or Path(out).is_dir():
         return Path(out) / path.name
     if notes > 1:
-        raise InputError(Problem(out, "is one file for several notes", hint="give a folder: -o DIR/"))
+        raise InputError(
+            Problem(out, "is one file for several notes", hint="give a folder: -o DIR/")
+        )
     return Path(out)
 
 
 def corrected(file: str, claims: list[Checked], target: Path, requested: bool = False) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
     original = read_text(file)
-    wrong = {i: _change(claim, original) for i, claim in enumerate(claims) if claim.verdict in FAILS}
+    wrong = {
+        i: _change(claim, original) for i, claim in enumerate(claims) if claim.verdict in FAILS
+    }
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
     owned = {i for i, (figure, _) in changes.items() if figure.start in held}
     left |= dict.fromkeys(owned, "another claim confirms it")
     changes = {i: change for i, change in changes.items() if i not in owned}
-    for check, reason in ((_agreed, "two claims correct it differently"), (_that_hold, "the claim would still fail with the corrected number")):
+    for check, reason in (
+        (_agreed, "two claims correct it differently"),
+        (_that_hold, "the claim would still fail with the corrected number"),
+    ):
         good = check(changes, original, file, len(claims))
         left |= dict.fromkeys(changes.keys() - good, reason)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
     dependents = tuple(_dependents(file, original, claims, [claims[i] for i in changes]))
-    return Copy(target, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), requested, dependents)
+    return Copy(
+        target,
+        content,
+        tuple(claims[i] for i in changes),
+        tuple((claims[i], left[i]) for i in sorted(left)),
+        requested,
+        dependents,
+    )
 
 
-def _dependents(file: str, original: str, claims: list[Checked], changed: list[Checked]) -> Iterator[tuple[str, ...]]:
+def _dependents(
+    file: str, original: str, claims: list[Checked], changed: list[Checked]
+) -> Iterator[tuple[str, ...]]:
     """What else in a note depends on each corrected number: arithmetic that gives it, later numbers, and the same number again."""
     if not changed:
         return
     starts, arithmetic = line_starts(original), read_note(original, file).arithmetic
-    known = {other.figure.start for other in claims if other.figure} | {operand.start for one in arithmetic for operand in one.operands}
+    known = {other.figure.start for other in claims if other.figure} | {
+        operand.start for one in arithmetic for operand in one.operands
+    }
     free = [one for one in numbers_of(original, file) if one.start not in known]
 
     def line(place: int) -> int:
@@ -129,9 +170,17 @@ def _dependents(file: str, original: str, claims: list[Checked], changed: list[C
     for claim in changed:
         figure = claim.figure
         assert figure is not None
-        sources = [f"{one.text} in line {line(figure.start)}, whose result it is" for one in arithmetic if one.result.start == figure.start]
+        sources = [
+            f"{one.text} in line {line(figure.start)}, whose result it is"
+            for one in arithmetic
+            if one.result.start == figure.start
+        ]
         again = [one for one in free if same_number(one, figure)]
-        yield (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
+        yield (
+            *sources,
+            *claim.passed_on,
+            *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]),
+        )
 
 
 def _change(claim: Checked, text: str) -> Change | str:
@@ -155,7 +204,9 @@ def _agreed(changes: Changes, *_: object) -> set[int]:
     replacements: dict[tuple[int, int], set[str]] = {}
     for figure, digits in changes.values():
         replacements.setdefault((figure.start, figure.end), set()).add(digits)
-    return {i for i, (figure, _) in changes.items() if len(replacements[figure.start, figure.end]) == 1}
+    return {
+        i for i, (figure, _) in changes.items() if len(replacements[figure.start, figure.end]) == 1
+    }
 
 
 def _that_hold(changes: Changes, original: str, file: str, count: int) -> set[int]:

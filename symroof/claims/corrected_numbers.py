@@ -24,7 +24,9 @@ SHOWN = {"us": "µs", "byte": "B"}
 
 def rewritten(digits: str, value: Fraction) -> str:
     """A value with as many significant digits as a written number, and never fewer than its whole part has."""
-    if value == 0 or (value.denominator == 1 and "." not in digits):  # exact, and no decimals were written
+    if value == 0 or (
+        value.denominator == 1 and "." not in digits
+    ):  # exact, and no decimals were written
         return f"{value.numerator:,}" if "," in digits else str(value.numerator)
     significant = precision(digits)[1]
     with localcontext() as context:
@@ -42,7 +44,11 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
     except UnitError:
         return None
     digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
-    return digits.replace(".", ",") if figure.decimal_comma else digits.replace(",", figure.thousands_mark)
+    return (
+        digits.replace(".", ",")
+        if figure.decimal_comma
+        else digits.replace(",", figure.thousands_mark)
+    )
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:
@@ -102,7 +108,9 @@ def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:
         ValueError: a figure is to be replaced by two different numbers.
     """
     parts, place = [], 0
-    for start, end, digits in sorted({(figure.start, figure.end, digits) for figure, digits in changes}):
+    for start, end, digits in sorted(
+        {(figure.start, figure.end, digits) for figure, digits in changes}
+    ):
         if start < place:
             raise ValueError("two numbers for one place")
         parts += [text[place:start], digits]

@@ -16,9 +16,28 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
 
 MILLION = "1000000"
-CACHE = ("kv_cache_bytes", "peak_kv_cache_bytes", "kv_cache_bytes_per_device", "peak_kv_cache_bytes_per_device")
-RATES = ("decode_throughput", "sustained_throughput", "decode_throughput_per_device", "sustained_throughput_per_device", "request_throughput")
-WORK = ("prefill_flops", "prefill_bytes", "decode_flops", "decode_bytes", "prefill_flops_per_device", "decode_flops_per_device", "decode_bytes_per_device")
+CACHE = (
+    "kv_cache_bytes",
+    "peak_kv_cache_bytes",
+    "kv_cache_bytes_per_device",
+    "peak_kv_cache_bytes_per_device",
+)
+RATES = (
+    "decode_throughput",
+    "sustained_throughput",
+    "decode_throughput_per_device",
+    "sustained_throughput_per_device",
+    "request_throughput",
+)
+WORK = (
+    "prefill_flops",
+    "prefill_bytes",
+    "decode_flops",
+    "decode_bytes",
+    "prefill_flops_per_device",
+    "decode_flops_per_device",
+    "decode_bytes_per_device",
+)
 COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")
 
 DIVISORS: dict[str, dict[str, str]] = {
@@ -53,9 +72,16 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
     if claim.form != "quantity" or claim.per is not None or claim.value is None:
         return claim
     own = figures(str(claim.value))
-    if not own or (len(own) > 1 and not own[0].denominators):  # of 1K tokens the thousand is a number of its own
+    if not own or (
+        len(own) > 1 and not own[0].denominators
+    ):  # of 1K tokens the thousand is a number of its own
         return claim
-    same = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
+    same = (
+        figure
+        for figure in figures(claim.says)
+        if (figure.number, figure.unit.partition("/")[0])
+        == (own[0].number, own[0].unit.partition("/")[0])
+    )
     of = own[0].denominators or next((figure.denominators for figure in same), ())
     return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
 
@@ -71,7 +97,11 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
     of = denominators(f"1 per {claim.per}", 0, 1)
     if not of:
         raise InputError(
-            Problem("per", f"{claim.per[:40]!r} is not something a number can be per", hint="write device, request, layer, head, token or 1K tokens")
+            Problem(
+                "per",
+                f"{claim.per[:40]!r} is not something a number can be per",
+                hint="write device, request, layer, head, token or 1K tokens",
+            )
         )
     return of
 
@@ -79,18 +109,30 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
 def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
     """The formula a claim's number is of: its quantity, divided where the words around the number say so."""
     divisors = [(one, DIVISORS.get(one.kind, {}).get(name)) for one in denominators_of(claim)]
-    known = [(one.count, divisor) for one, divisor in divisors if divisor and (one.count != 1 or divisor != "1")]
+    known = [
+        (one.count, divisor)
+        for one, divisor in divisors
+        if divisor and (one.count != 1 or divisor != "1")
+    ]
     if not known:
         return Name(name)
     count = Fraction(1)
     for many, _ in known:
         count *= many
-    return resolved(parse(f"{name}*{count.numerator}/({'*'.join(f'({divisor})' for _, divisor in known)}*{count.denominator})"))
+    return resolved(
+        parse(
+            f"{name}*{count.numerator}/({'*'.join(f'({divisor})' for _, divisor in known)}*{count.denominator})"
+        )
+    )
 
 
 def denominator_text(claim: ClaimSpec, value: str, other: str) -> str:
     """The sentence of the slip: the number is right of something else than the words say."""
-    of = " of a ".join(["", *(str(one) for one in reversed(denominators_of(claim)))]).removeprefix(" of a ").removeprefix(" ")
+    of = (
+        " of a ".join(["", *(str(one) for one in reversed(denominators_of(claim)))])
+        .removeprefix(" of a ")
+        .removeprefix(" ")
+    )
     return f"{value} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {other}"
 
 

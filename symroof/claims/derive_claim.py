@@ -81,18 +81,33 @@ def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether a claim counts less than everything where that changes what binds: weights alone at a prompt of 7, or with a
     cache that no batch outgrows."""
     quantity, theory = claim.quantity or "", answers.case.theory
-    if quantity not in theory.definitions or not theory.timed(quantity) or "detail" not in claim.given.get("assume", {}):
+    if (
+        quantity not in theory.definitions
+        or not theory.timed(quantity)
+        or "detail" not in claim.given.get("assume", {})
+    ):
         return False
     bound = f"{'prefill' if quantity.startswith(('prefill', 'ttft')) else 'decode'}_bound"
-    bounds = [result.value for one in (answers, answers.with_switches(**DETAIL["exact"])) if (result := one.get(bound)) is not None]
+    bounds = [
+        result.value
+        for one in (answers, answers.with_switches(**DETAIL["exact"]))
+        if (result := one.get(bound)) is not None
+    ]
     return len(bounds) == 2 and bounds[0] != bounds[1]
 
 
 def _timed(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
     formulas = [formula for formula in (claim.relation, claim.expression) if formula]
-    claimed_quantity_formula = [claim.quantity, claim.compare, *(name for formula in formulas for name in names(resolved(parse(formula))))]
-    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in claimed_quantity_formula)
+    claimed_quantity_formula = [
+        claim.quantity,
+        claim.compare,
+        *(name for formula in formulas for name in names(resolved(parse(formula)))),
+    ]
+    return any(
+        name and name in answers.case.theory.definitions and answers.case.theory.timed(name)
+        for name in claimed_quantity_formula
+    )
 
 
 def quantity_name(text: str | None, settings: Settings) -> str:
@@ -124,7 +139,9 @@ def formula_errors(field: str, source: str) -> Iterator[None]:
     try:
         yield
     except FormulaError as error:
-        raise InputError(Problem(field, error.message, 1, error.column, source=source[:200])) from None
+        raise InputError(
+            Problem(field, error.message, 1, error.column, source=source[:200])
+        ) from None
 
 
 @contextmanager
@@ -133,7 +150,9 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
     try:
         yield
     except ArithmeticError as error:
-        raise NoValueHere(Problem(field, str(error)), error.name if isinstance(error, MissingInput) else "") from None
+        raise NoValueHere(
+            Problem(field, str(error)), error.name if isinstance(error, MissingInput) else ""
+        ) from None
 
 
 def _quantity(claim: ClaimSpec) -> Derived:
@@ -144,9 +163,16 @@ def _quantity(claim: ClaimSpec) -> Derived:
         if tree != Name(name) and isinstance(value, Fraction):
             value = study.first.case.evaluate(tree)
     result, case = study.result(name), study.first
-    ranged = tree == Name(name) and result.low is not None and result.high is not None and case.box.keys() - case.measured_box.keys()
+    ranged = (
+        tree == Name(name)
+        and result.low is not None
+        and result.high is not None
+        and case.box.keys() - case.measured_box.keys()
+    )
     span = (result.low, result.high) if ranged else None
-    return Derived(value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case)  # type: ignore[arg-type]
+    return Derived(
+        value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case
+    )  # type: ignore[arg-type]
 
 
 def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
@@ -171,7 +197,9 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
     except dimension.DimensionError as error:
         return Derived(None, reason=str(error), flags=("dimension",), answers=study.first)
     except UnknownName as error:
-        raise InputError(Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])) from None
+        raise InputError(
+            Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])
+        ) from None
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
@@ -195,9 +223,18 @@ def _threshold(claim: ClaimSpec) -> Derived:
     if solution.value is None:
         return Derived("never", unit, reason=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
-    limit = whole is not None and solution.kind == LIMIT  # beyond the last whole number that keeps a limit it is broken
+    limit = (
+        whole is not None and solution.kind == LIMIT
+    )  # beyond the last whole number that keeps a limit it is broken
     value, other = (whole, None) if limit else (solution.value, whole)
-    return Derived(value, unit, alternative=other, reason=solution.reason, flags=solution.flags, answers=study.first)
+    return Derived(
+        value,
+        unit,
+        alternative=other,
+        reason=solution.reason,
+        flags=solution.flags,
+        answers=study.first,
+    )
 
 
 def _relation(claim: ClaimSpec) -> Derived:
@@ -207,13 +244,23 @@ def _relation(claim: ClaimSpec) -> Derived:
         tree = resolved(parse(source))
     if isinstance(tree, Compare):
         check_numbers("relation", tree, study.first.case)
-    relation = tree if isinstance(tree, Compare) else study.first.case.formula_or_name(quantity_name(source, claim.given))
+    relation = (
+        tree
+        if isinstance(tree, Compare)
+        else study.first.case.formula_or_name(quantity_name(source, claim.given))
+    )
     parts = range_outcomes(claim, relation) if claim.for_all else None
-    if parts and parts.in_closed_form:  # the outcomes of a search of the whole range, in a thousandth of its time
+    if (
+        parts and parts.in_closed_form
+    ):  # the outcomes of a search of the whole range, in a thousandth of its time
         return _throughout(claim, parts.outcomes, parts, study)
     possible: Sequence[Value]
     if isinstance(tree, Compare):
-        possible = study.first.ranges.truths(tree) if claim.for_all and tree.operator != "=" else (study.first.case.evaluate(tree),)
+        possible = (
+            study.first.ranges.truths(tree)
+            if claim.for_all and tree.operator != "="
+            else (study.first.case.evaluate(tree),)
+        )
     else:
         result = study.result(source)
         if result.without_range:
@@ -222,14 +269,20 @@ def _relation(claim: ClaimSpec) -> Derived:
     return _throughout(claim, possible, parts, study)
 
 
-def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: RangeOutcomes | None, study: Study) -> Derived:
+def _throughout(
+    claim: ClaimSpec, possible: Sequence[Value], parts: RangeOutcomes | None, study: Study
+) -> Derived:
     """One outcome, or that it holds in only part of the range, and where it does not; a claim that holds nowhere is wrong."""
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
-    outcomes = " or ".join(str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible)
+    outcomes = " or ".join(
+        str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible
+    )
     if read_written(claim.value, "").word not in possible:
         return Derived(outcomes, answers=study.first)
-    return Derived("in part", reason=(parts.failing if parts else "") or outcomes, answers=study.first)
+    return Derived(
+        "in part", reason=(parts.failing if parts else "") or outcomes, answers=study.first
+    )
 
 
 def _compare(claim: ClaimSpec) -> Derived:
@@ -238,8 +291,17 @@ def _compare(claim: ClaimSpec) -> Derived:
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
     if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
-        raise NoValueHere(Problem(claim.compare or "", "has no ratio here: one of the two values is not a number, or the second is 0"))
-    flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(name) else ()
+        raise NoValueHere(
+            Problem(
+                claim.compare or "",
+                "has no ratio here: one of the two values is not a number, or the second is 0",
+            )
+        )
+    flags = (
+        (DOES_NOT_FIT,)
+        if second.first.does_not_fit and second.first.case.theory.timed(name)
+        else ()
+    )
     return Derived(over / below, "", flags=flags, answers=first.first)
 
 
@@ -257,7 +319,9 @@ def _moves(claim: ClaimSpec) -> Derived:
 
 FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "quantity": _quantity,
-    "expression": lambda claim: derive_expression(claim.expression or "", study_of(claim.given), {}),
+    "expression": lambda claim: derive_expression(
+        claim.expression or "", study_of(claim.given), {}
+    ),
     "threshold": _threshold,
     "relation": _relation,
     "compare": _compare,

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.claims.claim_settings import settings_text, with_settings
-from symroof.claims.claimed_formula import ALL_ACTIVE, ClaimedFormula, DetailLevel, Identity, identity_text
+from symroof.claims.claimed_formula import (
+    ALL_ACTIVE,
+    ClaimedFormula,
+    DetailLevel,
+    Identity,
+    identity_text,
+)
 from symroof.claims.slips.context import FAILURES, dependencies
 from symroof.claims.slips.explain import OTHER_COUNTS
 from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange
@@ -55,10 +61,22 @@ EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 EMBEDDINGS_OUT, NORMS_OUT = "embeddings left out", "norms and biases left out"
 NO_POSITIONS, HEAD_OUT = "position embeddings left out", "output head left out"
 LINKS, LINKS_OUT = ("link_bytes_per_element", "link_latency"), "links left out"
-REPLACEABLE = frozenset({*REPLACED, *EMBEDDINGS, *LINKS, PARAMETERS, "link_bandwidth"}) | {symbol.name for symbol in ARCHITECTURE}
+REPLACEABLE = frozenset({*REPLACED, *EMBEDDINGS, *LINKS, PARAMETERS, "link_bandwidth"}) | {
+    symbol.name for symbol in ARCHITECTURE
+}
 """Names that a text may have something else for, or nothing; what differs by any other stays different."""
 FOR_LONG_PROMPTS = "prompt + 1 taken as prompt"
-COUNTED = frozenset({"n_layers", "n_heads", "n_kv_heads", "ffn_matrices", "experts_per_token", "n_shared_experts", "shared_blocks"})
+COUNTED = frozenset(
+    {
+        "n_layers",
+        "n_heads",
+        "n_kv_heads",
+        "ffn_matrices",
+        "experts_per_token",
+        "n_shared_experts",
+        "shared_blocks",
+    }
+)
 """Dimensions that count parts; a matrix has two others, a vector one."""
 
 
@@ -86,7 +104,10 @@ OMISSIONS = (
     Omission("verify_time", "a verification takes as long as a decode step", "itl"),
     PREFILLS_OUT,
 )  # fmt: skip
-ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}
+ROUNDED = {
+    "floor": "it is not rounded down to a whole number",
+    "ceil": "it is not rounded up to a whole number",
+}
 
 
 @dataclass(frozen=True)
@@ -115,12 +136,17 @@ class Counting:
     @property
     def settings(self) -> dict[str, Any]:
         """As settings of a claim."""
-        return {one.name: one.formula for one in self.left_out} | ({"assume": dict(self.switches)} if self.switches else {})
+        return {one.name: one.formula for one in self.left_out} | (
+            {"assume": dict(self.switches)} if self.switches else {}
+        )
 
     @property
     def words(self) -> tuple[str, ...]:
         """As a text would say it."""
-        return (*(one.words for one in self.left_out), *([settings_text({"assume": self.switches})] if self.switches else []))
+        return (
+            *(one.words for one in self.left_out),
+            *([settings_text({"assume": self.switches})] if self.switches else []),
+        )
 
 
 def conditions(claim: ClaimSpec, end: float | None = None) -> tuple[str, ...]:
@@ -141,19 +167,26 @@ def conditions(claim: ClaimSpec, end: float | None = None) -> tuple[str, ...]:
             known = len(tried)
             if not idle.intersection(counting.switches.items()):
                 found += _under(claim, counting, tried, end)
-            if counting.size == 1 and len(tried) == known:  # it does not matter to this formula, whatever else is counted otherwise
+            if (
+                counting.size == 1 and len(tried) == known
+            ):  # it does not matter to this formula, whatever else is counted otherwise
                 idle |= set(counting.switches.items())
         if found or time.process_time() > end:
             break
     return min(found, key=lambda words: (FOR_LONG_PROMPTS in words, len(words)), default=())
 
 
-def _under(claim: ClaimSpec, counting: Counting, tried: set[tuple[Expr, Expr]], end: float) -> Iterator[tuple[str, ...]]:
+def _under(
+    claim: ClaimSpec, counting: Counting, tried: set[tuple[Expr, Expr]], end: float
+) -> Iterator[tuple[str, ...]]:
     """The conditions under which a formula is right if it is counted in a way: the first that makes the two sides equal, or nearly; none where nothing
     differs from a way that was tried."""
     try:
         sides = ClaimedFormula(with_settings(claim, counting.settings))
-        both = (sides.substituted(sides.claimed, sides.expansion_stops[-1]), sides.substituted(sides.derived, sides.expansion_stops[-1]))
+        both = (
+            sides.substituted(sides.claimed, sides.expansion_stops[-1]),
+            sides.substituted(sides.derived, sides.expansion_stops[-1]),
+        )
         if both in tried or time.process_time() > end:
             return
         tried.add(both)
@@ -172,7 +205,10 @@ def _under(claim: ClaimSpec, counting: Counting, tried: set[tuple[Expr, Expr]], 
 def _holds(sides: ClaimedFormula) -> tuple[str, ...] | None:
     """What else two sides need to be equal: nothing, or a prompt so long that a token more or less does not matter; None where they differ."""
     for stops in sides.expansion_stops:
-        claimed, derived = sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops)
+        claimed, derived = (
+            sides.substituted(sides.claimed, stops),
+            sides.substituted(sides.derived, stops),
+        )
         if same(claimed, derived):
             return ()
         if lower_order(claimed, derived, "prompt"):
@@ -180,9 +216,15 @@ def _holds(sides: ClaimedFormula) -> tuple[str, ...] | None:
         bent = sides.bends(claimed, derived)
         if bent and same(claimed, without_rounding(derived, bent)):
             floors = sides.omitted_bends()
-            if any((part.function in ROUNDED and sides.numeric_ratio() is not None) or sides.bend_is_inactive(part) is False for part in floors):
+            if any(
+                (part.function in ROUNDED and sides.numeric_ratio() is not None)
+                or sides.bend_is_inactive(part) is False
+                for part in floors
+            ):
                 return None
-            return tuple(dict.fromkeys(ROUNDED.get(part.function) or reaches(part) for part in floors))
+            return tuple(
+                dict.fromkeys(ROUNDED.get(part.function) or reaches(part) for part in floors)
+            )
     return None
 
 
@@ -200,7 +242,11 @@ def countings(claim: ClaimSpec) -> Iterator[Counting]:
     """
     assumed = {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
     chosen = {} if "preset" in claim.given else expand_detail(assumed)
-    details = [{"detail": level} for level in reversed(DETAIL) if level != "exact" and not DETAIL[level].keys() & chosen.keys()]
+    details = [
+        {"detail": level}
+        for level in reversed(DETAIL)
+        if level != "exact" and not DETAIL[level].keys() & chosen.keys()
+    ]
     singles = [
         {switch: value}
         for switch, declared in SWITCHES.items()
@@ -209,7 +255,12 @@ def countings(claim: ClaimSpec) -> Iterator[Counting]:
     ]
     if "preset" in claim.given:
         details = singles = []
-    both = [detail | single for detail in details for single in singles if not DETAIL[detail["detail"]].keys() & single.keys()]
+    both = [
+        detail | single
+        for detail in details
+        for single in singles
+        if not DETAIL[detail["detail"]].keys() & single.keys()
+    ]
     ways = [Counting(tried) for tried in ({}, *details, *singles)]
     ways += [Counting(tried, left_out) for left_out in _left_out(claim) for tried in ({}, *details)]
     ways += map(Counting, both)
@@ -221,10 +272,18 @@ def _left_out(claim: ClaimSpec) -> Iterator[tuple[Omission, ...]]:
     sides = ClaimedFormula(claim)
     needed, claimed = dependencies(sides.answers.case, sides.asked), set(names(sides.claimed))
     stated = {*map(printed_name, claim.given)} | claimed
-    able = [one for one in OMISSIONS if one.name in needed - stated and (not one.mentioned or one.mentioned in claimed)]
+    able = [
+        one
+        for one in OMISSIONS
+        if one.name in needed - stated and (not one.mentioned or one.mentioned in claimed)
+    ]
     able = [one for one in able if one.name != "context" or "output" not in needed]
     for count in range(1, len(OMISSIONS) + 1):
-        yield from (several for several in itertools.combinations(able, count) if len({one.name for one in several}) == count)
+        yield from (
+            several
+            for several in itertools.combinations(able, count)
+            if len({one.name for one in several}) == count
+        )
 
 
 def replacements(sides: ClaimedFormula) -> Iterator[Conditions]:
@@ -237,34 +296,60 @@ def replacements(sides: ClaimedFormula) -> Iterator[Conditions]:
     embeddings = [name for name in EMBEDDINGS if name in lacking]
     left_out = [Conditions()]
     if embeddings:
-        words = NO_POSITIONS if "vocab_size" not in lacking else EMBEDDINGS_OUT if PARAMETERS in needed else HEAD_OUT
+        words = (
+            NO_POSITIONS
+            if "vocab_size" not in lacking
+            else EMBEDDINGS_OUT
+            if PARAMETERS in needed
+            else HEAD_OUT
+        )
         left_out.append(Conditions(tuple((name, "0") for name in embeddings), (words,)))
     if lacking.intersection(LINKS):
-        left_out += [Conditions((*one.identities, *((name, "0") for name in LINKS)), (*one.words, LINKS_OUT)) for one in left_out]
+        left_out += [
+            Conditions((*one.identities, *((name, "0") for name in LINKS)), (*one.words, LINKS_OUT))
+            for one in left_out
+        ]
     yield Conditions()
-    left = set(names(sides.substituted(sides.derived, inputs))) - set(names(sides.substituted(sides.claimed, inputs)))
+    left = set(names(sides.substituted(sides.derived, inputs))) - set(
+        names(sides.substituted(sides.claimed, inputs))
+    )
     if left - REPLACEABLE:
         return
     yield from _combined(left_out, ways)
     if ALL_ACTIVE[1] in names(sides.claimed):
         yield Conditions((ALL_ACTIVE,), (identity_text((ALL_ACTIVE,)),))
     if PARAMETERS in needed and PARAMETERS not in claimed and (matrices := _without_vectors(sides)):
-        yield from _combined([Conditions(((PARAMETERS, matrices), *one.identities), (NORMS_OUT, *one.words)) for one in left_out], ways)
+        yield from _combined(
+            [
+                Conditions(((PARAMETERS, matrices), *one.identities), (NORMS_OUT, *one.words))
+                for one in left_out
+            ],
+            ways,
+        )
 
 
-def _combined(left_out: Sequence[Conditions], ways: Sequence[Sequence[Conditions]]) -> Iterator[Conditions]:
+def _combined(
+    left_out: Sequence[Conditions], ways: Sequence[Sequence[Conditions]]
+) -> Iterator[Conditions]:
     for parts in itertools.product(left_out, *ways):
-        yield Conditions(tuple(one for part in parts for one in part.identities), tuple(word for part in parts for word in part.words))
+        yield Conditions(
+            tuple(one for part in parts for one in part.identities),
+            tuple(word for part in parts for word in part.words),
+        )
 
 
-def _ways(sides: ClaimedFormula, name: str, lacking: set[str], claimed: set[str]) -> Iterator[Conditions]:
+def _ways(
+    sides: ClaimedFormula, name: str, lacking: set[str], claimed: set[str]
+) -> Iterator[Conditions]:
     """What may stand for a dimension, if the derived formula has it and the claimed one does not, or the other way round with what it equals; one that
     both have may stay."""
     if name in claimed:
         yield Conditions()
     for formula in REPLACED[name]:
         parts = set(names(read_formula(formula)))
-        if name not in lacking and not (name in claimed and parts & lacking and not parts <= claimed):
+        if name not in lacking and not (
+            name in claimed and parts & lacking and not parts <= claimed
+        ):
             continue
         if holds(sides, (name, formula)) is not False:
             yield Conditions(((name, formula),), (identity_text(((name, formula),)),))
@@ -291,26 +376,38 @@ def _without_vectors(sides: ClaimedFormula) -> str:
     except (TooLarge, NoForm):
         return ""
     matrices = {monomial: count for monomial, count in form.over.items() if widths(monomial) > 1}
-    return text(tree_of(matrices, forms.atoms)) if form.under == ONE_TERM and matrices and len(matrices) < len(form.over) else ""
+    return (
+        text(tree_of(matrices, forms.atoms))
+        if form.under == ONE_TERM and matrices and len(matrices) < len(form.over)
+        else ""
+    )
 
 
 def simplest(claim: ClaimSpec) -> tuple[list[DetailLevel], tuple[str, ...]]:
     """The claim with everything left out that texts leave out, at each level of detail; and where it is right so, what of that it takes."""
     ways = [*countings(claim)]
     most = max(len(counting.left_out) for counting in ways)
-    levels = {counting: _level(claim, counting) for counting in ways if most and len(counting.left_out) == most}
+    levels = {
+        counting: _level(claim, counting)
+        for counting in ways
+        if most and len(counting.left_out) == most
+    }
     right = next((counting for counting, level in levels.items() if level.equal), None)
     return [*levels.values()], _fewest(claim, right).words if right else ()
 
 
 def _level(claim: ClaimSpec, counting: Counting) -> DetailLevel:
-    return DetailLevel(", ".join(counting.words), ClaimedFormula(with_settings(claim, counting.settings)))
+    return DetailLevel(
+        ", ".join(counting.words), ClaimedFormula(with_settings(claim, counting.settings))
+    )
 
 
 def _fewest(claim: ClaimSpec, counting: Counting) -> Counting:
     """A way to count under which a formula is right without what it does not take."""
     for one in counting.left_out:
-        fewer = Counting(counting.switches, tuple(other for other in counting.left_out if other != one))
+        fewer = Counting(
+            counting.switches, tuple(other for other in counting.left_out if other != one)
+        )
         if _level(claim, fewer).equal:
             return _fewest(claim, fewer)
     return counting

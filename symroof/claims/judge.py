@@ -38,25 +38,45 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
             return chain(claim)
         if claim.formula and claim.form in ("quantity", "threshold"):
             return judge_formula(claim) if claim.value is None else _formula_and_value(claim)
-        return replace(_row(claim) if claim.values else with_roof_share(_judged_with_needs(with_denominator(claim))), claim=claim)
+        return replace(
+            _row(claim)
+            if claim.values
+            else with_roof_share(_judged_with_needs(with_denominator(claim))),
+            claim=claim,
+        )
     except (InputError, ArithmeticError) as error:
-        reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
+        reason, fault = (
+            _why(error),
+            error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None,
+        )
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=fault)
     except UnknownName as error:
-        return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
+        return Judgement(
+            claim,
+            "unchecked",
+            str(claim.value or ""),
+            reason=f"unknown name {error.args[0]!r}: this model has no such part",
+        )
     except Exception as error:
         return failed_judgement(claim, error)
 
 
 def _formula_and_value(claim: ClaimSpec) -> Judgement:
     """A claim of a formula and of its value: as good as the worse of the two."""
-    alone = {"formula": claim.model_copy(update={"value": None}), "value": claim.model_copy(update={"formula": None})}
+    alone = {
+        "formula": claim.model_copy(update={"value": None}),
+        "value": claim.model_copy(update={"formula": None}),
+    }
     formula, value = (judge(one) for one in alone.values())
     worse = worst([value, formula])
     if worse is value or worse.error is not None:
         return replace(worse, claim=claim)
     return replace(
-        worse, claim=claim, claimed=value.claimed, reason="; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason))), parts=(value, formula)
+        worse,
+        claim=claim,
+        claimed=value.claimed,
+        reason="; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason))),
+        parts=(value, formula),
     )
 
 
@@ -78,8 +98,17 @@ def _row(claim: ClaimSpec) -> Judgement:
     """A row of a table: each of its values judged, as good as the worst."""
     stated = claim.values.get("value")
     lists = {name: values for name, values in claim.values.items() if name != "value"}
-    if not isinstance(stated, (list, tuple)) or not stated or any(not isinstance(v, (list, tuple)) or len(v) != len(stated) for v in lists.values()):
-        raise InputError(Problem("values", "needs value and the inputs as lists of one length, with something in them"))
+    if (
+        not isinstance(stated, (list, tuple))
+        or not stated
+        or any(not isinstance(v, (list, tuple)) or len(v) != len(stated) for v in lists.values())
+    ):
+        raise InputError(
+            Problem(
+                "values",
+                "needs value and the inputs as lists of one length, with something in them",
+            )
+        )
     parts = []
     for i, value in enumerate(stated):
         cell = with_settings(claim, {name: values[i] for name, values in lists.items()})
@@ -97,7 +126,13 @@ def _judged_with_needs(claim: ClaimSpec) -> Judgement:
         if claim.per and own.verdict not in HOLDS and (other := _of_the_whole(claim, own)):
             return other
     except (InputError, ArithmeticError) as error:
-        missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, MissingInput) else ""
+        missing = (
+            error.missing
+            if isinstance(error, NoValueHere)
+            else error.name
+            if isinstance(error, MissingInput)
+            else ""
+        )
         if not claim.needs and missing in UNSTATED:
             return _judged_without_input(claim, missing)
         if not claim.needs:
@@ -108,10 +143,22 @@ def _judged_with_needs(claim: ClaimSpec) -> Judgement:
     needing = _judged(with_settings(claim, claim.needs))
     flags = flags_of(own, needing)
     if needing.verdict not in HOLDS:
-        return explain_failure(claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged)
-    stands = f"otherwise {own.derived}" if own.derived else f"otherwise it cannot be derived: {own.reason}"
+        return explain_failure(
+            claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged
+        )
+    stands = (
+        f"otherwise {own.derived}"
+        if own.derived
+        else f"otherwise it cannot be derived: {own.reason}"
+    )
     needs = settings_text(claim.needs)
-    return replace(own, verdict="conditional", needs=(needs,), flags=flags, reason=f"holds with {needs} ({needing.derived}); {stands}")
+    return replace(
+        own,
+        verdict="conditional",
+        needs=(needs,),
+        flags=flags,
+        reason=f"holds with {needs} ({needing.derived}); {stands}",
+    )
 
 
 def _of_the_whole(claim: ClaimSpec, own: Judgement) -> Judgement | None:
@@ -139,15 +186,31 @@ def _judged(claim: ClaimSpec) -> Judgement:
     """The claim under its settings as they are."""
     result, value = derived(claim), claim.value
     if result.value is None:
-        return Judgement(claim, "wrong", str(value), result.reason, flags=result.flags, reason=result.reason)
+        return Judgement(
+            claim, "wrong", str(value), result.reason, flags=result.flags, reason=result.reason
+        )
     try:
         written = read_written(value, result.unit if result.number is not None else "")
     except DimensionMismatch as error:
         flags = (*result.flags, "dimension")
-        return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=flags, reason=f"the claimed value {error}")
+        return Judgement(
+            claim,
+            "wrong",
+            str(value),
+            value_text(result.value, result.unit),
+            flags=flags,
+            reason=f"the claimed value {error}",
+        )
     except ValueError as error:
         reason = f"the claimed value cannot be read: {error}"
-        return Judgement(claim, "unchecked", str(value), value_text(result.value, result.unit), flags=result.flags, reason=reason)
+        return Judgement(
+            claim,
+            "unchecked",
+            str(value),
+            value_text(result.value, result.unit),
+            flags=result.flags,
+            reason=reason,
+        )
     return compared(claim, written, result)
 
 
@@ -157,10 +220,25 @@ def _judged_without_input(claim: ClaimSpec, name: str) -> Judgement:
     tried = [_judged(with_settings(claim, {name: point})) for point in points]
     least = tried[0]
     if all(one.verdict in HOLDS for one in tried):
-        return replace(least, reason=f"{name} is not stated, and the claim holds for any from {points[0]:,} to {points[-1]:,}")
+        return replace(
+            least,
+            reason=f"{name} is not stated, and the claim holds for any from {points[0]:,} to {points[-1]:,}",
+        )
     if least.verdict in HOLDS:
         needs = f"a {name} so short that it does not matter"
-        return replace(least, verdict="conditional", needs=(needs,), reason=f"{name} is not stated: {least.derived} without it")
-    if len({one.derived for one in tried}) == 1:  # it does not matter at all: the claim is wrong whatever it is
+        return replace(
+            least,
+            verdict="conditional",
+            needs=(needs,),
+            reason=f"{name} is not stated: {least.derived} without it",
+        )
+    if (
+        len({one.derived for one in tried}) == 1
+    ):  # it does not matter at all: the claim is wrong whatever it is
         return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
-    return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated and changes the result")
+    return Judgement(
+        claim,
+        "unchecked",
+        least.claimed,
+        reason=f"needs {name}, which is not stated and changes the result",
+    )

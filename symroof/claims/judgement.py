@@ -67,7 +67,9 @@ def worst(parts: Sequence[Judgement]) -> Judgement:
 
 def joined(parts: Sequence[Judgement]) -> dict[str, Any]:
     """The fields of a judgement that its parts make up together."""
-    texts = {name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")}
+    texts = {
+        name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")
+    }
     return {**texts, "flags": flags_of(*parts), "parts": tuple(parts)}
 
 
@@ -83,7 +85,12 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Judg
     verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
     if derived.value == "in part" and written.word is not None:
         verdict = "conditional"
-    within = verdict == "wrong" and derived.range is not None and written.value is not None and derived.range[0] <= written.value <= derived.range[1]
+    within = (
+        verdict == "wrong"
+        and derived.range is not None
+        and written.value is not None
+        and derived.range[0] <= written.value <= derived.range[1]
+    )
     number = derived.number
     return Judgement(
         claim, "conditional" if within else verdict, written.text, value_text(derived.value, derived.unit), ratio=written.value / number if number and written.value is not None else None,
@@ -95,7 +102,15 @@ def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Judg
 def _inside(derived: Derived) -> tuple[str, ...]:
     """What a number needs that is met within the ranges of a claim and not in their middle: ``some prompt of 512..4096``."""
     answers = derived.answers
-    return tuple(f"some {name} of {answers.given[name].text}" for name in answers.box if name not in answers.measured_box) if answers else ()
+    return (
+        tuple(
+            f"some {name} of {answers.given[name].text}"
+            for name in answers.box
+            if name not in answers.measured_box
+        )
+        if answers
+        else ()
+    )
 
 
 def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
@@ -107,7 +122,13 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
     except ValueError as error:
         raise InputError(Problem("tolerance", str(error))) from None
     if share is None or share < 0:
-        raise InputError(Problem("tolerance", f"{str(claim.tolerance)[:40]!r} is not a share of the value", hint="write '5 %' or 0.05"))
+        raise InputError(
+            Problem(
+                "tolerance",
+                f"{str(claim.tolerance)[:40]!r} is not a share of the value",
+                hint="write '5 %' or 0.05",
+            )
+        )
     return share
 
 
@@ -118,7 +139,12 @@ def _reason(written: WrittenNumber, derived: Derived, verdict: str) -> str:
         return f"within the tolerance of a hedged number of {written.digits} digit{'s' * (written.digits > 1)}"
     if verdict == "rounded" and written.operator:
         return "the limit, rounded"
-    if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.margin:
+    if (
+        verdict == "rounded"
+        and derived.number is not None
+        and written.value is not None
+        and abs(derived.number - written.value) > written.margin
+    ):
         return "digits were cut off, not rounded"
     if verdict == "wrong" and derived.range is not None:
         return f"over the ranges it is {value_text(derived.range[0], derived.unit)} to {value_text(derived.range[1], derived.unit)}, in their middle {value_text(derived.value, derived.unit)}"

@@ -48,7 +48,10 @@ class RangeOutcomes:
     def failing(self) -> str:
         """Where the claim does not hold: ``not for prompt 1 to 308``."""
         ends = [(low, high) for low, high, outcome in self.parts if outcome != self.claimed]
-        return ", ".join(f"not for {self.name} {self._end(low, ceil(low))} to {self._end(high, floor(high))}" for low, high in ends)
+        return ", ".join(
+            f"not for {self.name} {self._end(low, ceil(low))} to {self._end(high, floor(high))}"
+            for low, high in ends
+        )
 
     def _end(self, value: Fraction, whole: int) -> str:
         """An end of a subrange: of a count the first or the last whole number in it."""
@@ -65,16 +68,37 @@ def range_outcomes(claim: ClaimSpec, relation: Expr) -> RangeOutcomes | None:
         ends = parse_range(span, symbol.unit, symbol.written_in)
         answers = study_of({key: value for key, value in claim.given.items() if key != name}).first
         solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]
-        cuts = {value for solution in solved for value in solution.values if ends.low < value < ends.high}
+        cuts = {
+            value
+            for solution in solved
+            for value in solution.values
+            if ends.low < value < ends.high
+        }
         pairs = pairwise(sorted({ends.low, *cuts, ends.high}))
-        inner = [(low, high) for low, high in pairs if not symbol.counted or ceil(low) <= floor(high)]  # else no whole number in it
-        middles = [(low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner]
-        parts = tuple(_whole_ends(part, relation, answers, name) if symbol.counted else part for part in middles)
-        edges = all(_outcome(relation, answers, name, end) in {outcome for _, _, outcome in parts} for end in (ends.low, ends.high))
+        inner = [
+            (low, high) for low, high in pairs if not symbol.counted or ceil(low) <= floor(high)
+        ]  # else no whole number in it
+        middles = [
+            (low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner
+        ]
+        parts = tuple(
+            _whole_ends(part, relation, answers, name) if symbol.counted else part
+            for part in middles
+        )
+        edges = all(
+            _outcome(relation, answers, name, end) in {outcome for _, _, outcome in parts}
+            for end in (ends.low, ends.high)
+        )
         claimed = read_written(claim.value, "").word
     except (InputError, NoValue, ValueError, IndexError):
         return None
-    return RangeOutcomes(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
+    return RangeOutcomes(
+        name,
+        symbol.counted,
+        parts,
+        claimed,
+        edges and bool(solved) and all(_covers(one, ends) for one in solved),
+    )
 
 
 def _whole_ends(part: Part, relation: Expr, answers: BoundCase, name: str) -> Part:
@@ -91,7 +115,9 @@ def _whole_ends(part: Part, relation: Expr, answers: BoundCase, name: str) -> Pa
 def _covers(solution: Solution, ends: ValueRange) -> bool:
     """Whether every crossing in the range is known in closed form."""
     low, high = formula_trees(solution).crossing.domain
-    return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
+    return (
+        solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
+    )
 
 
 def _edges(relation: Expr, claim: ClaimSpec) -> list[str]:

@@ -29,10 +29,21 @@ def with_conflict(judgement: Judgement, others: Mapping[str, Judgement]) -> Judg
     if other is None or judgement.error is not None:
         return judgement
     one, two = claimed_value(judgement), claimed_value(other)
-    if one is None or two is None or compatible(one, two) or len({strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}) > 1:
+    if (
+        one is None
+        or two is None
+        or compatible(one, two)
+        or len({strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}) > 1
+    ):
         return judgement
-    reason = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
-    return replace(judgement, verdict="inconsistent", reason=reason + (f"; derived {judgement.derived}" if judgement.derived else ""))
+    reason = (
+        f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
+    )
+    return replace(
+        judgement,
+        verdict="inconsistent",
+        reason=reason + (f"; derived {judgement.derived}" if judgement.derived else ""),
+    )
 
 
 def claimed_value(judgement: Judgement) -> WrittenNumber | None:
@@ -64,8 +75,13 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
         return one.word == two.word
     if one.value == two.value:
         return True
-    (low, high), (least, most) = _possible_range(one), _possible_range(two)  # that only touch: each would have to be at its very edge
-    return (low is None or most is None or low < most) and (least is None or high is None or least < high)
+    (low, high), (least, most) = (
+        _possible_range(one),
+        _possible_range(two),
+    )  # that only touch: each would have to be at its very edge
+    return (low is None or most is None or low < most) and (
+        least is None or high is None or least < high
+    )
 
 
 def _possible_range(written: WrittenNumber) -> tuple[Fraction | None, Fraction | None]:
@@ -73,7 +89,11 @@ def _possible_range(written: WrittenNumber) -> tuple[Fraction | None, Fraction |
     value = written.value or Fraction(0)
     if written.operator:
         return (None, value) if written.operator.startswith("<") else (value, None)
-    low, high = (written.low, written.high) if written.low is not None and written.high is not None else (value, value)
+    low, high = (
+        (written.low, written.high)
+        if written.low is not None and written.high is not None
+        else (value, value)
+    )
     return low - written.margin, high + written.margin
 
 
@@ -89,26 +109,49 @@ def with_derived_rates(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Judgements with those of wrong rates that follow from a latency before them."""
     settled: list[Judgement] = []
     for judgement in judgements:
-        source = _source(judgement, settled) if judgement.verdict == "wrong" and _name(judgement) in RATES else None
+        source = (
+            _source(judgement, settled)
+            if judgement.verdict == "wrong" and _name(judgement) in RATES
+            else None
+        )
         settled.append(_as_wrong_as(judgement, source) if source else judgement)
     return settled
 
 
 def _name(judgement: Judgement) -> str:
     claim = judgement.claim
-    return printed_name(claim.quantity) if claim.quantity and claim.form == "quantity" and claim.per in PER_SECOND and not judgement.parts else ""
+    return (
+        printed_name(claim.quantity)
+        if claim.quantity
+        and claim.form == "quantity"
+        and claim.per in PER_SECOND
+        and not judgement.parts
+        else ""
+    )
 
 
 def _source(rate: Judgement, before: Sequence[Judgement]) -> Judgement | None:
     """The nearest latency before, of the same case, from whose number a rate follows."""
-    same = (one for one in reversed(before) if one.verdict in NOT_AS_STATED and _name(one) in LATENCIES and one.claim.given == rate.claim.given)
+    same = (
+        one
+        for one in reversed(before)
+        if one.verdict in NOT_AS_STATED
+        and _name(one) in LATENCIES
+        and one.claim.given == rate.claim.given
+    )
     return next((one for one in same if _follows(rate, one)), None)
 
 
 def _follows(rate: Judgement, latency: Judgement) -> bool:
     written = claimed_value(rate)
     expected = _expected(rate, latency)
-    return written is not None and written.value is not None and not written.operator and expected is not None and written.agrees(expected)
+    return (
+        written is not None
+        and written.value is not None
+        and not written.operator
+        and expected is not None
+        and written.agrees(expected)
+    )
 
 
 def _expected(rate: Judgement, latency: Judgement) -> Fraction | None:
@@ -121,9 +164,19 @@ def _as_wrong_as(rate: Judgement, latency: Judgement) -> Judgement:
     place = f" in line {latency.claim.line}" if latency.claim.line else f" in {latency.claim.id}"
     expected, true = _expected(rate, latency) or Fraction(1), rate.value or Fraction(1)
     slips = tuple(
-        SlipExplanation(slip.slip, True, expected, slip.chance, f"{slip.cause}: {factor_text(expected / true)}") for slip in latency.slips if slip.named
+        SlipExplanation(
+            slip.slip, True, expected, slip.chance, f"{slip.cause}: {factor_text(expected / true)}"
+        )
+        for slip in latency.slips
+        if slip.named
     )
     reason = f"follows from {latency.claimed}{place}"
     if latency.verdict == "conditional":
-        return replace(rate, verdict="conditional", needs=latency.needs, slips=slips, reason=f"{reason}, which {latency.reason.partition(';')[0]}")
+        return replace(
+            rate,
+            verdict="conditional",
+            needs=latency.needs,
+            slips=slips,
+            reason=f"{reason}, which {latency.reason.partition(';')[0]}",
+        )
     return replace(rate, slips=slips, reason=reason)

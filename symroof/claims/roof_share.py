@@ -19,7 +19,14 @@ def with_roof_share(judgement: Judgement) -> Judgement:
     """
     claim, bound = judgement.claim, judgement.value
     named = any(slip.named for slip in judgement.slips)
-    if judgement.verdict != "wrong" or claim.form != "quantity" or named or judgement.ratio is None or not bound or judgement.unit not in ("s", *RATES):
+    if (
+        judgement.verdict != "wrong"
+        or claim.form != "quantity"
+        or named
+        or judgement.ratio is None
+        or not bound
+        or judgement.unit not in ("s", *RATES)
+    ):
         return judgement
     found = derived(claim)
     answers = found.answers
@@ -76,7 +83,10 @@ def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:
     measured = measured_case(answers).get(name)
     if measured is None or measured.low is None or measured.high is None:
         return ""
-    shares = sorted(bound / end if measured.symbol.unit == "s" else end / bound for end in (measured.low, measured.high))
+    shares = sorted(
+        bound / end if measured.symbol.unit == "s" else end / bound
+        for end in (measured.low, measured.high)
+    )
     return f"{_percent(shares[0])} to {_percent(shares[1])} %"
 
 

@@ -57,20 +57,38 @@ def explain_number(study: Study, name: str, written: WrittenNumber) -> NumberExp
     """
     answers = study.first
     result = answers.result(name)
-    if not isinstance(result.value, Fraction) or result.value <= 0 or written.value is None or written.operator or written.agrees(result.value):
+    if (
+        not isinstance(result.value, Fraction)
+        or result.value <= 0
+        or written.value is None
+        or written.operator
+        or written.agrees(result.value)
+    ):
         return NumberExplanation()
     explained = _explained(study, name, written, result.value)
     slips = tuple(entry for entry in explained if entry.slip not in FITTED_SLIPS)
     fitted = tuple(entry for entry in explained if entry.slip in FITTED_SLIPS)
-    return NumberExplanation(roof_share(answers, name, result.value, written.number / result.value, result.symbol.unit), slips, fitted)
+    return NumberExplanation(
+        roof_share(answers, name, result.value, written.number / result.value, result.symbol.unit),
+        slips,
+        fitted,
+    )
 
 
-def _explained(study: Study, name: str, written: WrittenNumber, value: Fraction) -> tuple[SlipExplanation, ...]:
+def _explained(
+    study: Study, name: str, written: WrittenNumber, value: Fraction
+) -> tuple[SlipExplanation, ...]:
     """The slips behind the number, where a claim can state the case that gives the value."""
     try:
-        claim = ClaimSpec(id="stated", quantity=name, given=dict(settings_of(study.request)), value=written.text)
+        claim = ClaimSpec(
+            id="stated", quantity=name, given=dict(settings_of(study.request)), value=written.text
+        )
         truth = derived(claim)
-        return explain(claim, written, replace(truth, answers=study.first)) if truth.number == value else ()
+        return (
+            explain(claim, written, replace(truth, answers=study.first))
+            if truth.number == value
+            else ()
+        )
     except FAILURES:
         return ()
 
@@ -84,8 +102,15 @@ def settings_of(chosen: Request) -> Settings:
     >>> settings_of(Study("llama-3-8b", prompt=[128, 256], assume={"logits": "all"}).request)
     {'model': 'llama-3-8b', 'assume': {'logits': 'all'}, 'prompt': Fraction(128, 1)}
     """
-    words = {"model": chosen.models[:1], "hardware": chosen.hardware[:1], "preset": (chosen.preset,), "draft": (chosen.draft,)}
-    settings: dict[str, Any] = {key: _named(names[0], chosen) for key, names in words.items() if names and names[0]}
+    words = {
+        "model": chosen.models[:1],
+        "hardware": chosen.hardware[:1],
+        "preset": (chosen.preset,),
+        "draft": (chosen.draft,),
+    }
+    settings: dict[str, Any] = {
+        key: _named(names[0], chosen) for key, names in words.items() if names and names[0]
+    }
     settings |= {
         key: word
         for key, word in (

@@ -24,7 +24,9 @@ Judge = Callable[[ClaimSpec], Judgement]
 
 SELDOM = 0.2
 """A simplification is reported where at most this share of random errors of the claim's size would agree with one."""
-SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
+SHARES = tuple(
+    Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85)
+)
 EFFICIENCIES = ("mfu", "mbu")
 NEVER = 1000
 """How far off a threshold is taken to be that is never reached."""
@@ -42,7 +44,9 @@ RIGHT = ("exact", "rounded")
 
 def counted_otherwise(slips: Sequence[SlipExplanation]) -> bool:
     """Whether the first explanation is another way to count and nothing else; of two slips at once, both have one text."""
-    return bool(slips) and all(slip.named and slip.slip in OTHER_COUNTS for slip in slips if slip.text == slips[0].text)
+    return bool(slips) and all(
+        slip.named and slip.slip in OTHER_COUNTS for slip in slips if slip.text == slips[0].text
+    )
 
 
 def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
@@ -53,27 +57,65 @@ def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Jud
     Args:
         judge: gives the verdict on the claim under other settings.
     """
-    if judgement.verdict != "wrong" and (judgement.verdict != "approximate" or claim.tolerance is not None):
+    if judgement.verdict != "wrong" and (
+        judgement.verdict != "approximate" or claim.tolerance is not None
+    ):
         return judgement
     judgement = replace(judgement, slips=explanations(claim))
     if judgement.verdict != "wrong":
         return judgement
     first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
     if first is not None and counted_otherwise(judgement.slips):
-        return replace(judgement, verdict="conditional", needs=(first.cause,), reason=f"holds with {first.text}")
-    table = next((slip for slip in judgement.slips if slip.cause == TABLE_COUNTED and claim.quantity == "active_params"), None)
+        return replace(
+            judgement,
+            verdict="conditional",
+            needs=(first.cause,),
+            reason=f"holds with {first.text}",
+        )
+    table = next(
+        (
+            slip
+            for slip in judgement.slips
+            if slip.cause == TABLE_COUNTED and claim.quantity == "active_params"
+        ),
+        None,
+    )
     if table:
-        return replace(judgement, verdict="conditional", needs=(TABLE_COUNTED,), reason=f"holds with {table.text}; otherwise {judgement.derived}")
+        return replace(
+            judgement,
+            verdict="conditional",
+            needs=(TABLE_COUNTED,),
+            reason=f"holds with {table.text}; otherwise {judgement.derived}",
+        )
     simple = simplification(claim, judgement, judge)
     if simple and (first is None or simple.chance <= first.chance):
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
         slips = (*simple.slips, *(slip for slip in judgement.slips if slip.slip not in named))
-        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds at {needs}; otherwise {judgement.derived}")
-    if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND_WORD.match(judgement.claimed):
-        share = round_share(claim.given, judgement.tolerance, lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT)
+        return replace(
+            judgement,
+            verdict="conditional",
+            needs=(needs,),
+            slips=slips,
+            reason=f"holds at {needs}; otherwise {judgement.derived}",
+        )
+    if (
+        (first is None or first.slip in LIKE_A_SHARE)
+        and claim.form == "quantity"
+        and not BOUND_WORD.match(judgement.claimed)
+    ):
+        share = round_share(
+            claim.given,
+            judgement.tolerance,
+            lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT,
+        )
         if share:
             needs = settings_text(share)
-            return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds with {needs}; otherwise {judgement.derived}")
+            return replace(
+                judgement,
+                verdict="conditional",
+                needs=(needs,),
+                reason=f"holds with {needs}; otherwise {judgement.derived}",
+            )
     return judgement
 
 
@@ -100,11 +142,22 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
         true = true or NEVER * number
-        tried = [(settings, judge(with_settings(claim, settings))) for settings in simplified_settings(claim)]
+        tried = [
+            (settings, judge(with_settings(claim, settings)))
+            for settings in simplified_settings(claim)
+        ]
         if not any(one.verdict in RIGHT for _, one in tried):
             near = [settings for settings, one in tried if one.verdict == "approximate"]
-            tried += [(rounder, judge(with_settings(claim, rounder))) for settings in near for rounder in with_round_params(claim, settings)]
-        values = [one.value for _, one in tried if one.value is not None and one.value > 0 and one.value != true]
+            tried += [
+                (rounder, judge(with_settings(claim, rounder)))
+                for settings in near
+                for rounder in with_round_params(claim, settings)
+            ]
+        values = [
+            one.value
+            for _, one in tried
+            if one.value is not None and one.value > 0 and one.value != true
+        ]
         share = chance(float(number), float(true), agreeing_ranges(values, written))
         first = next((settings for settings, one in tried if one.verdict in RIGHT), None)
         if first is None or share > SELDOM:
@@ -114,22 +167,40 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
         return None
 
 
-LEFT_OUT = {"kv_ignored": ("kv_traffic", "reads of the cache left out"), "attention_ignored": ("attention_flops", "attention FLOPs left out")}
+LEFT_OUT = {
+    "kv_ignored": ("kv_traffic", "reads of the cache left out"),
+    "attention_ignored": ("attention_flops", "attention FLOPs left out"),
+}
 """Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
-def _left_out(claim: ClaimSpec, settings: Mapping[str, Any], true: Fraction, claimed: Fraction, share: float, judge: Judge) -> tuple[SlipExplanation, ...]:
+def _left_out(
+    claim: ClaimSpec,
+    settings: Mapping[str, Any],
+    true: Fraction,
+    claimed: Fraction,
+    share: float,
+    judge: Judge,
+) -> tuple[SlipExplanation, ...]:
     """The slip that explains the most of what a simplification changes."""
     switched = expand_detail(settings.get("assume", {}))
     effects: list[tuple[Fraction, str, str]] = []
     for slip, (switch, text) in LEFT_OUT.items():
-        if switched.get(switch) == "off" and (value := judge(with_settings(claim, {"assume": {switch: "off"}})).value):
+        if switched.get(switch) == "off" and (
+            value := judge(with_settings(claim, {"assume": {switch: "off"}})).value
+        ):
             effects.append((max(value / true, true / value), slip, text))
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
-    return (SlipExplanation(slip, True, claimed, share, f"{text}: {factor_text(claimed / true)}"),) if factor > NOTABLE else ()
+    return (
+        (SlipExplanation(slip, True, claimed, share, f"{text}: {factor_text(claimed / true)}"),)
+        if factor > NOTABLE
+        else ()
+    )
 
 
-def round_share(settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Fraction] | None:
+def round_share(
+    settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]
+) -> dict[str, Fraction] | None:
     """The one round efficiency under which a claim holds; None where several would do, or the claim is rough.
 
     >>> round_share({}, Fraction(1, 1000), lambda changes: changes == {"mfu": Fraction(1, 2)})
@@ -138,5 +209,11 @@ def round_share(settings: Mapping[str, Any], tolerance: Fraction | None, holds: 
     """
     if tolerance is None or tolerance > SHARPEST:
         return None
-    candidates = [{name: share} for name in EFFICIENCIES if name not in settings for share in SHARES if holds({name: share})]
+    candidates = [
+        {name: share}
+        for name in EFFICIENCIES
+        if name not in settings
+        for share in SHARES
+        if holds({name: share})
+    ]
     return candidates[0] if len(candidates) == 1 else None

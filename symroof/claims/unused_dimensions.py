@@ -9,7 +9,18 @@ from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical
 
-DENSE = frozenset({"n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "ffn_matrices", "vocab_size"})
+DENSE = frozenset(
+    {
+        "n_layers",
+        "d_model",
+        "n_heads",
+        "n_kv_heads",
+        "head_dim",
+        "d_ff",
+        "ffn_matrices",
+        "vocab_size",
+    }
+)
 """Dimensions that every formula without a model may use; all others take effect through layers that have such a part."""
 OF_LAYERS = frozenset({symbol.name for symbol in ARCHITECTURE} - DENSE | {"active_params"})
 LAYERS = "layers: [{count: 61, attention: {kind: mla, …}, …}]"
@@ -28,19 +39,39 @@ def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> Non
     ...     error.problems[0].message
     'kv_lora_rank cannot be used: no model or layers with such a part are given'
     """
-    if claim.formula or claim.form not in ("quantity", "relation", "compare", "expression") or "layers" in claim.given:
+    if (
+        claim.formula
+        or claim.form not in ("quantity", "relation", "compare", "expression")
+        or "layers" in claim.given
+    ):
         return
-    described = {"active_params"} if "params" in claim.given else set()  # the two totals describe a model, of which a claim may need one
+    described = (
+        {"active_params"} if "params" in claim.given else set()
+    )  # the two totals describe a model, of which a claim may need one
     for name in claim.given:
-        if canonical(name) in OF_LAYERS - described and name not in shared and not _usable(claim, name):
-            raise InputError(Problem(name, f"{name} cannot be used: no model or layers with such a part are given", hint=f"name a model, or write {LAYERS}"))
+        if (
+            canonical(name) in OF_LAYERS - described
+            and name not in shared
+            and not _usable(claim, name)
+        ):
+            raise InputError(
+                Problem(
+                    name,
+                    f"{name} cannot be used: no model or layers with such a part are given",
+                    hint=f"name a model, or write {LAYERS}",
+                )
+            )
 
 
 def _usable(claim: ClaimSpec, name: str) -> bool:
     """Whether a dimension can matter: for what is claimed, or for anything of the claim's model."""
     if "model" in claim.given:
-        case = study_of({key: value for key, value in claim.given.items() if key != name}).first.case
-        return case.theory.knows(canonical(name)) and (canonical(name) in case.given or case.theory.definition(canonical(name)) is not None)
+        case = study_of(
+            {key: value for key, value in claim.given.items() if key != name}
+        ).first.case
+        return case.theory.knows(canonical(name)) and (
+            canonical(name) in case.given or case.theory.definition(canonical(name)) is not None
+        )
     try:
         needed = Context(claim, (claim.given,), Fraction(1), "").dependencies
     except FAILURES:

@@ -11,7 +11,9 @@ def run() -> None:
 
     try:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # replaces the handler of symroof/__init__
+            signal.signal(
+                signal.SIGINT, signal.default_int_handler
+            )  # replaces the handler of symroof/__init__
         code = _run()
     except KeyboardInterrupt:
         code = 130  # main.INTERRUPTED, which may not be imported yet
@@ -24,7 +26,9 @@ def _run() -> int:
     import sys
 
     gc.disable()  # a short process: collection costs more than it frees
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # plugin discovery reads the metadata of every installed package
+    os.environ.setdefault(
+        "PYDANTIC_DISABLE_PLUGINS", "__all__"
+    )  # plugin discovery reads the metadata of every installed package
     _open_streams()
     try:
         from symroof.cli.main import main
@@ -58,4 +62,14 @@ def _open_streams() -> None:
             if handle != number:
                 os.dup2(handle, number)
                 os.close(handle)
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", errors="backslashreplace", closefd=False))  # noqa: SIM115
+            setattr(
+                sys,
+                name,
+                open(
+                    number,
+                    "w" if number else "r",
+                    encoding="utf-8",
+                    errors="backslashreplace",
+                    closefd=False,
+                ),
+            )  # noqa: SIM115

@@ -17,16 +17,34 @@ if TYPE_CHECKING:
 
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED", required=False)
-@click.option("--catalogue", is_flag=True, help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.")
 @click.option(
-    "--fit", metavar="LIST", help="Parameters to fit, comma-separated: mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time."
+    "--catalogue",
+    is_flag=True,
+    help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.",
 )
-@click.option("-o", "--out", metavar="FILE", help="Also write the block for a study file here; - writes only the block, to standard output.")
+@click.option(
+    "--fit",
+    metavar="LIST",
+    help="Parameters to fit, comma-separated: mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Also write the block for a study file here; - writes only the block, to standard output.",
+)
 @all_option
 @study_options
 @json_option
 def command(
-    measured: str | None, catalogue: bool, study: str | None, fit: str | None, out: str | None, everything: bool, as_json: bool, **options: Any
+    measured: str | None,
+    catalogue: bool,
+    study: str | None,
+    fit: str | None,
+    out: str | None,
+    everything: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Fit MFU, MBU and overheads to measured latencies.
 
@@ -46,15 +64,32 @@ def command(
     """
     if catalogue:
         if measured or study:
-            raise click.UsageError("--catalogue takes no file: it fits the measurements of `symroof list measured`")
+            raise click.UsageError(
+                "--catalogue takes no file: it fits the measurements of `symroof list measured`"
+            )
         _catalogue(out, as_json)
         return
     if measured is None:
         raise click.UsageError("give a file of measurements, or --catalogue")
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
-    if out and out != "-" and os.path.exists(out) and any(os.path.samefile(out, path) for path in (measured, study) if path and os.path.exists(path)):
-        raise InputError(Problem(out, "is an input file, which the fitted block would overwrite", hint="write it to another file"))
+    if (
+        out
+        and out != "-"
+        and os.path.exists(out)
+        and any(
+            os.path.samefile(out, path)
+            for path in (measured, study)
+            if path and os.path.exists(path)
+        )
+    ):
+        raise InputError(
+            Problem(
+                out,
+                "is an input file, which the fitted block would overwrite",
+                hint="write it to another file",
+            )
+        )
     fitted = made.calibrate(measured, names)
     say_one_of(made.cases, "calibrating")
     if out == "-":
@@ -62,7 +97,13 @@ def command(
         return
     if out:
         write_file(out, fitted.block())
-    say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted) if everything else screen(fitted))
+    say(
+        json_text(calibration_json(fitted))
+        if as_json
+        else calibration_text(fitted)
+        if everything
+        else screen(fitted)
+    )
 
 
 def _catalogue(out: str | None, as_json: bool) -> None:
@@ -75,13 +116,22 @@ def _catalogue(out: str | None, as_json: bool) -> None:
     text = efficiencies(fitted)
     if out and out != "-":
         write_file(out, text)
-    refused = [{"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused]
+    refused = [
+        {"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused
+    ]
     if as_json:
-        entry = {"schema": "symroof/catalogue-fit/1", "median_error": fitted.median_error, "within_half": fitted.within_half, "held": fitted.held}
+        entry = {
+            "schema": "symroof/catalogue-fit/1",
+            "median_error": fitted.median_error,
+            "within_half": fitted.within_half,
+            "held": fitted.held,
+        }
         say_json({**entry, "rows": len(fitted.rows), "refused": refused, "table": text})
         return
     say(text, nl=False)
-    for (source, reason), count in sorted(Counter((r["source"], r["reason"]) for r in refused).items()):
+    for (source, reason), count in sorted(
+        Counter((r["source"], r["reason"]) for r in refused).items()
+    ):
         say(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", err=True)
 
 
@@ -94,14 +144,28 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
     return {
         "schema": "symroof/calibrate/1",
         "parameters": {
-            p.name: {"value": p.value, "unit": unit_of(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
+            p.name: {
+                "value": p.value,
+                "unit": unit_of(p.name),
+                "low": p.low,
+                "high": p.high,
+                "determined": p.value is not None,
+                "note": p.note,
+            }
             for p in fit.parameters
         },
         "level": fit.level,
         "freedom": fit.freedom,
         "deviation": fit.deviation,
         "rows": [
-            {"line": m.line, "metric": m.metric, "measured": float(m.seconds), "fitted": r.fitted, "residual": r.relative, "bound": r.bound}
+            {
+                "line": m.line,
+                "metric": m.metric,
+                "measured": float(m.seconds),
+                "fitted": r.fitted,
+                "residual": r.relative,
+                "bound": r.bound,
+            }
             for r, m in ((r, r.measurement) for r in fit.residuals)
         ],
         "inputs": {name: entry for name, entry in ledger["inputs"].items() if name not in names},
@@ -126,16 +190,51 @@ def screen(fit: Calibration) -> str:
     from symroof.cli.terminal import folded_table, warning_lines, wrapped
 
     count = len(fit.residuals)
-    lines = [*wrapped(f"{case_title(fit.answers)}: fitted to {count} measured times", "  ", ""), *warning_lines(fit.warnings)]
-    lines += [folded_table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""], "  ")]
-    lines += [f"typical residual {fit.deviation:.1%}; the farthest:"] if fit.deviation is not None else ["farthest from the fit:"]
+    lines = [
+        *wrapped(f"{case_title(fit.answers)}: fitted to {count} measured times", "  ", ""),
+        *warning_lines(fit.warnings),
+    ]
+    lines += [
+        folded_table(
+            [_shown(p) for p in fit.parameters],
+            ["fitted", "value", f"{fit.level:.0%} interval", ""],
+            "  ",
+        )
+    ]
+    lines += (
+        [f"typical residual {fit.deviation:.1%}; the farthest:"]
+        if fit.deviation is not None
+        else ["farthest from the fit:"]
+    )
     ranked = sorted(fit.residuals, key=lambda r: -abs(r.relative))[:FARTHEST]
-    lines += [folded_table([_row(r) for r in ranked], ["line", "", "measured", "fitted", "residual", "limited by"], "  ")]
-    fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
+    lines += [
+        folded_table(
+            [_row(r) for r in ranked],
+            ["line", "", "measured", "fitted", "residual", "limited by"],
+            "  ",
+        )
+    ]
+    fitted = {p.name for p in fit.parameters} | {
+        name for r in fit.residuals for name in r.measurement.inputs
+    }
     lines += rests_on(fit.answers, names=_metrics(fit), expected=False, but=fitted)
-    block = [line for text in fit.block().splitlines() if not text.startswith("#") for line in wrapped(text, "      ", "  ")]
+    block = [
+        line
+        for text in fit.block().splitlines()
+        if not text.startswith("#")
+        for line in wrapped(text, "      ", "  ")
+    ]
     lines += ["for a study file:", *block]
-    return "\n".join([*lines, *wrapped("--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block", "  ", "")])
+    return "\n".join(
+        [
+            *lines,
+            *wrapped(
+                "--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block",
+                "  ",
+                "",
+            ),
+        ]
+    )
 
 
 def calibration_text(fit: Calibration) -> str:
@@ -143,18 +242,42 @@ def calibration_text(fit: Calibration) -> str:
     from symroof.analysis.case_titles import case_title
     from symroof.drawing.table_formats import text_table
 
-    lines = [f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==", *(f"! {warning}" for warning in fit.warnings), ""]
-    lines += [text_table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
+    lines = [
+        f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==",
+        *(f"! {warning}" for warning in fit.warnings),
+        "",
+    ]
+    lines += [
+        text_table(
+            [_shown(p) for p in fit.parameters],
+            ["fitted", "value", f"{fit.level:.0%} interval", ""],
+        )
+    ]
     how = f"least squares of relative residuals; Student's t with {fit.freedom} degree{'s' * (fit.freedom != 1)} of freedom"
-    lines += [how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""), ""]
-    lines += ["rows", text_table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
+    lines += [
+        how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""),
+        "",
+    ]
+    lines += [
+        "rows",
+        text_table(
+            [_row(r) for r in fit.residuals],
+            ["line", "", "measured", "fitted", "residual", "limited by"],
+            indent="  ",
+        ),
+        "",
+    ]
     return "\n".join([*lines, *_held(fit), "", "for a study file", fit.block().rstrip("\n")])
 
 
 def _shown(p: Parameter) -> list[str]:
     if p.value is None:
         return [p.name, "not determined by these rows", "", p.note]
-    interval = "" if p.low is None or p.high is None else f"{_written(p.name, p.low)} to {_written(p.name, p.high)}"
+    interval = (
+        ""
+        if p.low is None or p.high is None
+        else f"{_written(p.name, p.low)} to {_written(p.name, p.high)}"
+    )
     return [p.name, _written(p.name, p.value), interval, p.note]
 
 
@@ -171,13 +294,26 @@ def _row(r: Any) -> list[str]:
     from symroof.units import format_quantity
 
     m = r.measurement
-    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(to_four_digits(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
+    return [
+        str(m.line),
+        m.metric,
+        format_quantity(m.seconds, "s"),
+        format_quantity(to_four_digits(r.fitted), "s"),
+        f"{100 * r.relative:+.1f} %",
+        r.bound,
+    ]
 
 
 def _held(fit: Calibration) -> list[str]:
     """Inputs and switches that the fit holds constant."""
     from symroof.cli.output import inputs_table, switches_line
 
-    fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
-    held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}
+    fitted = {p.name for p in fit.parameters} | {
+        name for r in fit.residuals for name in r.measurement.inputs
+    }
+    held = {
+        name: i
+        for name, i in fit.answers.inputs(_metrics(fit), everything=False).items()
+        if name not in fitted
+    }
     return ["inputs held fixed (* = defaulted)", inputs_table(held), switches_line(fit.answers)]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_summary import DIGITS, ROWS, headed, is_measured, judged_case, summary_rows, verdict_lines
+from symroof.analysis.case_summary import (
+    DIGITS,
+    ROWS,
+    headed,
+    is_measured,
+    judged_case,
+    summary_rows,
+    verdict_lines,
+)
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, target_warnings, under_load, unknown_targets
 from symroof.cases.measured_efficiencies import AT_PEAK
@@ -64,12 +72,23 @@ def screen(case: BoundCase, warnings: Sequence[str]) -> str:
     rows, missing = summary_rows(case), _missing(case)
     names = [row[-1] for row in rows]
     if not any(case.get(name) for name in ("ttft", "itl")):
-        more = [(words, name, found) for words, name in WITHOUT_REQUESTS if name not in names and (found := case.get(name))]
+        more = [
+            (words, name, found)
+            for words, name in WITHOUT_REQUESTS
+            if name not in names and (found := case.get(name))
+        ]
         rows = [*([words, found.plain(DIGITS), "", "", name] for words, name, found in more), *rows]
         names = [row[-1] for row in rows]
     lines += [_table(case, rows)] if rows else []
-    lines += [*verdict_lines(case), *warning_lines([*missing, *warnings]), *_own(case), *rests_on(case)]
-    return "\n".join([*lines, *wrapped(f"names for -q and derive: {', '.join(names)}", "  ", "", 2), ALL])
+    lines += [
+        *verdict_lines(case),
+        *warning_lines([*missing, *warnings]),
+        *_own(case),
+        *rests_on(case),
+    ]
+    return "\n".join(
+        [*lines, *wrapped(f"names for -q and derive: {', '.join(names)}", "  ", "", 2), ALL]
+    )
 
 
 ALL = "--all: every quantity, input with its source, and counting choice"
@@ -79,10 +98,20 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
     """The rows without columns that are empty."""
     header, kept, rows = headed(case, rows)
     shown = [header[i] for i in kept] if 2 in kept or 3 in kept else []
-    if sum(max(map(width, column)) + 2 for column in zip(shown or [""] * len(kept), *([row[i] for i in kept] for row in rows), strict=True)) > columns():
+    if (
+        sum(
+            max(map(width, column)) + 2
+            for column in zip(
+                shown or [""] * len(kept), *([row[i] for i in kept] for row in rows), strict=True
+            )
+        )
+        > columns()
+    ):
         rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
         shown = [SHORT.get(text, text) for text in shown]
-    return fitted_table([[row[i] for i in kept] for row in rows], shown, "  ", clip=False, left=True)
+    return fitted_table(
+        [[row[i] for i in kept] for row in rows], shown, "  ", clip=False, left=True
+    )
 
 
 def marked(warnings: Iterable[str]) -> list[str]:
@@ -93,10 +122,19 @@ def marked(warnings: Iterable[str]) -> list[str]:
 def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     judged = judged_case(case)
-    unjudged = [text for text in target_warnings(judged) if text.startswith("whether ")] if unknown_targets(judged) else []
+    unjudged = (
+        [text for text in target_warnings(judged) if text.startswith("whether ")]
+        if unknown_targets(judged)
+        else []
+    )
     beyond = [case.beyond_measurements] if case.beyond_measurements else []
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
-    return [*marked(known), *beyond, *unjudged, *([reason] if reason and not case.never_fits else [])]
+    return [
+        *marked(known),
+        *beyond,
+        *unjudged,
+        *([reason] if reason and not case.never_fits else []),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ what is missing
@@ -112,24 +150,44 @@ def _missing(case: BoundCase) -> list[str]:
     """What an answer lacks, with the option that gives it."""
     lines = []
     if case.hardware is None:
-        lines.append(f"give {WRITE['hardware']}: without it no times, cost, and memory that may be used")
-        lines += [f"give {WRITE['prompt']}: without it no times and no memory"] if "prompt" not in case.given else []
+        lines.append(
+            f"give {WRITE['hardware']}: without it no times, cost, and memory that may be used"
+        )
+        lines += (
+            [f"give {WRITE['prompt']}: without it no times and no memory"]
+            if "prompt" not in case.given
+            else []
+        )
     reasons: dict[str, list[str]] = {}
-    for said, name in (("time to first token", "ttft"), ("inter-token latency", "itl"), ("memory", "memory_bytes")):
+    for said, name in (
+        ("time to first token", "ttft"),
+        ("inter-token latency", "itl"),
+        ("memory", "memory_bytes"),
+    ):
         if case.hardware is not None and (why := case.why_unknown(name)):
             reasons.setdefault(why, []).append(said)
     lines += [_lacks(case, why, ", ".join(words)) for why, words in reasons.items()]
     if not lines and not under_load(case.case) and "output" not in case.given:
-        return [f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"]
+        return [
+            f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"
+        ]
     return lines
 
 
 def option_for(case: BoundCase, why: str) -> str:
     """The option that gives what a quantity needs; one of a model or a device where there is none."""
     name = why.removeprefix(NEEDS)
-    if name not in WRITE and case.model is None and name in {symbol.name for symbol in GROUPS["architecture"]}:
+    if (
+        name not in WRITE
+        and case.model is None
+        and name in {symbol.name for symbol in GROUPS["architecture"]}
+    ):
         name = "model"
-    elif name not in WRITE and case.hardware is None and name in {symbol.name for symbol in GROUPS["hardware"]}:
+    elif (
+        name not in WRITE
+        and case.hardware is None
+        and name in {symbol.name for symbol in GROUPS["hardware"]}
+    ):
         name = "hardware"
     return WRITE.get(name, "") if why.startswith(NEEDS) else ""
 
@@ -145,27 +203,53 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
     names = [q.name for q in case.case.theory.own.quantities if q.group == OWN or everything]
     found = [(name, case.get(name)) for name in names]
     rows = [[name, result.text(DIGITS), result.symbol.meaning] for name, result in found if result]
-    left_out = [f"  and {len(rows) - MOST_OWN} more: --all"] if len(rows) > MOST_OWN and not everything else []
+    left_out = (
+        [f"  and {len(rows) - MOST_OWN} more: --all"]
+        if len(rows) > MOST_OWN and not everything
+        else []
+    )
     rows = rows if everything else rows[:MOST_OWN]
-    return [*([] if everything else ["defined here:"]), fitted_table(rows, indent="  "), *left_out] if rows else []
+    return (
+        [*([] if everything else ["defined here:"]), fitted_table(rows, indent="  "), *left_out]
+        if rows
+        else []
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- what it rests on
 
 
-def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True, but: Collection[str] = ()) -> list[str]:
+def rests_on(
+    case: BoundCase,
+    of: str = "",
+    names: Sequence[str] = (),
+    expected: bool = True,
+    but: Collection[str] = (),
+) -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
     those behind ``names``, or behind the first screen, without those in ``but``; ``expected``: whether what measurements lead to expect is shown."""
     measured = is_measured(case) if expected else bool(case.measured_box)
     said = []
     if case.precisions:
-        said.append("precision " + ", ".join(f"{role} {name}{'*' if _defaulted(case, ROLE_INPUT[role]) else ''}" for role, name in case.precisions.items()))
+        said.append(
+            "precision "
+            + ", ".join(
+                f"{role} {name}{'*' if _defaulted(case, ROLE_INPUT[role]) else ''}"
+                for role, name in case.precisions.items()
+            )
+        )
     if case.engine is not None and case.hardware is not None and case.engine.label != IDEAL:
         said.append(f"engine {case.engine.said}{'' if case.request.engine else '*'}")
     if measured:
-        said.append(f"efficiencies measured on {case.engine_class} engines{'' if case.request.efficiency else '*'}")
+        said.append(
+            f"efficiencies measured on {case.engine_class} engines{'' if case.request.efficiency else '*'}"
+        )
     chosen = case.assumptions
-    said += [f"{switch}={value}" for switch, value in chosen.values if value != SWITCHES[switch].default and not chosen.defaulted(switch)]
+    said += [
+        f"{switch}={value}"
+        for switch, value in chosen.values
+        if value != SWITCHES[switch].default and not chosen.defaulted(switch)
+    ]
     lines = wrapped(f"rests on ({of}* = default): {'; '.join(said)}", "  ", "", 3) if said else []
     return [*lines, *_defaults(case, names, measured, but)]
 
@@ -174,10 +258,23 @@ def _defaulted(case: BoundCase, name: str) -> bool:
     return name not in case.given or case.given[name].defaulted
 
 
-def _defaults(case: BoundCase, of: Sequence[str], measured: bool, but: Collection[str]) -> list[str]:
+def _defaults(
+    case: BoundCase, of: Sequence[str], measured: bool, but: Collection[str]
+) -> list[str]:
     shown = tuple(of or (name for _, name, _ in ROWS if case.get(name)))
     inputs = case.inputs(shown, everything=False) if shown else {}
-    names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and name not in but and not (measured and name in AT_PEAK)]
-    names.sort(key=lambda name: FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS))
+    names = [
+        name
+        for name, entry in inputs.items()
+        if entry.defaulted
+        and name not in WIDTHS
+        and name not in but
+        and not (measured and name in AT_PEAK)
+    ]
+    names.sort(
+        key=lambda name: (
+            FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS)
+        )
+    )
     rows = [f"{name} {inputs[name].result.plain(DIGITS)}" for name in names]
     return wrapped(f"defaults: {', '.join(rows)}", "  ", "", 2) if rows else []

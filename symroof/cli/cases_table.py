@@ -5,7 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_summary import DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, used_memory
+from symroof.analysis.case_summary import (
+    DIGITS,
+    MARK,
+    MEMORY_SHARE,
+    both,
+    endless,
+    is_measured,
+    judged_case,
+    used_memory,
+)
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
@@ -34,24 +43,40 @@ COMPARED = (
 
 def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 16) -> str:
     """Several cases, one in a row, as expected where measurements tell."""
-    columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if any(c.get(n) for c in cases)), ""))]
+    columns_ = [
+        (name, head)
+        for names, head in COMPARED
+        if (name := next((n for n in names if any(c.get(n) for c in cases)), ""))
+    ]
     columns_ = [(name, head) for name, head in columns_ if columns() >= WIDE or head != RATE]
     header = ["", "case", *(head for _, head in columns_), "misses"]
-    rows = [[_mark(case), _label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
+    rows = [
+        [_mark(case), _label(case), *(_value(case, name) for name, _ in columns_), _misses(case)]
+        for case in cases[:most]
+    ]
     if not any(row[-1] for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
     how = "as expected by measurements" if is_measured(cases[0]) else efficiency_basis(cases[0])
     load = ", under load" if any(name == "sustained_itl" for name, _ in columns_) else ""
     lines = [
-        *wrapped(f"{title}: {len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})", "  ", ""),
+        *wrapped(
+            f"{title}: {len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})",
+            "  ",
+            "",
+        ),
         fitted_table(rows, header, "  ", 1, clip=False),
     ]
     left_out = [f"  and {len(cases) - most} more: --all"] if len(cases) > most else []
-    return "\n".join([*lines, *left_out, *warning_lines(warnings), *rests_on(cases[0], "first row; "), ALL])
+    return "\n".join(
+        [*lines, *left_out, *warning_lines(warnings), *rests_on(cases[0], "first row; "), ALL]
+    )
 
 
-MEANING = {False: f"{PASSES} fits, {FAILS} does not", True: f"{PASSES} fits and meets its targets, {IN_PART} in part of its range, {FAILS} does not"}
+MEANING = {
+    False: f"{PASSES} fits, {FAILS} does not",
+    True: f"{PASSES} fits and meets its targets, {IN_PART} in part of its range, {FAILS} does not",
+}
 
 
 def _label(case: BoundCase) -> str:
@@ -73,7 +98,11 @@ def _misses(case: BoundCase) -> str:
     if case.does_not_fit:
         return "memory"
     judged = judged_case(case)
-    return ", ".join("rate" if check.name == LOAD else check.name for check in target_checks(judged) if check.met is not True)
+    return ", ".join(
+        "rate" if check.name == LOAD else check.name
+        for check in target_checks(judged)
+        if check.met is not True
+    )
 
 
 def _value(case: BoundCase, name: str) -> str:
@@ -101,4 +130,6 @@ def single(case: BoundCase, names: Sequence[str]) -> str:
         first, bound = both(case, name)
         with_bound = f"{first}, bound {bound}" if bound and first else first or f"bound {bound}"
         lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, "  ")]
-    return "\n".join([*lines, *(["† does not fit in memory"] if any("†" in line for line in lines) else [])])
+    return "\n".join(
+        [*lines, *(["† does not fit in memory"] if any("†" in line for line in lines) else [])]
+    )

@@ -24,16 +24,39 @@ WITHOUT_TERMINAL = 140
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, a SARIF log, or JUnit XML (default: text).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    help="A table, GitHub annotations, a SARIF log, or JUnit XML (default: text).",
+)
 @click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
 @click.option("--in-place", is_flag=True, help="With --fix: change the note itself.")
-@click.option("--strict", is_flag=True, help="Exit 1 also if a claim is conditional, does not fit in memory, or could not be checked.")
-@click.option("--all", "everything", is_flag=True, help="Every claim, in a table with its sentence.")
-@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, all details, with the command that derives it.")
-@click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Source of the efficiencies that a claim does not state (default: peak).")
 @click.option(
-    "--engine", metavar="NAME", help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ..."
+    "--strict",
+    is_flag=True,
+    help="Exit 1 also if a claim is conditional, does not fit in memory, or could not be checked.",
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="Every claim, in a table with its sentence."
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="For each claim that does not hold, all details, with the command that derives it.",
+)
+@click.option(
+    "--efficiency",
+    type=click.Choice(("peak", "measured")),
+    help="Source of the efficiencies that a claim does not state (default: peak).",
+)
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ...",
 )
 @json_option
 def command(
@@ -65,16 +88,35 @@ def command(
     from symroof.claims.check import check
 
     _check_options(form, fix, out, in_place, as_json)
-    report = check(dict.fromkeys(files), read_past_errors=True, track=progress_bar, efficiency=efficiency, engine=engine)
+    report = check(
+        dict.fromkeys(files),
+        read_past_errors=True,
+        track=progress_bar,
+        efficiency=efficiency,
+        engine=engine,
+    )
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
-    if as_json or form in WHOLE or not report.problems or not all(claim.faulty for claim in report.claims):
+    if (
+        as_json
+        or form in WHOLE
+        or not report.problems
+        or not all(claim.faulty for claim in report.claims)
+    ):
         detail = None if not (everything or verbose) else verbose
-        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, detail, default_basis(efficiency, engine)))
+        say(
+            json_text(report.as_json())
+            if as_json
+            else _printed(report, form, strict, detail, default_basis(efficiency, engine))
+        )
     if fix and report.problems:
         say("nothing was corrected; fix these errors first:", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
-    failed = [report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug) for claim in report.failures if claim.failure]
+    failed = [
+        report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug)
+        for claim in report.failures
+        if claim.failure
+    ]
     refused = _report_problems(report, form, as_json) if report.problems else 0
     return next(iter(failed), refused or int(bool(report.findings(strict))))
 
@@ -107,17 +149,27 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool | None, rest
         from symroof.cli.check_screen import screen
         from symroof.report.claims_text import text
 
-        basis = BASIS.format(rests_on) if any(claim.judgement.unit in TIMES for claim in report.claims) else ""
+        basis = (
+            BASIS.format(rests_on)
+            if any(claim.judgement.unit in TIMES for claim in report.claims)
+            else ""
+        )
         if verbose is None:
             return screen(report, strict, basis)
-        whole = text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)
+        whole = text(
+            report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose
+        )
         return "\n".join(filter(None, [basis, whole]))
     from symroof.report.claims_ci import github, junit, sarif
     from symroof.report.claims_text import summary
 
     if form == "junit":
         return junit(report, strict)
-    return json_text(sarif(report, strict), indent=2) if form == "sarif" else "\n".join([*github(report, strict), summary(report)])
+    return (
+        json_text(sarif(report, strict), indent=2)
+        if form == "sarif"
+        else "\n".join([*github(report, strict), summary(report)])
+    )
 
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:

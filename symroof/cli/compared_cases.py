@@ -17,9 +17,18 @@ if TYPE_CHECKING:
 
 QUANTITIES = "itl,ttft,memory_bytes"
 
-against_option = click.option("--against", metavar="B", help="Another study, a case in quotes, or a preset that counts this one.")
+against_option = click.option(
+    "--against",
+    metavar="B",
+    help="Another study, a case in quotes, or a preset that counts this one.",
+)
 quantities_option = click.option(
-    "-q", "--quantities", default=QUANTITIES, show_default=True, metavar="NAMES", help="The quantities to explain, comma-separated."
+    "-q",
+    "--quantities",
+    default=QUANTITIES,
+    show_default=True,
+    metavar="NAMES",
+    help="The quantities to explain, comma-separated.",
 )
 
 
@@ -28,7 +37,9 @@ def _names(quantities: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in quantities.split(",") if name.strip()))
 
 
-def waterfalls_between(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False) -> tuple[list[Waterfall], list[Problem]]:
+def waterfalls_between(
+    sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False
+) -> tuple[list[Waterfall], list[Problem]]:
     """The waterfall from the first side to the second for each quantity, and the problems of quantities that have none.
 
     Args:
@@ -41,7 +52,9 @@ def waterfalls_between(sides: tuple[str, ...], quantities: str, options: dict[st
     from symroof.claims.case_comparison import split_number_side, waterfall_to_text
 
     if len(sides) not in (2, 3):
-        raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
+        raise click.UsageError(
+            "give two sides: studies, cases in quotes, or presets (and a study for presets)"
+        )
     names = _names(quantities)
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
@@ -56,14 +69,22 @@ def waterfalls_between(sides: tuple[str, ...], quantities: str, options: dict[st
     if len(cases) == len(sides):
         return _waterfall_for_each(study(first), study(second), names)
     if len(cases) < len(sides) - 1 or numbers[2:] not in ([], [None]):
-        raise click.UsageError("one of the two sides is a case, whose choices are tried; the other may be a number")
+        raise click.UsageError(
+            "one of the two sides is a case, whose choices are tried; the other may be a number"
+        )
     number = numbers[0] or numbers[1]
     assert number is not None
-    waterfall = waterfall_to_text(study(second if numbers[0] else first), _quantity_of_number(number[0], names, quantities), number[1])
+    waterfall = waterfall_to_text(
+        study(second if numbers[0] else first),
+        _quantity_of_number(number[0], names, quantities),
+        number[1],
+    )
     return [waterfall.reversed() if numbers[0] else waterfall], []
 
 
-def _waterfall_for_each(one: Study, other: Study, names: list[str]) -> tuple[list[Waterfall], list[Problem]]:
+def _waterfall_for_each(
+    one: Study, other: Study, names: list[str]
+) -> tuple[list[Waterfall], list[Problem]]:
     from symroof.analysis.waterfall import waterfall
 
     made: list[Waterfall] = []
@@ -83,7 +104,10 @@ def _quantity_of_number(name: str, names: list[str], quantities: str) -> str:
     if quantities == QUANTITIES:
         return name or names[0]
     if len(names) != 1 or name not in ("", names[0]):
-        raise click.UsageError("a number belongs to one quantity: give -q one name" + (f", {name}, or leave it out" if name else ""))
+        raise click.UsageError(
+            "a number belongs to one quantity: give -q one name"
+            + (f", {name}, or leave it out" if name else "")
+        )
     return names[0]
 
 
@@ -93,8 +117,12 @@ def study_of_side(side: str, options: dict[str, Any], others: tuple[str, ...]) -
 
     if not is_preset(side):
         return study_of_case(side, options)
-    base = next((word for word in others if not is_preset(word) and split_number_side(word) is None), None)
-    return study_under_preset(side, study_of_case(base, options) if base else study_from(None, options))
+    base = next(
+        (word for word in others if not is_preset(word) and split_number_side(word) is None), None
+    )
+    return study_under_preset(
+        side, study_of_case(base, options) if base else study_from(None, options)
+    )
 
 
 def study_of_case(side: str, options: dict[str, Any]) -> Study:
@@ -120,7 +148,9 @@ def check_sides(sides: tuple[str, ...]) -> None:
     Raises:
         click.NoSuchOption: a side that looks like an option and is not a quoted case.
     """
-    if unknown := next((side for side in sides if side.startswith("-") and " " not in side.strip()), None):
+    if unknown := next(
+        (side for side in sides if side.startswith("-") and " " not in side.strip()), None
+    ):
         raise click.NoSuchOption(unknown.partition("=")[0])
 
 
@@ -136,5 +166,7 @@ def _study_of_line(text: str) -> Study:
         words = shlex.split(text)
     except ValueError as error:
         raise InputError(Problem(text[:80], f"cannot be read as a command line: {error}")) from None
-    made: Study = _line.main(args=words, prog_name=f"symroof diff '{text[:80]}'", standalone_mode=False)
+    made: Study = _line.main(
+        args=words, prog_name=f"symroof diff '{text[:80]}'", standalone_mode=False
+    )
     return made

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 @all_option
 @click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
 @json_option
-def command(quantity: str, study: str | None, everything: bool, as_latex: bool, as_json: bool, **options: Any) -> None:
+def command(
+    quantity: str,
+    study: str | None,
+    everything: bool,
+    as_latex: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.
 
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
@@ -47,13 +54,32 @@ def screen(derivation: Derivation) -> str:
     from symroof.cli.terminal import warning_lines, wrapped
 
     symbol, case = derivation.symbol, derivation.bound_case
-    defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
-    lines = [*wrapped(f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", "  ", ""), *_value(derivation), ""]
+    defined = (
+        f"{derivation.name}: {derivation.search}"
+        if derivation.search
+        else f"{derivation.name} = {derivation.text}"
+    )
+    lines = [
+        *wrapped(
+            f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", "  ", ""
+        ),
+        *_value(derivation),
+        "",
+    ]
     lines += wrapped(defined, "      ", "  ")
     if derivation.result:
-        lines += [*_nearest_steps(derivation), *warning_lines(case_warnings(case)), *_moved_by(derivation), *rests_on(case, names=(derivation.name,))]
+        lines += [
+            *_nearest_steps(derivation),
+            *warning_lines(case_warnings(case)),
+            *_moved_by(derivation),
+            *rests_on(case, names=(derivation.name,)),
+        ]
     else:
-        expanded = wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ") if derivation.expanded_text != derivation.text else []
+        expanded = (
+            wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ")
+            if derivation.expanded_text != derivation.text
+            else []
+        )
         shown = expanded if len(expanded) <= MOST_EXPANDED else [f"  {len(expanded)} lines: --all"]
         lines += [*(["", "expanded to inputs", *shown] if expanded else []), *_forms(derivation)]
     return "\n".join([*lines, *wrapped(ALL, "  ", "")])
@@ -72,11 +98,24 @@ def _nearest_steps(derivation: Derivation) -> list[str]:
         ]
         for step in derivation.steps
     ]
-    kept = next((i for i in range(len(rows)) if fitted_table(rows[i:], (), "  ", 1, clip=False, left=True).count("\n") < MOST_STEPS), len(rows) - 1)
+    kept = next(
+        (
+            i
+            for i in range(len(rows))
+            if fitted_table(rows[i:], (), "  ", 1, clip=False, left=True).count("\n") < MOST_STEPS
+        ),
+        len(rows) - 1,
+    )
     both = derivation.bound_case.expected(derivation.name) is not None
-    heading = "with numbers, at the peak (as expected: --efficiency measured)" if both else "with numbers"
+    heading = (
+        "with numbers, at the peak (as expected: --efficiency measured)" if both else "with numbers"
+    )
     before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept > 0 else []
-    return ["", heading, *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)] if rows else []
+    return (
+        ["", heading, *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)]
+        if rows
+        else []
+    )
 
 
 def _moved_by(derivation: Derivation) -> list[str]:
@@ -84,8 +123,13 @@ def _moved_by(derivation: Derivation) -> list[str]:
     from symroof.analysis.sensitivity import span_text
     from symroof.cli.terminal import wrapped
 
-    known = sorted(((entry.span, entry.symbol.name) for entry in derivation.elasticities if entry.span), key=lambda pair: -abs(pair[0][0]))
-    said = ", ".join(f"{name} {span_text(span[0], span[0], span[0])}" for span, name in known[:MOST_ELASTICITIES])
+    known = sorted(
+        ((entry.span, entry.symbol.name) for entry in derivation.elasticities if entry.span),
+        key=lambda pair: -abs(pair[0][0]),
+    )
+    said = ", ".join(
+        f"{name} {span_text(span[0], span[0], span[0])}" for span, name in known[:MOST_ELASTICITIES]
+    )
     return wrapped(f"elasticities (% per 1 %): {said}", "  ", "", 2) if said else []
 
 
@@ -94,8 +138,21 @@ def _forms(derivation: Derivation) -> list[str]:
     from symroof.cli.terminal import fitted_table, wrapped
 
     heading, rows = _elasticity_rows(derivation)
-    left_out = [f"  and {len(rows) - MOST_ELASTICITIES} more: --all"] if len(rows) > MOST_ELASTICITIES else []
-    return ["", *wrapped(heading, "  ", ""), fitted_table(rows[:MOST_ELASTICITIES], (), "  ", 1), *left_out] if rows else []
+    left_out = (
+        [f"  and {len(rows) - MOST_ELASTICITIES} more: --all"]
+        if len(rows) > MOST_ELASTICITIES
+        else []
+    )
+    return (
+        [
+            "",
+            *wrapped(heading, "  ", ""),
+            fitted_table(rows[:MOST_ELASTICITIES], (), "  ", 1),
+            *left_out,
+        ]
+        if rows
+        else []
+    )
 
 
 def _value(derivation: Derivation) -> list[str]:
@@ -107,10 +164,16 @@ def _value(derivation: Derivation) -> list[str]:
 
     if derivation.result is None:
         option = option_for(derivation.bound_case, derivation.why_unknown)
-        return wrapped(f"no number: {derivation.why_unknown}{f' ({option})' if option else ''}", "    ", "  ")
+        return wrapped(
+            f"no number: {derivation.why_unknown}{f' ({option})' if option else ''}", "    ", "  "
+        )
     basis = basis_of(derivation.bound_case, (derivation.name,))
     if expected := derivation.bound_case.expected(derivation.name):
-        return wrapped(f"expected {compact(expected, DIGITS)}, bound {compact(derivation.result, DIGITS)} (100 % of peak)", "    ", "  ")
+        return wrapped(
+            f"expected {compact(expected, DIGITS)}, bound {compact(derivation.result, DIGITS)} (100 % of peak)",
+            "    ",
+            "  ",
+        )
     return wrapped("; ".join([compact(derivation.result, DIGITS), *basis]), "    ", "  ")
 
 
@@ -128,8 +191,17 @@ def derivation_text(derivation: Derivation) -> str:
     ]
     if expected := derivation.bound_case.expected(derivation.name):
         lines[-1:] = [f"expected by measured efficiencies: {expected.text()}", ""]
-    defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
-    lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
+    defined = (
+        f"{derivation.name}: {derivation.search}"
+        if derivation.search
+        else f"{derivation.name} = {derivation.text}"
+    )
+    lines += [
+        "definition",
+        f"  {defined}",
+        *([f"  {derivation.implicit_text}"] if derivation.search else []),
+        "",
+    ]
     if derivation.expanded_text != derivation.text:
         lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
     reference = derivation.bound_case.case.theory.reference(derivation.name)
@@ -141,13 +213,24 @@ def derivation_text(derivation: Derivation) -> str:
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
         rows = [
-            [step.symbol.name, f": {step.search}" if step.search else f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""]
+            [
+                step.symbol.name,
+                f": {step.search}" if step.search else f"= {step.substituted.text}",
+                f"= {step.result.text()}" if step.result else "",
+            ]
             for step in derivation.steps
         ]
         lines += ["with numbers", text_table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
-    return "\n".join([*lines, "", *_ledger(derivation), *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else [])])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            *_ledger(derivation),
+            *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else []),
+        ]
+    )
 
 
 def _limits(derivation: Derivation) -> list[str]:
@@ -157,7 +240,14 @@ def _limits(derivation: Derivation) -> list[str]:
     lines += [(limit.says, limit.text, limit.result) for limit in derivation.limits]
     if not lines:
         return []
-    return ["limits", *(f"  {says}: {written}{f' = {result.text()}' if result else ''}" for says, written, result in lines), ""]
+    return [
+        "limits",
+        *(
+            f"  {says}: {written}{f' = {result.text()}' if result else ''}"
+            for says, written, result in lines
+        ),
+        "",
+    ]
 
 
 def _elasticities(derivation: Derivation) -> list[str]:
@@ -175,7 +265,11 @@ def _elasticity_rows(derivation: Derivation) -> tuple[str, list[list[str]]]:
     rows = []
     for entry in derivation.elasticities:
         form = "" if entry.text is None else f"= {entry.text}"
-        rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
+        rows.append(
+            [entry.symbol.name, span_text(*entry.span), form]
+            if entry.span
+            else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""]
+        )
     return f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", rows
 
 
@@ -187,5 +281,7 @@ def _ledger(derivation: Derivation) -> list[str]:
     answers = derivation.bound_case
     inputs = answers.inputs((derivation.name,), everything=False)
     reason = why_no_batch(answers) if derivation.name in BEST else None
-    warnings = [f"! {warning}" for warning in (*case_warnings(answers), *([reason] if reason else []))]
+    warnings = [
+        f"! {warning}" for warning in (*case_warnings(answers), *([reason] if reason else []))
+    ]
     return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), switches_line(answers)]

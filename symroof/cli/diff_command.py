@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import check_sides, quantities_option, study_of_case, waterfalls_between
-from symroof.cli.options import all_option, case_options, check_folder, json_option, picture_format, study_from
+from symroof.cli.compared_cases import (
+    check_sides,
+    quantities_option,
+    study_of_case,
+    waterfalls_between,
+)
+from symroof.cli.options import (
+    all_option,
+    case_options,
+    check_folder,
+    json_option,
+    picture_format,
+    study_from,
+)
 from symroof.cli.output import say, say_json, write_file
 from symroof.errors import InputError
 
@@ -20,10 +32,30 @@ if TYPE_CHECKING:
 @click.command("diff", context_settings={"ignore_unknown_options": True})
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @quantities_option
-@click.option("--explain", metavar="'NAME = VALUE'", help="Which presets, or which smallest set of choices, give this number in STUDY.")
-@click.option("--measured", metavar="'NAME = VALUE'", help="Which usual cause explains this figure, measured on a server of STUDY.")
-@click.option("-o", "--out", metavar="FILE", help="Draw the first quantity to a picture instead: .svg, .pdf or .png.")
-@click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
+@click.option(
+    "--explain",
+    metavar="'NAME = VALUE'",
+    help="Which presets, or which smallest set of choices, give this number in STUDY.",
+)
+@click.option(
+    "--measured",
+    metavar="'NAME = VALUE'",
+    help="Which usual cause explains this figure, measured on a server of STUDY.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Draw the first quantity to a picture instead: .svg, .pdf or .png.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "md"]),
+    default="text",
+    show_default=True,
+    help="A table for the terminal, or Markdown.",
+)
 @all_option
 @case_options
 @json_option
@@ -64,11 +96,20 @@ def command(
     if explain is not None:
         _explain(sides, explain, as_json, options)
         return
-    made, problems = waterfalls_between(sides, quantities if out is None else quantities.partition(",")[0], options)
+    made, problems = waterfalls_between(
+        sides, quantities if out is None else quantities.partition(",")[0], options
+    )
     if out is not None:
         _draw(made[0], sides, out)
     elif as_json:
-        say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [waterfall.as_json() for waterfall in made]})
+        say_json(
+            {
+                "schema": "symroof/diff/1",
+                "from": sides[0],
+                "to": sides[1],
+                "quantities": [waterfall.as_json() for waterfall in made],
+            }
+        )
     else:
         say(_written(made, sides, form, everything))
     if problems:  # quantities without a value on one side, reported after the others
@@ -89,11 +130,17 @@ def _written(made: list[Waterfall], sides: tuple[str, ...], form: str, everythin
     if form == "md":
         return "\n\n".join(markdown(way, sides[0], sides[1]) for way in made)
     if everything:
-        return "\n".join(reflowed("\n\n".join(terminal(way, sides[0], sides[1]) for way in made).splitlines()))
+        return "\n".join(
+            reflowed("\n\n".join(terminal(way, sides[0], sides[1]) for way in made).splitlines())
+        )
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
     hidden = any(way.without_effect or way.hidden or way.presets for way in made)
-    behind = ["all: every difference, the value after each"] + ["what differs without effect"] * hidden
-    return "\n\n".join([_largest(way, sides, most) for way in made] + wrapped(f"--{', '.join(behind)}", "  ", ""))
+    behind = ["all: every difference, the value after each"] + [
+        "what differs without effect"
+    ] * hidden
+    return "\n\n".join(
+        [_largest(way, sides, most) for way in made] + wrapped(f"--{', '.join(behind)}", "  ", "")
+    )
 
 
 def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
@@ -103,15 +150,45 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
     from symroof.cli.terminal import fitted_table, wrapped
 
     unit, least = way.symbol.unit, SMALL * abs(float(fraction_of(way.end)))
-    ranked = sorted((step for step in way.steps if abs(float(step.effect)) > least), key=lambda step: -abs(step.effect))[:most]
+    ranked = sorted(
+        (step for step in way.steps if abs(float(step.effect)) > least),
+        key=lambda step: -abs(step.effect),
+    )[:most]
     small = [step for step in way.steps if step not in ranked]
     rows = [[sides[0], way.start.plain(DIGITS), ""]]
-    rows += [[f"  {_label(step)}", signed_text(step.effect, unit, DIGITS), factor_text(step.factor, DIGITS)] for step in way.steps if step in ranked]
+    rows += [
+        [
+            f"  {_label(step)}",
+            signed_text(step.effect, unit, DIGITS),
+            factor_text(step.factor, DIGITS),
+        ]
+        for step in way.steps
+        if step in ranked
+    ]
     rest = sum((step.effect for step in small), Fraction(0))
-    rows += [[f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", signed_text(rest, unit, DIGITS), ""]] if small else []
+    rows += (
+        [
+            [
+                f"  {len(small)} smaller difference{'s' * (len(small) > 1)}",
+                signed_text(rest, unit, DIGITS),
+                "",
+            ]
+        ]
+        if small
+        else []
+    )
     rows += [[sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)]]
-    slips = [line for step in way.steps if step in ranked and step.slip for line in wrapped(f"slip: {step.slip}", "    ", "  ", 2)]
-    unmoved = [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)] if not way.steps else []
+    slips = [
+        line
+        for step in way.steps
+        if step in ranked and step.slip
+        for line in wrapped(f"slip: {step.slip}", "    ", "  ", 2)
+    ]
+    unmoved = (
+        [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)]
+        if not way.steps
+        else []
+    )
     return "\n".join(
         [
             *wrapped(way.title, "  ", ""),
@@ -148,13 +225,17 @@ def _number(sides: tuple[str, ...], written: str, option: str) -> tuple[str, str
 
     name, text = split_number_side(written) or ("", "")
     if not name or not text:
-        raise click.BadParameter(f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint=option)
+        raise click.BadParameter(
+            f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint=option
+        )
     if len(sides) > 1:
         raise click.UsageError(f"{option} takes one study, or a case of the options")
     return name, text
 
 
-def _diagnose(sides: tuple[str, ...], measured: str, as_json: bool, options: dict[str, Any]) -> None:
+def _diagnose(
+    sides: tuple[str, ...], measured: str, as_json: bool, options: dict[str, Any]
+) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
     from symroof.claims.case_comparison import parse_claim
@@ -190,10 +271,16 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
     read = explain_number(study, printed, written)
     by_choice = [entry for entry in made.explanations if entry.changes]
     if is_coincidence(share):
-        made = replace(made, explanations=tuple(entry for entry in made.explanations if not entry.changes))
+        made = replace(
+            made, explanations=tuple(entry for entry in made.explanations if not entry.changes)
+        )
     left_out = len(by_choice) if is_coincidence(share) else 0
     if not as_json:
-        say("\n".join(reflowed(origins_text(made, printed, text, share, read, left_out).splitlines())))
+        say(
+            "\n".join(
+                reflowed(origins_text(made, printed, text, share, read, left_out).splitlines())
+            )
+        )
         return
     explained = {
         "quantity": printed, "unit": made.symbol.unit, "claimed": plain_value(written.number), "derived": plain_value(made.derived), "tried": made.tried,

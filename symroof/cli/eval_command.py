@@ -21,12 +21,26 @@ KEY = ("ttft", "itl", "memory_bytes")
 
 
 @click.command("eval")
-@click.option("-q", "--quantity", "quantities", multiple=True, metavar="NAME", help="Only this quantity: value, range, bound, meaning. Repeatable.")
+@click.option(
+    "-q",
+    "--quantity",
+    "quantities",
+    multiple=True,
+    metavar="NAME",
+    help="Only this quantity: value, range, bound, meaning. Repeatable.",
+)
 @all_option
 @study_options
 @strict_option
 @json_option
-def command(study: str | None, quantities: tuple[str, ...], everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
+def command(
+    study: str | None,
+    quantities: tuple[str, ...],
+    everything: bool,
+    strict: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Latencies, throughput, cost and memory of a case, and what limits it.
 
     Take a STUDY.yaml, or the same as command-line options: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
@@ -62,7 +76,10 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
     from symroof.cli.cases_table import comparison, single
 
     if quantities:
-        titled = [(f"{case_label(case)}\n" if len(cases) > 1 else "") + single(case, quantities) for case in cases]
+        titled = [
+            (f"{case_label(case)}\n" if len(cases) > 1 else "") + single(case, quantities)
+            for case in cases
+        ]
         return "\n\n".join(titled)
     if everything:
         return "\n\n".join(case_text(case) for case in cases)
@@ -79,7 +96,11 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
         "hardware": answers.hardware.name if answers.hardware else None,
         "engine": answers.engine.label if answers.engine else None,
         **answers.ledger(),
-        "quantities": {name: answers.as_json(name) for name in answers.quantities() if not chosen or name in chosen},
+        "quantities": {
+            name: answers.as_json(name)
+            for name in answers.quantities()
+            if not chosen or name in chosen
+        },
         "unknown": answers.unknown(),
         "warnings": _warnings(answers),
     }
@@ -109,13 +130,26 @@ def case_text(answers: BoundCase) -> str:
     groups: dict[str, list[list[str]]] = {}
     for name, result in quantities.items():
         declared = answers.case.theory.own.quantity(name)
-        group = "per kind of layer" if declared is None else "defined here" if declared.group == OWN else declared.group
+        group = (
+            "per kind of layer"
+            if declared is None
+            else "defined here"
+            if declared.group == OWN
+            else declared.group
+        )
         expected = answers.expected(name)
-        groups.setdefault(group, []).append([name, result.text(), expected.plain() if expected else "", result.symbol.meaning])
+        groups.setdefault(group, []).append(
+            [name, result.text(), expected.plain() if expected else "", result.symbol.meaning]
+        )
     for group, rows in groups.items():
         sections += ["", f"{group}:", text_table(rows, indent="  ")]
-    if inside := [name for name, result in quantities.items() if result.ranged and result.found == "grid"]:
-        sections += ["", f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}"]
+    if inside := [
+        name for name, result in quantities.items() if result.ranged and result.found == "grid"
+    ]:
+        sections += [
+            "",
+            f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}",
+        ]
     sections += [
         "",
         "inputs (* = defaulted):",
@@ -139,16 +173,28 @@ def _summary(answers: BoundCase) -> list[str]:
     from symroof.analysis.case_titles import devices
 
     lines = []
-    for what, name, bound in (("time to first token", "ttft", "prefill_bound"), ("inter-token latency", "itl", "decode_bound")):
+    for what, name, bound in (
+        ("time to first token", "ttft", "prefill_bound"),
+        ("inter-token latency", "itl", "decode_bound"),
+    ):
         time, limit = answers.get(name), answers.get(bound)
         if time is not None and limit is not None:
             expected = answers.expected(name)
             both = f"expected {expected.plain()}, bound {time.text()}" if expected else time.text()
             lines.append(f"{what} {both}, limited by {limit.plain()}")
     if answers.fits is not None:
-        needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
-        who = f"memory of the most loaded of {count} devices" if (count := devices(answers)) > 1 else "memory"
-        lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
+        needed, usable = (
+            answers.result(name).plain()
+            for name in ("memory_bytes_per_device", "usable_memory_per_device")
+        )
+        who = (
+            f"memory of the most loaded of {count} devices"
+            if (count := devices(answers)) > 1
+            else "memory"
+        )
+        lines.append(
+            f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}"
+        )
     if answers.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.precisions.items())
         lines.append(f"precision: {stored}; compute {answers.compute}")
@@ -164,7 +210,10 @@ def _engine(answers: BoundCase) -> list[str]:
         return []
     which = engine.said + ("" if answers.request.engine else " (default; --engine sets it)")
     share, budget = (answers.get(name) for name in ("memory_share", "token_budget"))
-    parts = [f"{share.plain()} of memory" if share else "", f"{budget.plain()} a step" if budget else ""]
+    parts = [
+        f"{share.plain()} of memory" if share else "",
+        f"{budget.plain()} a step" if budget else "",
+    ]
     return [": ".join(filter(None, (f"engine {which}", ", ".join(filter(None, parts)))))]
 
 
@@ -173,4 +222,9 @@ def _switches(answers: BoundCase) -> str:
     from symroof.theory.switches import SWITCHES
 
     chosen = answers.assumptions
-    return text_table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])
+    return text_table(
+        [
+            [starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]]
+            for s, switch in SWITCHES.items()
+        ]
+    )

@@ -8,7 +8,13 @@ from symroof.specs.file_kinds import FILE_KINDS
 
 @click.command("init")
 @click.argument("kind", type=click.Choice(list(FILE_KINDS)), metavar="KIND")
-@click.option("-o", "--out", default="-", metavar="FILE", help="Where to write it (default: standard output). Never overwrites.")
+@click.option(
+    "-o",
+    "--out",
+    default="-",
+    metavar="FILE",
+    help="Where to write it (default: standard output). Never overwrites.",
+)
 def command(kind: str, out: str) -> None:
     """A starter file to fill in, with a comment at each key.
 
@@ -28,5 +34,7 @@ def command(kind: str, out: str) -> None:
     try:
         write_new(out, text)
     except FileExistsError:
-        raise InputError(Problem(out, "exists already", hint="choose another name; init never overwrites")) from None
+        raise InputError(
+            Problem(out, "exists already", hint="choose another name; init never overwrites")
+        ) from None
     say(f"wrote {out}", err=True)

@@ -50,18 +50,33 @@ def command(kind: str, word: str | None, everything: bool, as_json: bool) -> Non
 
 def listing(kind: str, as_json: bool, everything: bool = False, word: str | None = None) -> str:
     """Every entry of a kind, or those that contain a word: in a line each, with every column, or as one JSON object."""
-    rows = [row for row in KINDS[kind]() if word is None or any(word.lower() in shown(value).lower() for value in row.values())]
+    rows = [
+        row
+        for row in KINDS[kind]()
+        if word is None or any(word.lower() in shown(value).lower() for value in row.values())
+    ]
     if as_json:
         return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
     if not rows:
-        raise InputError(Problem(f"list {kind}", f"no entry contains {str(word)[:60]!r}", hint=f"`symroof list {kind}` shows all"))
+        raise InputError(
+            Problem(
+                f"list {kind}",
+                f"no entry contains {str(word)[:60]!r}",
+                hint=f"`symroof list {kind}` shows all",
+            )
+        )
     from symroof.cli.terminal import fitted_table
     from symroof.drawing.table_formats import text_table
 
     if everything:
-        return text_table([[shown(row[key]) for key in rows[0]] for row in rows], [key.replace("_", " ") for key in rows[0]])
+        return text_table(
+            [[shown(row[key]) for key in rows[0]] for row in rows],
+            [key.replace("_", " ") for key in rows[0]],
+        )
     printed = COLUMNS[kind]
-    return fitted_table([[_cell(key, row[key]) for key in printed] for row in rows], [_head(key) for key in printed])
+    return fitted_table(
+        [[_cell(key, row[key]) for key in printed] for row in rows], [_head(key) for key in printed]
+    )
 
 
 def _head(key: str) -> str:

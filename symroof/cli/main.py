@@ -57,8 +57,15 @@ class Lazy(click.Group):
             command.params.append(colour_option())
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if (
+            args
+            and args[0] not in COMMANDS
+            and not args[0].startswith("-")
+            and not ctx.resilient_parsing
+        ):
             from symroof.cli.usage_errors import no_such_command
             from symroof.errors import InputError
 
@@ -91,7 +98,13 @@ def main(arguments: Sequence[str]) -> int:
 
     as_json = "--json" in arguments
     try:
-        result = group.main(args=list(arguments), prog_name="symroof", standalone_mode=False, obj=list(arguments), terminal_width=min(columns(), WIDEST_HELP))
+        result = group.main(
+            args=list(arguments),
+            prog_name="symroof",
+            standalone_mode=False,
+            obj=list(arguments),
+            terminal_width=min(columns(), WIDEST_HELP),
+        )
         return result if isinstance(result, int) else OK
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -104,7 +117,10 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click exits this way when the reader of its output is gone
+    except (
+        BrokenPipeError,
+        SystemExit,
+    ):  # click exits this way when the reader of its output is gone
         return _closed_pipe()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

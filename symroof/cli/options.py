@@ -20,38 +20,80 @@ SYMBOL_OPTIONS = {
     "prompt": (("--prompt", "--isl"), "Prompt tokens of one request."),
     "output": (("--output", "--osl"), "Generated tokens of one request."),
     "batch": (("--batch", "--bs"), "Batch size: requests decoded together."),
-    "context": (("--context",), "Context length: keys a decode step attends to (default: the prompt)."),
+    "context": (
+        ("--context",),
+        "Context length: keys a decode step attends to (default: the prompt).",
+    ),
     "tp": (("--tp",), "Tensor-parallel degree."),
     "pp": (("--pp",), "Pipeline-parallel degree: stages of layers."),
     "dp": (("--dp",), "Data-parallel degree: replicas of the instance."),
     "ep": (("--ep",), "Expert-parallel degree: devices over which whole experts are spread."),
-    "attention_dp": (("--attention-dp",), "Data-parallel attention degree (DP attention): groups that share only the routed experts."),
+    "attention_dp": (
+        ("--attention-dp",),
+        "Data-parallel attention degree (DP attention): groups that share only the routed experts.",
+    ),
     "mfu": (("--mfu",), "Achieved share of peak compute (MFU), or a range 0.5..0.7."),
     "mbu": (("--mbu",), "Achieved share of peak memory bandwidth (MBU), or a range."),
-    "weights": (("--weights",), "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ...; see `symroof list precisions`."),
+    "weights": (
+        ("--weights",),
+        "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ...; see `symroof list precisions`.",
+    ),
     "kv": (("--kv",), "Precision of the KV cache: fp16, fp8, int8 ..."),
-    "activations": (("--activations",), "Precision of the activations: with 8-bit weights it decides which peak counts."),
+    "activations": (
+        ("--activations",),
+        "Precision of the activations: with 8-bit weights it decides which peak counts.",
+    ),
 }
 
 
 COMMAND_LINE = "command line"
 """The origin of what options give."""
 
-family_option = click.option("--assume-family", metavar="FAMILY", help="Read a config.json as this family, whatever model_type it says.")
+family_option = click.option(
+    "--assume-family",
+    metavar="FAMILY",
+    help="Read a config.json as this family, whatever model_type it says.",
+)
 
 
 def case_options(command: F) -> F:
     """Add the options that describe a case; repeated options make several cases."""
     decorators = [
-        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file."),
-        family_option,
-        click.option("--draft", metavar="NAME|PATH", help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7)."),
         click.option(
-            "--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name, a part's name such as 'H100 SXM', or hardware spec."
+            "--model",
+            multiple=True,
+            metavar="NAME|PATH",
+            help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file.",
         ),
-        *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
-        click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
-        click.option("--efficiency", metavar="peak|measured", help="Source of the efficiencies not given: peak (100 %, a bound) or measured (what to expect)."),
+        family_option,
+        click.option(
+            "--draft",
+            metavar="NAME|PATH",
+            help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7).",
+        ),
+        click.option(
+            "--hardware",
+            "--system",
+            "hardware",
+            multiple=True,
+            metavar="NAME|PATH",
+            help="Catalogue name, a part's name such as 'H100 SXM', or hardware spec.",
+        ),
+        *(
+            click.option(*flags, name, multiple=True, metavar="VALUE", help=text)
+            for name, (flags, text) in SYMBOL_OPTIONS.items()
+        ),
+        click.option(
+            "--assume",
+            multiple=True,
+            metavar="SWITCH=VALUE",
+            help="A counting choice; see `symroof list assumptions`.",
+        ),
+        click.option(
+            "--efficiency",
+            metavar="peak|measured",
+            help="Source of the efficiencies not given: peak (100 %, a bound) or measured (what to expect).",
+        ),
         click.option(
             "--engine",
             metavar="NAME",
@@ -88,10 +130,26 @@ def study_options(command: F) -> F:
     return click.argument("study", required=False)(case_options(command))
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-all_option = click.option("--all", "-v", "everything", is_flag=True, help="Everything: more than the first screen, all digits.")
-details_option = click.option("--details", "-v", "everything", is_flag=True, help="Everything: more than the first screen, all digits.")
-strict_option = click.option("--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on standard output."
+)
+all_option = click.option(
+    "--all",
+    "-v",
+    "everything",
+    is_flag=True,
+    help="Everything: more than the first screen, all digits.",
+)
+details_option = click.option(
+    "--details",
+    "-v",
+    "everything",
+    is_flag=True,
+    help="Everything: more than the first screen, all digits.",
+)
+strict_option = click.option(
+    "--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target."
+)
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
@@ -102,12 +160,28 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
         if not mark or not name.strip() or not text.strip():
             raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint=option)
         known = mapping.get(name.strip())
-        mapping[name.strip()] = text.strip() if known is None else [*(known if isinstance(known, list) else [known]), text.strip()]
+        mapping[name.strip()] = (
+            text.strip()
+            if known is None
+            else [*(known if isinstance(known, list) else [known]), text.strip()]
+        )
     return mapping
 
 
 NOT_INPUTS = {
-    **{name: f"; --{name.replace('_', '-')} sets it" for name in ("model", "hardware", "preset", "assume", "assume_family", "draft", "efficiency", "engine")},
+    **{
+        name: f"; --{name.replace('_', '-')} sets it"
+        for name in (
+            "model",
+            "hardware",
+            "preset",
+            "assume",
+            "assume_family",
+            "draft",
+            "efficiency",
+            "engine",
+        )
+    },
     "prefill": "; --prefill tp=4 sets it",
     **dict.fromkeys(("origin", "base", "own"), ""),
 }
@@ -119,18 +193,33 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     from symroof.cases.request import request_of, target_request
     from symroof.theory.declarations import NONE
 
-    named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
+    named = {
+        name: (list(values) if len(values) > 1 else values[0])
+        for name in SYMBOL_OPTIONS
+        if (values := options.get(name))
+    }
     settings = pairs(options.get("settings", ()), "--set")
     if no_input := next((name for name in settings if name in NOT_INPUTS), None):
-        raise click.BadParameter(f"{no_input} is not an input{NOT_INPUTS[no_input]}", param_hint="--set")
+        raise click.BadParameter(
+            f"{no_input} is not an input{NOT_INPUTS[no_input]}", param_hint="--set"
+        )
     chosen = {**named, **settings}
     assume = pairs(options.get("assume", ()), "--assume")
     if twice := next((name for name, value in assume.items() if isinstance(value, list)), None):
-        raise click.BadParameter(f"{twice} is {' and '.join(assume[twice])}; a case takes one", param_hint="--assume")
+        raise click.BadParameter(
+            f"{twice} is {' and '.join(assume[twice])}; a case takes one", param_hint="--assume"
+        )
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
     chosen |= {"own": own or NONE, "prefill": pairs(options.get("prefill", ()), "--prefill")}
-    line = request_of(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, COMMAND_LINE, **chosen)
+    line = request_of(
+        options.get("model") or None,
+        options.get("hardware") or None,
+        options.get("preset"),
+        assume,
+        COMMAND_LINE,
+        **chosen,
+    )
     return target_request(pairs(options.get("target", ()), "--target")).over(line)
 
 
@@ -145,7 +234,9 @@ def picture_format(file: str) -> str:
     suffix = os.path.splitext(file)[1]
     if suffix.lower().removeprefix(".") not in ENDINGS:
         shown = f"no picture ends in {suffix!r}" if suffix else f"{file!r} has no ending"
-        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+        raise click.BadParameter(
+            f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out"
+        )
     return suffix.lower().removeprefix(".")
 
 
@@ -154,7 +245,9 @@ def check_folder(file: Path) -> None:
     from symroof.errors import InputError, Problem
 
     if not file.parent.is_dir():
-        raise InputError(Problem(str(file), f"there is no folder {file.parent}", hint=f"mkdir -p {file.parent}"))
+        raise InputError(
+            Problem(str(file), f"there is no folder {file.parent}", hint=f"mkdir -p {file.parent}")
+        )
 
 
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:
@@ -166,5 +259,7 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     if path:
         return made
     if made.empty and needs_case:
-        raise click.UsageError("give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096")
+        raise click.UsageError(
+            "give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096"
+        )
     return made

@@ -52,7 +52,9 @@ def json_text(value: object, **options: Any) -> str:
     >>> json_text({"a": "µ\\x9b2J"})
     '{"a": "µ\\\\u009b2J"}'
     """
-    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, **options))
+    return UNSAFE.sub(
+        lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, **options)
+    )
 
 
 def say_one_of(cases: Sized, doing: str) -> None:
@@ -72,7 +74,10 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
 def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
     """Print every problem with its place and hint, or all of them as one JSON object."""
     if as_json:
-        say_json({"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]}, err=True)
+        say_json(
+            {"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]},
+            err=True,
+        )
     else:
         for problem in problems:
             say(str(problem), err=True)
@@ -83,7 +88,11 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     if debug:
         say("".join(traceback.format_exception(error)), err=True)
     place = f"{where}: " if where else ""
-    ask = "report it with the traceback above" if debug else "`symroof --debug …` shows where; report it"
+    ask = (
+        "report it with the traceback above"
+        if debug
+        else "`symroof --debug …` shows where; report it"
+    )
     line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} ({ask})"
     say(visible(line), err=True)
     return BUG
@@ -92,7 +101,9 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
 def progress_bar(items: Items[T], label: str) -> Iterator[T]:
     """Iterate over the items with a progress bar on standard error, if that is a terminal; it vanishes when it is through."""
     on_terminal = sys.stderr.isatty()
-    with click.progressbar(items, label=label, show_pos=True, file=sys.stderr, hidden=not on_terminal) as shown:
+    with click.progressbar(
+        items, label=label, show_pos=True, file=sys.stderr, hidden=not on_terminal
+    ) as shown:
         yield from shown
     if on_terminal:
         sys.stderr.write(ERASE_LINE_ABOVE)
@@ -108,7 +119,9 @@ def inputs_table(inputs: dict[str, Input]) -> str:
     """Name, value and source of every input."""
     from symroof.drawing.table_formats import text_table
 
-    return text_table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
+    return text_table(
+        [[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()]
+    )
 
 
 def switches_line(answers: BoundCase) -> str:
@@ -116,4 +129,7 @@ def switches_line(answers: BoundCase) -> str:
     chosen = answers.assumptions
     if answers.theory_only:
         return ""
-    return "assumptions (* = defaulted): " + ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
+    return "assumptions (* = defaulted): " + ", ".join(
+        f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}"
+        for switch, value in chosen.values
+    )

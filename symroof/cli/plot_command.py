@@ -21,10 +21,22 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
-@click.option("-o", "--out", metavar="FILE", help="Output file, .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
-@click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where -o names no file (default: svg).")
 @click.option(
-    "--over", metavar="INPUT", help="Input on the horizontal axis; KIND is then a quantity: itl, including those of a theory or defined in the study."
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Output file, .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.",
+)
+@click.option(
+    "--format",
+    "ending",
+    metavar="FORMAT",
+    help=f"One of {', '.join(ENDINGS)}, where -o names no file (default: svg).",
+)
+@click.option(
+    "--over",
+    metavar="INPUT",
+    help="Input on the horizontal axis; KIND is then a quantity: itl, including those of a theory or defined in the study.",
 )
 @against_option
 @quantities_option
@@ -59,10 +71,18 @@ def command(
     name = kind.strip() if over else checked(kind)
     from symroof.cli.report_command import slug
 
-    goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
+    goal = (
+        Path(out)
+        if out and out != "-"
+        else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
+    )
     if out != "-":
         check_folder(goal)
-    drawn, basis = _over_input(name, over, study, other or against, options) if over else _drawn(name, study, other, against, quantities, options)
+    drawn, basis = (
+        _over_input(name, over, study, other or against, options)
+        if over
+        else _drawn(name, study, other, against, quantities, options)
+    )
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
@@ -73,10 +93,14 @@ def command(
     say("\n".join(reflowed((drawn.says, *basis))))
 
 
-def _over_input(name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
+def _over_input(
+    name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]
+) -> tuple[Picture, tuple[str, ...]]:
     """The picture of a quantity over an input, and its efficiency basis."""
     if second:
-        raise click.UsageError(f"a quantity over an input takes no second side; only {WATERFALL} does")
+        raise click.UsageError(
+            f"a quantity over an input takes no second side; only {WATERFALL} does"
+        )
     from symroof.analysis.verdict import basis_of
     from symroof.report.pictures.over_input import picture
 
@@ -84,7 +108,14 @@ def _over_input(name: str, over: str, study: str | None, second: str | None, opt
     return picture(made, name, over), tuple(basis_of(made.first, (name,)))
 
 
-def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
+def _drawn(
+    name: str,
+    study: str | None,
+    other: str | None,
+    against: str | None,
+    quantities: str,
+    options: dict[str, Any],
+) -> tuple[Picture, tuple[str, ...]]:
     """The picture of a study with its efficiency basis, or of two compared cases."""
     second = against or other
     if name != WATERFALL:
@@ -100,14 +131,18 @@ def _drawn(name: str, study: str | None, other: str | None, against: str | None,
     from symroof.claims.case_comparison import SYMROOF
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    (waterfall, *_), _ = waterfalls_between((study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True)
+    (waterfall, *_), _ = waterfalls_between(
+        (study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True
+    )
     return waterfall_picture(waterfall, study or "the case", second), ()
 
 
 def _form(out: str | None, ending: str | None) -> str:
     """The file format: by the file name, or as given by ``--format``."""
     if ending is not None and ending.lower() not in ENDINGS:
-        raise click.BadParameter(f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format")
+        raise click.BadParameter(
+            f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format"
+        )
     if not out or out == "-":
         return (ending or ENDINGS[0]).lower()
     suffix = picture_format(out)

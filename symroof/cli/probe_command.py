@@ -18,18 +18,66 @@ def _whole(context: click.Context, option: click.Parameter, text: str) -> tuple[
 
 
 @click.command("probe")
-@click.option("--model", required=True, metavar="NAME|PATH", help="Catalogue or hub name, model spec, config.json, or GGUF file.")
-@click.option("-o", "--out", required=True, metavar="FILE.csv", help="Output file, a CSV that `symroof calibrate` reads.")
-@click.option("--device", default="", metavar="NAME", help="cuda, mps or cpu (default: the first one available).")
 @click.option(
-    "--weights", "precision", default="bf16", show_default=True, metavar="NAME", help="Precision of weights, cache and activations: bf16, fp16, fp32."
+    "--model",
+    required=True,
+    metavar="NAME|PATH",
+    help="Catalogue or hub name, model spec, config.json, or GGUF file.",
 )
-@click.option("--prompts", default=LISTS["prompts"], show_default=True, metavar="LIST", callback=_whole, help="Prompt lengths to prefill, comma-separated.")
-@click.option("--batches", default=LISTS["batches"], show_default=True, metavar="LIST", callback=_whole, help="Batch sizes of decode steps, comma-separated.")
 @click.option(
-    "--contexts", default=LISTS["contexts"], show_default=True, metavar="LIST", callback=_whole, help="Context lengths of decode steps, comma-separated."
+    "-o",
+    "--out",
+    required=True,
+    metavar="FILE.csv",
+    help="Output file, a CSV that `symroof calibrate` reads.",
 )
-def command(model: str, out: str, device: str, precision: str, prompts: tuple[int, ...], batches: tuple[int, ...], contexts: tuple[int, ...]) -> None:
+@click.option(
+    "--device",
+    default="",
+    metavar="NAME",
+    help="cuda, mps or cpu (default: the first one available).",
+)
+@click.option(
+    "--weights",
+    "precision",
+    default="bf16",
+    show_default=True,
+    metavar="NAME",
+    help="Precision of weights, cache and activations: bf16, fp16, fp32.",
+)
+@click.option(
+    "--prompts",
+    default=LISTS["prompts"],
+    show_default=True,
+    metavar="LIST",
+    callback=_whole,
+    help="Prompt lengths to prefill, comma-separated.",
+)
+@click.option(
+    "--batches",
+    default=LISTS["batches"],
+    show_default=True,
+    metavar="LIST",
+    callback=_whole,
+    help="Batch sizes of decode steps, comma-separated.",
+)
+@click.option(
+    "--contexts",
+    default=LISTS["contexts"],
+    show_default=True,
+    metavar="LIST",
+    callback=_whole,
+    help="Context lengths of decode steps, comma-separated.",
+)
+def command(
+    model: str,
+    out: str,
+    device: str,
+    precision: str,
+    prompts: tuple[int, ...],
+    batches: tuple[int, ...],
+    contexts: tuple[int, ...],
+) -> None:
     """Measure this machine at the shapes of a model, with random weights (needs PyTorch: pip install 'symroof[probe]').
 
     symroof probe --model llama-3.1-8b -o measured.csv

@@ -29,11 +29,37 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 
 
 @click.command("report")
-@click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
-@click.option("--format", "formats", default=None, metavar="LIST", help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
-@click.option("--template", default=None, metavar="FILE", help="A custom template for the same data, instead of the built-in one.")
-@click.option("--full", is_flag=True, help="Add the appendix: every derivation, threshold, sensitivity, input and source.")
-@click.option("--sections", default=None, metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}.")
+@click.option(
+    "-o",
+    "--out",
+    default=None,
+    metavar="DIR",
+    help="Folder for the review (default: reports/STUDY); - writes one format to standard output.",
+)
+@click.option(
+    "--format",
+    "formats",
+    default=None,
+    metavar="LIST",
+    help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).",
+)
+@click.option(
+    "--template",
+    default=None,
+    metavar="FILE",
+    help="A custom template for the same data, instead of the built-in one.",
+)
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Add the appendix: every derivation, threshold, sensitivity, input and source.",
+)
+@click.option(
+    "--sections",
+    default=None,
+    metavar="LIST",
+    help=f"Only these sections, comma-separated: {', '.join(PARTS)}.",
+)
 @click.option("--no-plots", is_flag=True, help="Omit the figures.")
 @against_option
 @study_options
@@ -61,8 +87,16 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
     other = _other(made, options)
-    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["full"]), other, whole=bool(options["template"]))
-    failures = data["claims"].pop("failures") if data["claims"] else []  # determine the exit code; templates get plain data
+    data = view(
+        made,
+        reproduce(list(context.obj or ())),
+        _parts(options["sections"], options["full"]),
+        other,
+        whole=bool(options["template"]),
+    )
+    failures = (
+        data["claims"].pop("failures") if data["claims"] else []
+    )  # determine the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
     files = review_files(made, name, formats, data, other, options["template"], with_figures=drawn)
     if out == "-":
@@ -71,7 +105,9 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         folder = Path(out or Path("reports") / name)
         _write(folder, files, [f"{name}.{chosen}" for chosen in formats])
         _conclude(data, folder / f"{name}.html" if "html" in formats else None)
-    failed = [report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures]
+    failed = [
+        report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
+    ]
     return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
 
 
@@ -85,16 +121,29 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
     against = options.pop("against")
     if against is None:
         if "against" in (options["sections"] or ""):
-            raise click.BadParameter("the section against needs --against B", param_hint="--sections")
+            raise click.BadParameter(
+                "the section against needs --against B", param_hint="--sections"
+            )
         return None
-    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset, waterfall_to_text, waterfalls
+    from symroof.claims.case_comparison import (
+        is_preset,
+        split_number_side,
+        study_under_preset,
+        waterfall_to_text,
+        waterfalls,
+    )
     from symroof.report.recommendation import subject_of
 
     if number := split_number_side(against):
         if not number[0]:
-            raise click.BadParameter(f"a number belongs to one quantity: --against 'itl = {number[1][:40]}'", param_hint="--against")
+            raise click.BadParameter(
+                f"a number belongs to one quantity: --against 'itl = {number[1][:40]}'",
+                param_hint="--against",
+            )
         return number[1], [waterfall_to_text(made, *number)]
-    other = study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
+    other = (
+        study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
+    )
     return against, waterfalls(subject_of(made), subject_of(other.decide()), COMPARED)
 
 
@@ -104,7 +153,13 @@ def _parts(listed: str | None, full: bool) -> tuple[str, ...]:
     Raises:
         click.BadParameter: an unknown section, or none.
     """
-    names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS if full else BRIEF
+    names = (
+        [part.strip() for part in listed.split(",") if part.strip()]
+        if listed is not None
+        else PARTS
+        if full
+        else BRIEF
+    )
     unknown = [name for name in names if name not in PARTS]
     if unknown or not names:
         named = f"unknown section {', '.join(unknown)}" if unknown else "no section is named"
@@ -135,7 +190,11 @@ def reproduce(arguments: list[str]) -> str:
 
 
 def _formats(formats: str | None, out: str | None) -> list[str]:
-    chosen = [part.strip() for part in (formats or ("md" if out == "-" else DEFAULT_FORMATS)).split(",") if part.strip()]
+    chosen = [
+        part.strip()
+        for part in (formats or ("md" if out == "-" else DEFAULT_FORMATS)).split(",")
+        if part.strip()
+    ]
     unknown = [part for part in chosen if part not in FORMATS]
     if unknown or not chosen:
         named = f"unknown format {', '.join(unknown)}" if unknown else "no format is named"
@@ -149,7 +208,9 @@ def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str])
     from symroof.output_files import write_all
 
     write_all(folder, files)
-    pictures = f" and {len(files) - len(documents)} picture files" if len(files) > len(documents) else ""
+    pictures = (
+        f" and {len(files) - len(documents)} picture files" if len(files) > len(documents) else ""
+    )
     say(f"wrote {', '.join(str(folder / document) for document in documents)}{pictures}", err=True)
 
 

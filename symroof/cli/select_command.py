@@ -53,7 +53,10 @@ MOST_DETAILED = 20
     help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive; rate where no price is known]",
 )
 @click.option(
-    "--show", type=click.IntRange(1), metavar="N", help="Maximum table rows; --json lists all and gives details of this many.  [default: 12; 20 of details]"
+    "--show",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Maximum table rows; --json lists all and gives details of this many.  [default: 12; 20 of details]",
 )
 @click.option(
     "--lacks",
@@ -63,7 +66,14 @@ MOST_DETAILED = 20
     metavar="N",
     help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text, or Markdown with all details.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Plain text, or Markdown with all details.",
+)
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
@@ -97,7 +107,12 @@ def command(
     from symroof.select.selection_json import selection_json
 
     rest, counts = device_counts(pairs(among, "--among"))
-    choice = select_from(with_candidates(study_from(study, options, needs_case=not rest), rest), by, progress_bar, counts)
+    choice = select_from(
+        with_candidates(study_from(study, options, needs_case=not rest), rest),
+        by,
+        progress_bar,
+        counts,
+    )
     if as_json:
         say(json_text(selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)))
     elif everything or form != "text":
@@ -119,16 +134,36 @@ def written(choice: Selection, show: int, lacks: int, form: str) -> str:
 
     plain = form == "text"
     lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
-    lines += [text if plain else f"\n{markdown_text(text[:1].upper() + text[1:])}.\n" for text in choice.basis]
-    lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice, show))]
+    lines += [
+        text if plain else f"\n{markdown_text(text[:1].upper() + text[1:])}.\n"
+        for text in choice.basis
+    ]
+    lines += [
+        f"! {text}" if plain else f"- {markdown_text(text)}"
+        for text in (*choice.hints, *warnings(choice, show))
+    ]
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
         lines += (
-            ["", heading, text_table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)]
+            [
+                "",
+                heading,
+                text_table(part.rows, part.header, "  "),
+                *(f"  {note}" for note in part.notes),
+            ]
             if plain
             else ["", f"## {markdown_text(part.title)}", ""]
         )
         if not plain:
-            lines += [*([markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""] if part.says else []), markdown_table(part.rows, part.header)]
-            lines += ["", *(f"- {markdown_text(note)}" for note in part.notes)] if part.notes else []
+            lines += [
+                *(
+                    [markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""]
+                    if part.says
+                    else []
+                ),
+                markdown_table(part.rows, part.header),
+            ]
+            lines += (
+                ["", *(f"- {markdown_text(note)}" for note in part.notes)] if part.notes else []
+            )
     return "\n".join(lines)

@@ -33,14 +33,23 @@ def review_line(choice: Selection, words: Sequence[str]) -> str:
     run = choice.configurations[0].run
     case = run.bound_case
     apart = case.request.prefill or "prefill_devices" in case.given
-    if choice.configurations[0].state != "passes" or apart or case.hardware is None or not has_entry("hardware", case.hardware.name):
+    if (
+        choice.configurations[0].state != "passes"
+        or apart
+        or case.hardware is None
+        or not has_entry("hardware", case.hardware.name)
+    ):
         return ""
     dropped = (
         *WITH_VALUE,
         *(["--model"] if case.several_models else []),
         *(flag for name in CHOSEN if name in SYMBOL_OPTIONS for flag in SYMBOL_OPTIONS[name][0]),
     )
-    chosen = [*(["--model", case.model.name] if case.several_models and case.model else []), "--hardware", case.hardware.name]
+    chosen = [
+        *(["--model", case.model.name] if case.several_models and case.model else []),
+        "--hardware",
+        case.hardware.name,
+    ]
     return shlex.join(["symroof", "report", *_kept(words, dropped), *chosen, *_settings(case)])
 
 
@@ -52,14 +61,18 @@ def _kept(words: Sequence[str], dropped: Sequence[str]) -> Iterator[str]:
             skip = False
         elif word in dropped:
             skip = True
-        elif word not in ("select", *FLAGS) and not word.startswith(tuple(f"{option}=" for option in dropped)):
+        elif word not in ("select", *FLAGS) and not word.startswith(
+            tuple(f"{option}=" for option in dropped)
+        ):
             yield word
 
 
 def _settings(case: BoundCase) -> Iterator[str]:
     """Degrees, batch, and everything else that the candidates vary in."""
     for name in (*DEGREES, "batch"):
-        if name in case.given and (name == "batch" or name in dict(case.varied) or case.case.value(name) != 1):
+        if name in case.given and (
+            name == "batch" or name in dict(case.varied) or case.case.value(name) != 1
+        ):
             yield from (f"--{name.replace('_', '-')}", str(int(case.case.value(name))))
     for name, value in case.varied:
         if name in ROLE_INPUT:

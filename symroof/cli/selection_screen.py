@@ -40,28 +40,49 @@ def screen(choice: Selection, show: int, lacks: int, words: Sequence[str] = ()) 
     """Verdict, table, what fails needs, warnings, what it rests on, and from the ``words`` of the command how to review the first."""
     lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
     table = _table(choice, show)
-    lines += [table, *_left_out(len(choice.configurations), show), *([UNFIT] if "†" in table else []), *_unsure(choice)]
+    lines += [
+        table,
+        *_left_out(len(choice.configurations), show),
+        *([UNFIT] if "†" in table else []),
+        *_unsure(choice),
+    ]
     lines += _needs(choice, min(lacks, MOST_NEEDS))
     lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
     next_ = review_line(choice, words) if words else ""
     lines += [f"review it: {next_}"] if next_ else []  # to be copied whole
     first = "first row; " if len(choice.configurations) > 1 else ""
-    return "\n".join([*lines, *rests_on(choice.configurations[0].run.bound_case, first), *wrapped(DETAILS, "  ", "")])
+    return "\n".join(
+        [
+            *lines,
+            *rests_on(choice.configurations[0].run.bound_case, first),
+            *wrapped(DETAILS, "  ", ""),
+        ]
+    )
 
 
 def _best(choice: Selection) -> list[str]:
     """The first that passes, with what to start; or the nearest miss."""
     first = choice.configurations[0]
     if first.state != "passes":
-        return wrapped(f"{FAILS if first.state == 'fails' else MARK[first.state]} none passes; nearest: {first.label}, which {_state(first)}", "  ", "")
+        return wrapped(
+            f"{FAILS if first.state == 'fails' else MARK[first.state]} none passes; nearest: {first.label}, which {_state(first)}",
+            "  ",
+            "",
+        )
     run = first.run
     devices = int(run.bound_case.case.value("served_devices") * run.bound_case.case.value("dp"))
     replicas = [f"{run.copies:,} replicas, {devices:,} devices"] if run.copies > 1 else []
     prices = [f"{_number(run, PER_HOUR)} USD/hour"] if _number(run, PER_HOUR) else []
-    prices += [f"{_number(run, PER_TOKEN)} USD per million output tokens"] if _number(run, PER_TOKEN) else []
+    prices += (
+        [f"{_number(run, PER_TOKEN)} USD per million output tokens"]
+        if _number(run, PER_TOKEN)
+        else []
+    )
     said = "; ".join([*replicas, *([", ".join(prices)] if prices else [])])
     return wrapped(
-        f"{PASSES} {FIRST_BY.get(choice.order, choice.order)}: {BATCH.sub('', first.label)}, batch {run.batch:,}{f': {said}' if said else ''}", "  ", ""
+        f"{PASSES} {FIRST_BY.get(choice.order, choice.order)}: {BATCH.sub('', first.label)}, batch {run.batch:,}{f': {said}' if said else ''}",
+        "  ",
+        "",
     )
 
 
@@ -97,20 +118,42 @@ def _table(choice: Selection, show: int) -> str:
     first = choice.configurations[:show]
     queued = queues(choice.configurations[0].run.own.case)
     tails = choice.study.request.percentiles
-    header = ["", "configuration", "TTFT", "ITL", *(f"{name.upper()} {statistic}" for name, statistic in tails.items()), "memory", "tok/s/dev", "$/M tok"]
+    header = [
+        "",
+        "configuration",
+        "TTFT",
+        "ITL",
+        *(f"{name.upper()} {statistic}" for name, statistic in tails.items()),
+        "memory",
+        "tok/s/dev",
+        "$/M tok",
+    ]
     header += ["replicas", "$/hour", "misses"] if queued else ["batch", "misses"]
     rows = []
     for c in first:
         label = c.label if queued else BATCH.sub("", c.label)
-        rows.append([MARK[c.state], label, *_cells(c.run, tails), *(_fleet(c) if queued else [f"{c.run.batch:,}"]), _missed(c)])
+        rows.append(
+            [
+                MARK[c.state],
+                label,
+                *_cells(c.run, tails),
+                *(_fleet(c) if queued else [f"{c.run.batch:,}"]),
+                _missed(c),
+            ]
+        )
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept], flexible=1, clip=False)
+    return fitted_table(
+        [[row[i] for i in kept] for row in rows], [header[i] for i in kept], flexible=1, clip=False
+    )
 
 
 def _cells(run: Run, tails: Iterable[str]) -> list[str]:
     """Latencies, the percentiles that targets are of, memory, rate, cost."""
     times = [_time(run, name) for name in ("loaded_ttft", "sustained_itl")]
-    decided = {check.name: Result(check.metric.symbol, check.metric.value).plain(DIGITS) for check in run.checks}
+    decided = {
+        check.name: Result(check.metric.symbol, check.metric.value).plain(DIGITS)
+        for check in run.checks
+    }
     times += [decided.get(name, "") for name in tails]
     used = used_memory(run.bound_case)
     if run.bound_case.does_not_fit:
@@ -123,13 +166,19 @@ def _time(run: Run, name: str) -> str:
     result = run.result(name)
     if result is None:
         return ""
-    return Result(result.symbol, result.value).plain(DIGITS) + (" †" if run.bound_case.does_not_fit else "")
+    return Result(result.symbol, result.value).plain(DIGITS) + (
+        " †" if run.bound_case.does_not_fit else ""
+    )
 
 
 def _number(run: Run, name: str) -> str:
     """A value at the middle of its range without its unit, which the head of the column has."""
     result = run.result(name)
-    return "" if result is None else Result(result.symbol, result.value).plain(DIGITS).partition(" ")[0]
+    return (
+        ""
+        if result is None
+        else Result(result.symbol, result.value).plain(DIGITS).partition(" ")[0]
+    )
 
 
 def _fleet(c: Configuration) -> list[str]:
@@ -143,8 +192,18 @@ def _missed(c: Configuration) -> str:
         return "not known"
     if c.run.bound_case.never_fits:
         return MEMORY
-    names = dict.fromkeys((*c.run.missed_as_expected, *c.run.missed, *(c.run.missed_when_slow if c.state == "in part" else ())))
-    return ", ".join({MEMORY: "memory", LOAD: "rate"}.get(name, name) for name in names if name != "ttft" or LOAD not in names)
+    names = dict.fromkeys(
+        (
+            *c.run.missed_as_expected,
+            *c.run.missed,
+            *(c.run.missed_when_slow if c.state == "in part" else ()),
+        )
+    )
+    return ", ".join(
+        {MEMORY: "memory", LOAD: "rate"}.get(name, name)
+        for name in names
+        if name != "ttft" or LOAD not in names
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- what fails needs
@@ -157,13 +216,22 @@ def _needs(choice: Selection, most: int) -> list[str]:
     helped: list[str] = []
     helpless: list[str] = []
     for label, rows in _by_label(required_changes_table(choice, most).rows):
-        changes = [f"{name} {_value(value)}{f' ({change})' if change else ''}" for name, _, value, change in rows if value.startswith("at ")]
+        changes = [
+            f"{name} {_value(value)}{f' ({change})' if change else ''}"
+            for name, _, value, change in rows
+            if value.startswith("at ")
+        ]
         if changes:
             helped += wrapped(f"{label} needs {' or '.join(changes[:MOST_CHANGES])}", "  ", "", 2)
         else:
             helpless.append(label)
     if helpless:
-        helped += wrapped(f"no single change of device, layout or efficiency is enough for {', '.join(helpless)}", "  ", "", 2)
+        helped += wrapped(
+            f"no single change of device, layout or efficiency is enough for {', '.join(helpless)}",
+            "  ",
+            "",
+            2,
+        )
     return helped
 
 

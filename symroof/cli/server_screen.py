@@ -25,9 +25,15 @@ COMPARED = (
     ("cost per million output tokens", "cost_per_mtok"),
     ("price of all devices", "fleet_price"),
 )
-WITHOUT_LOAD = (("inter-token latency, alone", "itl"), ("time to first token, alone", "ttft"), ("requests that fit at once", "concurrency"))
+WITHOUT_LOAD = (
+    ("inter-token latency, alone", "itl"),
+    ("time to first token, alone", "ttft"),
+    ("requests that fit at once", "concurrency"),
+)
 NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
-DETAILS = "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
+DETAILS = (
+    "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
+)
 
 
 def screen(advised: Review, without_effect: Iterable[str]) -> str:
@@ -36,7 +42,18 @@ def screen(advised: Review, without_effect: Iterable[str]) -> str:
     lines = [advised.line, "", *_why(advised)] if advised.line else []
     lines += wrapped(f"{case_title(answers)}; {efficiency_basis(answers)}", "  ", "")
     rows = _rows(advised)
-    lines += [fitted_table(rows, ["", "as given", *(["with this line"] if advised.line else [])], "  ", left=True)] if rows else []
+    lines += (
+        [
+            fitted_table(
+                rows,
+                ["", "as given", *(["with this line"] if advised.line else [])],
+                "  ",
+                left=True,
+            )
+        ]
+        if rows
+        else []
+    )
     lines += _replicas(advised)
     warnings = [
         *advised.missed_targets,
@@ -61,25 +78,54 @@ def _mistyped(others: Iterable[str]) -> list[str]:
     from symroof.vllm.engines import OTHERS_OF_VLLM
     from symroof.vllm.flags import FLAGS
 
-    unknown = [word for word in others if word.startswith("--") and word.removeprefix("--") not in OTHERS_OF_VLLM.split()]
-    near = {word: difflib.get_close_matches(word, [f"--{name}" for name in FLAGS], n=1, cutoff=MISTYPED) for word in unknown}
-    return [f"{word} is not read: did you mean {found[0]}?" for word, found in near.items() if found]
+    unknown = [
+        word
+        for word in others
+        if word.startswith("--") and word.removeprefix("--") not in OTHERS_OF_VLLM.split()
+    ]
+    near = {
+        word: difflib.get_close_matches(word, [f"--{name}" for name in FLAGS], n=1, cutoff=MISTYPED)
+        for word in unknown
+    }
+    return [
+        f"{word} is not read: did you mean {found[0]}?" for word, found in near.items() if found
+    ]
 
 
 def _why(advised: Review) -> list[str]:
     """A reason for each flag, in at most two lines."""
     engine = advised.served.line.engine
     return [
-        line for advice in advised.advice for line in wrapped(f"{engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}", "    ", "  ", 2)
+        line
+        for advice in advised.advice
+        for line in wrapped(
+            f"{engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}",
+            "    ",
+            "  ",
+            2,
+        )
     ]
 
 
 def _rows(advised: Review) -> list[list[str]]:
     """What the line gives as it is, and as recommended."""
-    rows = [[words, *(compact(found[name], DIGITS) if name in found else "" for found in (advised.facts, advised.gives))] for words, name in COMPARED]
+    rows = [
+        [
+            words,
+            *(
+                compact(found[name], DIGITS) if name in found else ""
+                for found in (advised.facts, advised.gives)
+            ),
+        ]
+        for words, name in COMPARED
+    ]
     rows = [row for row in rows if any(row[1:])]
     if not any(name in advised.facts for name in ("sustained_itl", "loaded_ttft")):
-        rows += [[words, compact(advised.facts[name], DIGITS), ""] for words, name in WITHOUT_LOAD if name in advised.facts]
+        rows += [
+            [words, compact(advised.facts[name], DIGITS), ""]
+            for words, name in WITHOUT_LOAD
+            if name in advised.facts
+        ]
     return rows if advised.line else [row[:2] for row in rows]
 
 
@@ -89,10 +135,18 @@ def _replicas(advised: Review) -> list[str]:
     slow, expected = advised.replicas
     rate = advised.served.study.first.result("arrival_rate").plain()
     fewer = f"; {expected:,} as expected" if expected < slow else ""
-    return wrapped(f"{rate} need{'s' * (slow == 1)} {slow:,} replica{'s' * (slow != 1)} of this line at the slow end of what was measured{fewer}", "  ", "")
+    return wrapped(
+        f"{rate} need{'s' * (slow == 1)} {slow:,} replica{'s' * (slow != 1)} of this line at the slow end of what was measured{fewer}",
+        "  ",
+        "",
+    )
 
 
 def _defaulted(advised: Review) -> list[str]:
     """The flags that nobody gave, with the engine's defaults."""
     flags = [f"{flag.flag} {flag.value}" for flag in advised.served.flags if flag.defaulted]
-    return wrapped(f"defaults of {advised.served.line.engine.title}: {', '.join(flags)}", "  ", "", 2) if flags else []
+    return (
+        wrapped(f"defaults of {advised.served.line.engine.title}: {', '.join(flags)}", "  ", "", 2)
+        if flags
+        else []
+    )

@@ -39,24 +39,46 @@ def screen(shown: Any) -> str:
     """Title, facts, and as much of the tables as fits; the rest is named."""
     from symroof.cli.terminal import SLIMMEST, clipped, columns, fitted_table, folded_table, wrapped
 
-    facts = [[name, clipped(value, columns() - SLIMMEST) if name == "source" else value] for name, value, *_ in shown.facts]
+    facts = [
+        [name, clipped(value, columns() - SLIMMEST) if name == "source" else value]
+        for name, value, *_ in shown.facts
+    ]
     lines = [shown.title, *fitted_table(facts, indent="  ", left=True, clip=False).splitlines()]
     behind = ["exact values"] if any(len(fact) > 2 and fact[2] for fact in shown.facts) else []
-    behind += ["sources and notes"] if any(set(BEHIND) & set(header) for _, header, _ in shown.tables) else []
+    behind += (
+        ["sources and notes"]
+        if any(set(BEHIND) & set(header) for _, header, _ in shown.tables)
+        else []
+    )
     notes = [line for note in shown.notes[:MOST_NOTES] for line in wrapped(note, "  ", "- ", 1)]
     for heading, header, rows in shown.tables:
         room = SCREEN - len(notes) - len(lines) - 2 - 2 * bool(header)
-        kept = [i for i, name in enumerate(header or max(rows, key=len, default=[])) if name not in BEHIND]
+        kept = [
+            i
+            for i, name in enumerate(header or max(rows, key=len, default=[]))
+            if name not in BEHIND
+        ]
         if room < min(FEWEST, len(rows)) or len(kept) * (SLIMMEST + 2) > columns():
             behind.append(f"{heading} ({len(rows):,} rows)" if len(rows) > SCREEN else heading)
         elif rows:
             table = folded_table if len(rows) <= FOLDED else fitted_table
-            fitted = table([[row[i] if i < len(row) else "" for i in kept] for row in rows[:room]], [header[i] for i in kept if header], "  ")
-            lines += ["", heading, *fitted.splitlines(), *([f"  and {len(rows) - room:,} more"] if len(rows) > room else [])]
+            fitted = table(
+                [[row[i] if i < len(row) else "" for i in kept] for row in rows[:room]],
+                [header[i] for i in kept if header],
+                "  ",
+            )
+            lines += [
+                "",
+                heading,
+                *fitted.splitlines(),
+                *([f"  and {len(rows) - room:,} more"] if len(rows) > room else []),
+            ]
     lines += ["", *notes] if notes else []
     left_out = len(shown.notes) - MOST_NOTES
     behind += [f"{left_out} more remark{'s' * (left_out > 1)}"] if left_out > 0 else []
-    return "\n".join([*lines, *(wrapped(f"--all: {', '.join(behind)}", "  ", "", 2) if behind else [])])
+    return "\n".join(
+        [*lines, *(wrapped(f"--all: {', '.join(behind)}", "  ", "", 2) if behind else [])]
+    )
 
 
 DITTO = "″"
@@ -68,7 +90,12 @@ def _with_dittos(rows: list[list[str]], header: list[str]) -> list[list[str]]:
         return rows
     place = header.index("source")
     above = ["", *(row[place] if place < len(row) else "" for row in rows)]
-    return [[*row[:place], DITTO, *row[place + 1 :]] if place < len(row) and row[place] and row[place] == above[i] else row for i, row in enumerate(rows)]
+    return [
+        [*row[:place], DITTO, *row[place + 1 :]]
+        if place < len(row) and row[place] and row[place] == above[i]
+        else row
+        for i, row in enumerate(rows)
+    ]
 
 
 def entry_text(shown: Any) -> str:

@@ -28,30 +28,114 @@ if TYPE_CHECKING:
     metavar="KIND",
     help="poisson, bursty or uniform (at arrival_rate), closed-loop, or burst (all at once).  [default: poisson with a rate, else closed-loop]",
 )
-@click.option("--users", type=int, metavar="N", help="Users of a closed loop, requests of a burst at a time.  [default: the batch; of a burst all]")
-@click.option("--burstiness", type=float, default=2.0, show_default=True, metavar="CV", help="Coefficient of variation of the gaps between bursty arrivals.")
-@click.option("--trace", metavar="FILE", help="Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.")
-@click.option("--speed", type=float, default=1.0, show_default=True, metavar="X", help="How many times faster than recorded they come.")
-@click.option("--requests", type=int, metavar="N", help="How many.  [default: 2,000, or 20 a user; of a trace all]")
+@click.option(
+    "--users",
+    type=int,
+    metavar="N",
+    help="Users of a closed loop, requests of a burst at a time.  [default: the batch; of a burst all]",
+)
+@click.option(
+    "--burstiness",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="CV",
+    help="Coefficient of variation of the gaps between bursty arrivals.",
+)
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.",
+)
+@click.option(
+    "--speed",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="X",
+    help="How many times faster than recorded they come.",
+)
+@click.option(
+    "--requests",
+    type=int,
+    metavar="N",
+    help="How many.  [default: 2,000, or 20 a user; of a trace all]",
+)
 @click.option(
     "--lengths",
     multiple=True,
     metavar="NAME=DISTRIBUTION",
     help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN.",
 )
-@click.option("--turns", type=int, default=1, show_default=True, metavar="N", help="Requests of a session: each has all text before it as a cached prefix.")
-@click.option("--think", type=float, default=0.0, show_default=True, metavar="SECONDS", help="Mean time between an answer and the next turn.")
-@click.option("--budget", type=int, metavar="TOKENS", help="Tokens of a step of a group.  [default: chunk + batch, else the engine's]")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Draws with the same seed are the same.")
-@click.option("--replications", type=int, default=1, show_default=True, metavar="R", help="Independent runs, for intervals of 95 %.")
-@click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace or burst 0]")
-@click.option("--judge", metavar="STATISTIC", help="What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]")
+@click.option(
+    "--turns",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Requests of a session: each has all text before it as a cached prefix.",
+)
+@click.option(
+    "--think",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Mean time between an answer and the next turn.",
+)
+@click.option(
+    "--budget",
+    type=int,
+    metavar="TOKENS",
+    help="Tokens of a step of a group.  [default: chunk + batch, else the engine's]",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Draws with the same seed are the same.",
+)
+@click.option(
+    "--replications",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="Independent runs, for intervals of 95 %.",
+)
+@click.option(
+    "--warmup",
+    type=float,
+    metavar="SHARE",
+    help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace or burst 0]",
+)
+@click.option(
+    "--judge",
+    metavar="STATISTIC",
+    help="What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]",
+)
 @click.option("--plot", "picture", metavar="FILE", help="Write a picture: .svg, .pdf or .png.")
 @all_option
-@click.option("--kind", default="distribution", show_default=True, metavar="KIND", help="Of the picture: distribution or timeline.")
+@click.option(
+    "--kind",
+    default="distribution",
+    show_default=True,
+    metavar="KIND",
+    help="Of the picture: distribution or timeline.",
+)
 @study_options
 @json_option
-def command(study: str | None, lengths: tuple[str, ...], picture: str | None, kind: str, everything: bool, as_json: bool, **options: Any) -> int:
+def command(
+    study: str | None,
+    lengths: tuple[str, ...],
+    picture: str | None,
+    kind: str,
+    everything: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Serve requests step by step, and tell what they wait for.
 
     symroof simulate --model llama-3.1-8b --hardware h100-sxm --prompt 1024 --output 256 --batch 64 --set chunk=512 --set arrival_rate=12/s
@@ -64,8 +148,20 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
 
     chosen = {name: options.pop(name) for name in OWN}
     made = study_from(study, options)
-    if picture and any(path and os.path.exists(path) and os.path.exists(picture) and os.path.samefile(picture, path) for path in (study, chosen["trace"])):
-        raise InputError(Problem(picture, "is an original; a picture never replaces one", hint="write it to another file"))
+    if picture and any(
+        path
+        and os.path.exists(path)
+        and os.path.exists(picture)
+        and os.path.samefile(picture, path)
+        for path in (study, chosen["trace"])
+    ):
+        raise InputError(
+            Problem(
+                picture,
+                "is an original; a picture never replaces one",
+                hint="write it to another file",
+            )
+        )
     found = simulate(made.first, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     say_one_of(made.cases, "simulating")
     if picture:
@@ -80,7 +176,21 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
     return int(found.missed)
 
 
-OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns", "think", "budget", "seed", "replications", "warmup", "judge")
+OWN = (
+    "arrivals",
+    "users",
+    "burstiness",
+    "trace",
+    "speed",
+    "requests",
+    "turns",
+    "think",
+    "budget",
+    "seed",
+    "replications",
+    "warmup",
+    "judge",
+)
 
 
 def written(found: Simulation, study: Any, everything: bool) -> str:
@@ -92,7 +202,11 @@ def written(found: Simulation, study: Any, everything: bool) -> str:
     from symroof.simulate.run_simulation import rests_on as simulated_names
 
     (head, times), (_, rates) = found.tables(MOST_DIGITS if everything else DIGITS)
-    lines = [*wrapped(found.title, "  ", ""), *(line for text in _basis(study.first) for line in wrapped(text, "  ", "")), *_targets(found)]
+    lines = [
+        *wrapped(found.title, "  ", ""),
+        *(line for text in _basis(study.first) for line in wrapped(text, "  ", "")),
+        *_targets(found),
+    ]
     lines += [folded_table(times, head, "  "), folded_table(rates, (), "  ")]
     if len(found.runs) > 1:
         lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
@@ -100,8 +214,23 @@ def written(found: Simulation, study: Any, everything: bool) -> str:
     lines += ["simulated:", *(line for text in found.says for line in wrapped(text, "    ", "  "))]
     names = simulated_names(study.first.case)
     if not everything:
-        return "\n".join([*lines, *rests_on(study.first, names=names, expected=False), "--all: every input with its source, and counting choice"])
-    return "\n".join([*lines, "", "inputs (* = defaulted):", inputs_table(study.first.inputs(names)), "", switches_line(study.first)])
+        return "\n".join(
+            [
+                *lines,
+                *rests_on(study.first, names=names, expected=False),
+                "--all: every input with its source, and counting choice",
+            ]
+        )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "inputs (* = defaulted):",
+            inputs_table(study.first.inputs(names)),
+            "",
+            switches_line(study.first),
+        ]
+    )
 
 
 MOST_DIGITS = 6
@@ -112,7 +241,12 @@ def _basis(case: BoundCase) -> list[str]:
     """What the times rest on; at the peak, how to simulate what to expect."""
     from symroof.analysis.verdict import AT_THE_PEAK, basis_lines
 
-    return [f"{text}; --efficiency measured simulates what to expect" if text == AT_THE_PEAK and case.expected_case else text for text in basis_lines([case])]
+    return [
+        f"{text}; --efficiency measured simulates what to expect"
+        if text == AT_THE_PEAK and case.expected_case
+        else text
+        for text in basis_lines([case])
+    ]
 
 
 def _targets(found: Simulation) -> list[str]:
@@ -126,6 +260,13 @@ def _targets(found: Simulation) -> list[str]:
 
     lines = []
     for name, check in found.checks.items():
-        limit, value = (format_quantity(Fraction(check[key]), "s", DIGITS) if math.isfinite(check[key]) else "none" for key in ("limit", "value"))
-        lines.append(f"{PASSES if check['met'] else FAILS} {found.judged[name]} of {name} within {limit}: {value}")
+        limit, value = (
+            format_quantity(Fraction(check[key]), "s", DIGITS)
+            if math.isfinite(check[key])
+            else "none"
+            for key in ("limit", "value")
+        )
+        lines.append(
+            f"{PASSES if check['met'] else FAILS} {found.judged[name]} of {name} within {limit}: {value}"
+        )
     return lines

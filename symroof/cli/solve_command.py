@@ -16,11 +16,23 @@ if TYPE_CHECKING:
 
 @click.command("solve")
 @click.argument("equation")
-@click.option("--for", "unknown", metavar="SYMBOL", help="The input to solve for (a named threshold has its own).")
+@click.option(
+    "--for",
+    "unknown",
+    metavar="SYMBOL",
+    help="The input to solve for (a named threshold has its own).",
+)
 @all_option
 @study_options
 @json_option
-def command(equation: str, study: str | None, unknown: str | None, everything: bool, as_json: bool, **options: Any) -> None:
+def command(
+    equation: str,
+    study: str | None,
+    unknown: str | None,
+    everything: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Solve a named threshold, or 'LHS = RHS' --for SYMBOL, for one input.
 
     symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
@@ -33,14 +45,22 @@ def command(equation: str, study: str | None, unknown: str | None, everything: b
     """
     from symroof.analysis.solution_text import solution_json, solution_text
 
-    solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(equation, unknown)
+    solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(
+        equation, unknown
+    )
     if as_json:
         entry = solution_json(solutions[0])
-        entry |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
+        entry |= (
+            {"cases": [solution_json(solution) for solution in solutions]}
+            if len(solutions) > 1
+            else {}
+        )
         say_json(entry)
     else:
         table = f"every case\n{solutions_table(solutions)}" if len(solutions) > 1 else ""
-        parts = [solution_text(solutions[0]), table] if everything else [table, screen(solutions[0])]
+        parts = (
+            [solution_text(solutions[0]), table] if everything else [table, screen(solutions[0])]
+        )
         say_marked("\n\n".join(filter(None, parts)))
 
 
@@ -49,11 +69,22 @@ MISSING = re.compile(r"for a number, (\w+) is missing")
 
 def screen(solution: Solution) -> str:
     """The sentence with the number expected and at the peak, then the closed form and its conditions."""
-    from symroof.analysis.solution_text import answer, closed_form_lines, names_of_forms, question, remarks, solution_warnings
+    from symroof.analysis.solution_text import (
+        answer,
+        closed_form_lines,
+        names_of_forms,
+        question,
+        remarks,
+        solution_warnings,
+    )
     from symroof.cli.case_screen import NEEDS, option_for
     from symroof.cli.terminal import reflowed, warning_lines, wrapped
 
-    lines = [line for text in answer(solution) for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")]
+    lines = [
+        line
+        for text in answer(solution)
+        for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")
+    ]
     noted = [text for text in remarks(solution) if not text.startswith("! ")]
     lines += [line for text in noted for line in wrapped(text, "    ", "  ", 2)]
     equation, *about = question(solution)
@@ -61,7 +92,11 @@ def screen(solution: Solution) -> str:
     missing = MISSING.search(solution.reason)
     option = option_for(solution.bound_case, f"{NEEDS}{missing[1]}") if missing else ""
     warned = [f"give {option} for a number"] if option else []
-    warned += [text.removeprefix("! ") for text in (*remarks(solution), *solution_warnings(solution)) if text.startswith("! ")]
+    warned += [
+        text.removeprefix("! ")
+        for text in (*remarks(solution), *solution_warnings(solution))
+        if text.startswith("! ")
+    ]
     lines += warning_lines(warned)
     lines += reflowed(closed_form_lines(solution, written_out=False))
     if names := names_of_forms(solution):
@@ -81,6 +116,14 @@ def solutions_table(solutions: list[Solution]) -> str:
     rows = []
     for s in solutions:
         expected = [s.expected.in_ranges() if s.expected is not None else ""] if measured else []
-        rows.append([case_label(s.bound_case), *expected, s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason])
+        rows.append(
+            [
+                case_label(s.bound_case),
+                *expected,
+                s.in_ranges(),
+                WITHIN_MEMORY[s.within_memory],
+                s.reason,
+            ]
+        )
     heads = [f"{unknown}, expected", "bound"] if measured else [unknown]
     return fitted_table(rows, ["case", *heads, "within memory", "meaning"], "  ")

@@ -13,13 +13,42 @@ from symroof.cli.output import progress_bar, say, say_json
 
 
 @click.command("sweep")
-@click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
-@click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="Quantities to compute; repeatable, or comma-separated.")
-@click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, a terminal gets a table, and a pipe JSON.")
-@click.option("--resume", is_flag=True, help="Resume an interrupted sweep of the same question into the same FILE.")
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.",
+)
+@click.option(
+    "--quantity",
+    "-q",
+    "quantities",
+    multiple=True,
+    metavar="NAME",
+    help="Quantities to compute; repeatable, or comma-separated.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Write .csv, .parquet, .nc or .zarr; without it, a terminal gets a table, and a pipe JSON.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Resume an interrupted sweep of the same question into the same FILE.",
+)
 @study_options
 @json_option
-def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...], out: str | None, resume: bool, as_json: bool, **options: Any) -> None:
+def command(
+    study: str | None,
+    over: tuple[str, ...],
+    quantities: tuple[str, ...],
+    out: str | None,
+    resume: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Compute quantities over a grid of inputs.
 
     symroof sweep STUDY.yaml --over batch=1:512 --over prompt=128:32768:x2 -o grid.parquet
@@ -73,13 +102,20 @@ def table(grid: dict[str, Any]) -> str:
     step = max(-(-len(points) // MOST_ROWS), 1)
     rows = []
     for at in points[::step]:
-        cells = [_cell(grid["coords"][name][place], "") for name, place in zip(grid["dims"], at, strict=True)]
+        cells = [
+            _cell(grid["coords"][name][place], "")
+            for name, place in zip(grid["dims"], at, strict=True)
+        ]
         for name, values in grid["data"].items():
             for place in at:
                 values = values[place]
             cells.append(_cell(values, grid["units"].get(name, "")))
         rows.append(cells)
-    thinned = [f"one in {step:,} of {len(points):,} points; --json or -o FILE has all"] if step > 1 else []
+    thinned = (
+        [f"one in {step:,} of {len(points):,} points; --json or -o FILE has all"]
+        if step > 1
+        else []
+    )
     return "\n".join([*grid["basis"], fitted_table(rows, [*grid["dims"], *grid["data"]]), *thinned])
 
 
@@ -94,7 +130,11 @@ def _cell(value: Any, unit: str) -> str:
         return value if isinstance(value, str) else "yes" if value else "no"
     if not isfinite(value):
         return "no end"
-    return f"{value:,}" if isinstance(value, int) and not unit else format_quantity(Fraction(value), unit, DIGITS)
+    return (
+        f"{value:,}"
+        if isinstance(value, int) and not unit
+        else format_quantity(Fraction(value), unit, DIGITS)
+    )
 
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
@@ -113,5 +153,10 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     say(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
     if as_json:
-        summary = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
+        summary = {
+            "file": out,
+            "dims": list(planned.dims),
+            "shape": list(planned.shape),
+            "quantities": list(planned.quantities),
+        }
         say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": warnings})

@@ -81,13 +81,25 @@ def clipped(text: str, room: int) -> str:
     return kept.rstrip() + "…"
 
 
-def wrapped(text: str, indent: str = "", first: str | None = None, most: int | None = None) -> list[str]:
+def wrapped(
+    text: str, indent: str = "", first: str | None = None, most: int | None = None
+) -> list[str]:
     """A sentence in lines of the terminal's width; of more than ``most`` lines the last ends in an ellipsis."""
     lines = textwrap.wrap(
-        text, columns(), initial_indent=indent if first is None else first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text,
+        columns(),
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     if most is not None and len(lines) > most:
-        lines = [*lines[: most - 1], clipped(lines[most - 1] + " …", columns()) if len(lines[most - 1]) + 2 > columns() else lines[most - 1] + " …"]
+        lines = [
+            *lines[: most - 1],
+            clipped(lines[most - 1] + " …", columns())
+            if len(lines[most - 1]) + 2 > columns()
+            else lines[most - 1] + " …",
+        ]
     return lines
 
 
@@ -96,7 +108,9 @@ def reflowed(lines: Iterable[str]) -> list[str]:
     made: list[str] = []
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
-        made += wrapped(line.strip(), f"{indent}    ", indent) if width(line) > columns() else [line]
+        made += (
+            wrapped(line.strip(), f"{indent}    ", indent) if width(line) > columns() else [line]
+        )
     return made
 
 
@@ -105,10 +119,19 @@ def warning_lines(warnings: Iterable[str], most: int = 4) -> list[str]:
     each = list(dict.fromkeys(warnings))
     lines = [line for text in each[:most] for line in wrapped(text, "  ", "! ")]
     left_out = len(each) - most
-    return [*lines, f"! and {left_out} more warning{'s' * (left_out > 1)}"] if left_out > 0 else lines
+    return (
+        [*lines, f"! and {left_out} more warning{'s' * (left_out > 1)}"] if left_out > 0 else lines
+    )
 
 
-def fitted_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", flexible: int = -1, clip: bool = True, left: bool = False) -> str:
+def fitted_table(
+    rows: Sequence[Sequence[str]],
+    header: Sequence[str] = (),
+    indent: str = "",
+    flexible: int = -1,
+    clip: bool = True,
+    left: bool = False,
+) -> str:
     """A table in the terminal's width: what is too much for it is cut from one column, by default the last, or wrapped there.
 
     Where that column would keep less than ``SLIMMEST``, the widest of the others are wrapped as well.
@@ -124,21 +147,37 @@ def fitted_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), inde
     shown = [[clipped(cell, widths[i]) for i, cell in enumerate(row)] for row in shown]
     fitted = []
     for row in rows:
-        fitted += _stacked([[clipped(cell, widths[i])] if clip and i == place else _folded(cell, widths[i]) for i, cell in enumerate(row)])
+        fitted += _stacked(
+            [
+                [clipped(cell, widths[i])] if clip and i == place else _folded(cell, widths[i])
+                for i, cell in enumerate(row)
+            ]
+        )
     return text_table(fitted, shown[0] if shown else (), indent, left)
 
 
-def folded_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False) -> str:
+def folded_table(
+    rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False
+) -> str:
     """A table in the terminal's width whose widest columns are wrapped, the widest first."""
     widths = _slimmed(_widths(rows, header), indent)
-    folded = [line for row in rows for line in _stacked([_folded(cell, widths[i]) for i, cell in enumerate(row)])]
-    return text_table(folded, [clipped(cell, widths[i]) for i, cell in enumerate(header)], indent, left)
+    folded = [
+        line
+        for row in rows
+        for line in _stacked([_folded(cell, widths[i]) for i, cell in enumerate(row)])
+    ]
+    return text_table(
+        folded, [clipped(cell, widths[i]) for i, cell in enumerate(header)], indent, left
+    )
 
 
 def _widths(rows: Sequence[Sequence[str]], header: Sequence[str]) -> list[int]:
     """The columns that each column of a table wants."""
     every = [header, *rows] if header else list(rows)
-    return [max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(max(map(len, every), default=0))]
+    return [
+        max((width(row[i]) for row in every if i < len(row)), default=0)
+        for i in range(max(map(len, every), default=0))
+    ]
 
 
 def _room(count: int, indent: str) -> int:
@@ -166,4 +205,7 @@ def _folded(cell: str, room: int) -> list[str]:
 
 def _stacked(cells: Sequence[Sequence[str]]) -> list[list[str]]:
     """A row whose cells have several lines as rows."""
-    return [[cell[line] if line < len(cell) else "" for cell in cells] for line in range(max(map(len, cells), default=0))]
+    return [
+        [cell[line] if line < len(cell) else "" for cell in cells]
+        for line in range(max(map(len, cells), default=0))
+    ]

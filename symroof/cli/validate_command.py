@@ -9,10 +9,16 @@ from symroof.specs.file_kinds import FILE_KINDS
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--kind", type=click.Choice(list(FILE_KINDS)), help="Read the files as this kind instead of detecting it from their keys.")
+@click.option(
+    "--kind",
+    type=click.Choice(list(FILE_KINDS)),
+    help="Read the files as this kind instead of detecting it from their keys.",
+)
 @family_option
 @json_option
-def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
+def command(
+    files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool
+) -> None:
     """Check spec files, config.json and GGUF files: every problem, with its place and a hint.
 
     symroof validate chat.yaml my-gpu.yaml
@@ -27,7 +33,13 @@ def command(files: tuple[str, ...], kind: str | None, assume_family: str | None,
         except InputError as error:
             problems += error.problems
     if as_json:
-        say_json({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]})
+        say_json(
+            {
+                "schema": "symroof/validate/1",
+                "valid": valid,
+                "problems": [p.as_json() for p in problems],
+            }
+        )
     for entry in () if as_json else valid:
         say(f"{entry['file']}: a valid {entry['kind']} file")
     if problems:
@@ -50,7 +62,13 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():
-        raise InputError(Problem(file, "is a directory without a config.json", hint=f"give its files: {file.rstrip('/')}/*.yaml"))
+        raise InputError(
+            Problem(
+                file,
+                "is a directory without a config.json",
+                hint=f"give its files: {file.rstrip('/')}/*.yaml",
+            )
+        )
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)
         return "model"

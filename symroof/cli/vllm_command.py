@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, details_option, json_option, line_selection, strict_option
+from symroof.cli.options import (
+    case_options,
+    details_option,
+    json_option,
+    line_selection,
+    strict_option,
+)
 from symroof.cli.output import json_text, say, say_marked, switches_line
 
 if TYPE_CHECKING:
@@ -42,7 +48,9 @@ def command(line: str, everything: bool, strict: bool, as_json: bool, **options:
     return reviewed(read_line(line), everything, strict, as_json, options)
 
 
-def reviewed(line: ServeCommand, everything: bool, strict: bool, as_json: bool, options: dict[str, Any]) -> int:
+def reviewed(
+    line: ServeCommand, everything: bool, strict: bool, as_json: bool, options: dict[str, Any]
+) -> int:
     """Print the review of a parsed command; the exit code."""
     from symroof.analysis.verdict import findings
     from symroof.cli.server_screen import screen
@@ -53,7 +61,9 @@ def reviewed(line: ServeCommand, everything: bool, strict: bool, as_json: bool, 
     if as_json:
         say(json_text(review_json(advised)))
     else:
-        say_marked(review_text(advised) if everything else screen(advised, _without_effect(advised)))
+        say_marked(
+            review_text(advised) if everything else screen(advised, _without_effect(advised))
+        )
     return int(strict and bool(findings(advised.served.study.first)))
 
 
@@ -73,7 +83,16 @@ def review_json(advised: Review) -> dict[str, Any]:
         "engine": made.line.engine.name,
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
-        "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
+        "flags": [
+            {
+                "flag": t.flag,
+                "value": t.value,
+                "sets": t.sets,
+                "says": t.says,
+                "defaulted": t.defaulted,
+            }
+            for t in made.flags
+        ],
         "not_modelled": list(made.others),
         "basis": efficiency_basis(answers),
         "quantities": {name: advised.case_of(name).json_with_bound(name) for name in advised.facts},
@@ -81,13 +100,27 @@ def review_json(advised: Review) -> dict[str, Any]:
         "recommended": {
             "line": advised.line or None,
             "solved": SOLVED if advised.served.study.first.box else None,
-            "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
-            "copies": {"slow": advised.replicas[0], "expected": advised.replicas[1]} if advised.replicas else None,
-            "quantities": {name: advised.fleet.json_with_bound(name) for name in advised.gives} if advised.fleet else {},
+            "flags": [
+                {
+                    "flag": a.flag,
+                    "value": a.value,
+                    "because": a.because,
+                    "limits": [_limit_json(limit) for limit in a.limits],
+                }
+                for a in advised.advice
+            ],
+            "copies": {"slow": advised.replicas[0], "expected": advised.replicas[1]}
+            if advised.replicas
+            else None,
+            "quantities": {name: advised.fleet.json_with_bound(name) for name in advised.gives}
+            if advised.fleet
+            else {},
             "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
-        "warnings": list(dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *advised.warnings))),
+        "warnings": list(
+            dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *advised.warnings))
+        ),
         "read": _source(advised),
     }
 
@@ -105,7 +138,12 @@ def _without_effect(advised: Review) -> list[str]:
 def _limit_json(limit: BatchLimit) -> dict[str, Any]:
     from symroof.analysis.solution_text import solution_json
 
-    return {"name": limit.name, "value": limit.value, "means": limit.means, "solution": solution_json(limit.solution)}
+    return {
+        "name": limit.name,
+        "value": limit.value,
+        "means": limit.means,
+        "solution": solution_json(limit.solution),
+    }
 
 
 def review_text(advised: Review) -> str:
@@ -115,16 +153,36 @@ def review_text(advised: Review) -> str:
     from symroof.drawing.table_formats import text_table
 
     made, answers = advised.served, advised.served.study.first
-    warnings = dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *target_warnings(answers), *advised.warnings))
-    lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
+    warnings = dict.fromkeys(
+        (
+            *_without_effect(advised),
+            *case_warnings(answers),
+            *target_warnings(answers),
+            *advised.warnings,
+        )
+    )
+    lines = [
+        f"== {case_title(answers)} ==",
+        efficiency_basis(answers),
+        *(f"! {warning}" for warning in warnings),
+        "",
+    ]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += [f"flags (* = {made.line.engine.title}'s default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += [
+        f"flags (* = {made.line.engine.title}'s default)",
+        text_table(rows, ["  flag", "value", "sets", "means"]),
+        "",
+    ]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     lines += ["current configuration", _quantities(advised.facts, advised.case_of), ""]
     lines += [
         "limits (chunk: with a full batch at its last step, at the end of the prompt)",
-        text_table([[limit.name, _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
+        text_table(
+            [[limit.name, _value(limit), limit.equation, limit.means] for limit in advised.limits],
+            ["", "at", "from", "meaning"],
+            indent="  ",
+        ),
         "",
     ]
     lines += _advice(advised)
@@ -135,9 +193,18 @@ def _quantities(found: dict[str, Result], case_of: Callable[[str], BoundCase | N
     """Quantities with the bound at the peak beside what is expected, where that differs."""
     from symroof.drawing.table_formats import text_table
 
-    bounds = {name: case.peak_bound_text(name, flagged=True) for name in found if (case := case_of(name))}
-    rows = [[name, result.text(), bounds.get(name, ""), result.symbol.meaning] for name, result in found.items()]
-    return text_table(rows, ["", "", "bound at 100 % of peak", ""] if any(bounds.values()) else [""] * 4, indent="  ")
+    bounds = {
+        name: case.peak_bound_text(name, flagged=True) for name in found if (case := case_of(name))
+    }
+    rows = [
+        [name, result.text(), bounds.get(name, ""), result.symbol.meaning]
+        for name, result in found.items()
+    ]
+    return text_table(
+        rows,
+        ["", "", "bound at 100 % of peak", ""] if any(bounds.values()) else [""] * 4,
+        indent="  ",
+    )
 
 
 def _value(limit: BatchLimit) -> str:
@@ -151,7 +218,10 @@ def _advice(advised: Review) -> list[str]:
     lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.box else "")]
     engine = advised.served.line.engine
     for advice in advised.advice:
-        lines += [f"  {engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
+        lines += [
+            f"  {engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}",
+            *_derived(advice),
+        ]
     return [*lines, "", advised.line, "", *_gives(advised)]
 
 
@@ -165,7 +235,11 @@ def _gives(advised: Review) -> list[str]:
         condition = "load below 1" + (", the first token in time" if advised.in_time else "")
         title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({condition}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     missed_targets = [f"! {doubt}" for doubt in advised.missed_targets]
-    return [title, *missed_targets, _quantities(advised.gives, lambda name: advised.fleet), ""] if advised.gives else []
+    return (
+        [title, *missed_targets, _quantities(advised.gives, lambda name: advised.fleet), ""]
+        if advised.gives
+        else []
+    )
 
 
 def _derived(advice: Advice) -> list[str]:
@@ -178,6 +252,10 @@ def _derived(advice: Advice) -> list[str]:
         solution = limit.solution
         tree = formula_trees(solution).closed_form
         form = text(tree) if solution.value is not None and tree is not None else ""
-        shown = f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = " if limit.value is not None else ""
+        shown = (
+            f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = "
+            if limit.value is not None
+            else ""
+        )
         lines.append(f"      {limit.name}: {limit.equation}: {shown}{_value(limit)}")
     return lines

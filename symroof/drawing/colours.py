@@ -1,6 +1,13 @@
 """Okabe and Ito's colours, distinct for colour-blind readers; lines also differ in dash, shape or words."""
 
-BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7"
+BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#56B4E9",
+    "#D55E00",
+    "#CC79A7",
+)
 BLACK, GREY, PALE, WHITE = "#000000", "#555555", "#AAAAAA", "#FFFFFF"
 OCHRE = "#8A5A00"
 """Orange, dark enough for text."""

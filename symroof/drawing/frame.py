@@ -37,26 +37,54 @@ class Frame:
 
     @property
     def box(self) -> Box:
-        return min(self.x.start, self.x.end), min(self.y.start, self.y.end), max(self.x.start, self.x.end), max(self.y.start, self.y.end)
+        return (
+            min(self.x.start, self.x.end),
+            min(self.y.start, self.y.end),
+            max(self.x.start, self.x.end),
+            max(self.y.start, self.y.end),
+        )
 
     def at(self, x: float, y: float) -> Point:
         return self.x(x), self.y(y)
 
-    def axes(self, x_name: str, y_name: str, x_marks: Marks, y_marks: Marks, x_text: Callable[[float], str], y_text: Callable[[float], str]) -> None:
+    def axes(
+        self,
+        x_name: str,
+        y_name: str,
+        x_marks: Marks,
+        y_marks: Marks,
+        x_text: Callable[[float], str],
+        y_text: Callable[[float], str],
+    ) -> None:
         """Draw both axes with names, ticks and values; the name of the vertical axis is horizontal, above it."""
         left, bottom, right, top = self.box
         self.canvas.line([(left, top), (left, bottom), (right, bottom)], GREY, 0.8)
-        for mark in readable(x_marks(self.x.low, self.x.high), lambda m: (self.x(m), text_width(x_text(m), TICK_SIZE)), 7.0):
+        for mark in readable(
+            x_marks(self.x.low, self.x.high),
+            lambda m: (self.x(m), text_width(x_text(m), TICK_SIZE)),
+            7.0,
+        ):
             self.canvas.line([(self.x(mark), bottom), (self.x(mark), bottom - 3)], GREY, 0.8)
             self.canvas.text(x_text(mark), self.x(mark), bottom - 12, TICK_SIZE, GREY, align=0.5)
-        for mark in readable(y_marks(self.y.low, self.y.high), lambda m: (self.y(m), TICK_SIZE), 8.0):
+        for mark in readable(
+            y_marks(self.y.low, self.y.high), lambda m: (self.y(m), TICK_SIZE), 8.0
+        ):
             self.canvas.line([(left, self.y(mark)), (left - 3, self.y(mark))], GREY, 0.8)
-            self.canvas.text(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
+            self.canvas.text(
+                y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0
+            )
         self.canvas.axes = (x_name, y_name)
         self.canvas.text(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
         self.canvas.text(y_name, 6, top + 7, LABEL_SIZE)
 
-    def curve(self, name: str, points: Sequence[Point], colour: str, width: float = 1.6, dash: Dash = SOLID) -> None:
+    def curve(
+        self,
+        name: str,
+        points: Sequence[Point],
+        colour: str,
+        width: float = 1.6,
+        dash: Dash = SOLID,
+    ) -> None:
         """A line through values."""
         placed = [(self.x(x), self.y(y)) for x, y in points]
         shown = [_clamped(point, self.box) for point in placed]
@@ -69,7 +97,9 @@ class Frame:
         if self.y.contains(y):
             self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, 1.2, dash)
 
-    def vertical_line(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
+    def vertical_line(
+        self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2
+    ) -> None:
         """A vertical line over the whole frame."""
         if self.x.contains(x):
             self.curve(name, [(x, self.y.low), (x, self.y.high)], colour, width, dash)
@@ -86,7 +116,9 @@ class Frame:
         _, bottom, right, top = self.box
         start = self._limit_position(value)
         if start < right:
-            self.canvas.hatched([(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB")
+            self.canvas.hatched(
+                [(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB"
+            )
             self.vertical_line("memory", value, BLACK, width=1.5)
 
     def label_memory_limit(self, value: float, *texts: str) -> None:
@@ -94,7 +126,9 @@ class Frame:
         left, _, right, _ = self.box
         start = self._limit_position(value)
         if start < right:
-            inside = self.label_region(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
+            inside = self.label_region(
+                lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False
+            )
             inside or self.label_line("memory", ("does not fit",), GREY, bold=True)
         if left < start < right:
             self.label_line("memory", texts, BLACK)
@@ -107,16 +141,37 @@ class Frame:
         span = self.x(low), self.x(high)
         return self.label_region(lambda _: span, texts, colour, needed=False)
 
-    def band(self, places: Sequence[float], ends: Sequence[tuple[float, float]], colour: str) -> None:
+    def band(
+        self, places: Sequence[float], ends: Sequence[tuple[float, float]], colour: str
+    ) -> None:
         """The area between the lower and upper ends of a curve."""
         pairs = list(zip(places, ends, strict=True)) if ends else []
-        self.region([*((x, low) for x, (low, _) in pairs), *((x, high) for x, (_, high) in reversed(pairs))], colour, 0.32)
+        self.region(
+            [
+                *((x, low) for x, (low, _) in pairs),
+                *((x, high) for x, (_, high) in reversed(pairs)),
+            ],
+            colour,
+            0.32,
+        )
 
     def region(self, points: Sequence[Point], colour: str, share: float) -> None:
         """The area inside a line through values."""
-        self.canvas.area([_clamped((self.x(x), self.y(y)), self.box) for x, y in points], tint(colour, share), clip=self.box)
+        self.canvas.area(
+            [_clamped((self.x(x), self.y(y)), self.box) for x, y in points],
+            tint(colour, share),
+            clip=self.box,
+        )
 
-    def marker(self, x: float, y: float, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
+    def marker(
+        self,
+        x: float,
+        y: float,
+        shape: str,
+        colour: str,
+        radius: float = 4.0,
+        fill: str | None = None,
+    ) -> None:
         """Draw a marker at a point inside the frame."""
         if self.x.contains(x) and self.y.contains(y):
             px, py = self.at(x, y)
@@ -124,22 +179,48 @@ class Frame:
             self.canvas.marker((px, py), shape, colour, radius, fill)
             self.placer.reserve((px - radius, py - radius, px + radius, py + radius))
 
-    def label_line(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
+    def label_line(
+        self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True
+    ) -> bool:
         """Label a line with the first text that fits; without room it is listed below the picture."""
         if not self.placer.has_line(name):
             return False
-        return self._put(texts, colour, bold, lambda size: self.placer.beside_line(name, size), needed)
+        return self._put(
+            texts, colour, bold, lambda size: self.placer.beside_line(name, size), needed
+        )
 
-    def label_point(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
+    def label_point(
+        self,
+        x: float,
+        y: float,
+        texts: Sequence[str],
+        colour: str,
+        bold: bool = False,
+        needed: bool = True,
+    ) -> bool:
         """Label a point inside the frame, with a leader line if the label is far away; an optional label is omitted without room."""
         if not (self.x.contains(x) and self.y.contains(y)):
             return False
         spot = self.at(x, y)
-        return any(self._put(texts, colour, bold, partial(self.placer.near_point, spot, gap), needed and gap == GAPS[-1], spot) for gap in GAPS)
+        return any(
+            self._put(
+                texts,
+                colour,
+                bold,
+                partial(self.placer.near_point, spot, gap),
+                needed and gap == GAPS[-1],
+                spot,
+            )
+            for gap in GAPS
+        )
 
-    def label_region(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
+    def label_region(
+        self, area: Area, texts: Sequence[str], colour: str, needed: bool = True
+    ) -> bool:
         """Label a region inside it; an optional label is omitted if the region is too small."""
-        return self._put(texts, colour, True, lambda size: self.placer.inside_region(area, size), needed)
+        return self._put(
+            texts, colour, True, lambda size: self.placer.inside_region(area, size), needed
+        )
 
     def _put(
         self,
@@ -160,7 +241,9 @@ class Frame:
             self.unplaced.append(" ".join(texts[0].split("\n")))
         return False
 
-    def _write(self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None) -> None:
+    def _write(
+        self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None
+    ) -> None:
         box = self.canvas.centred(text, place, size, DARKER.get(colour, colour), bold)
         self.placer.reserve(box)
         if leader is None:
@@ -171,10 +254,15 @@ class Frame:
             self.placer.add_line("leaders", [end, leader])
 
 
-def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[float, float]], gap: float) -> Sequence[float]:
+def readable(
+    sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[float, float]], gap: float
+) -> Sequence[float]:
     """The first set of ticks whose labels do not overlap; ``extent`` gives position and width of a label."""
     for marks in sets:
-        if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(sorted(map(extent, marks)))):
+        if all(
+            b - a >= (wa + wb) / 2 + gap
+            for (a, wa), (b, wb) in itertools.pairwise(sorted(map(extent, marks)))
+        ):
             return marks
     return sets[-1][:1] if sets else ()
 
@@ -182,4 +270,6 @@ def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[fl
 def _clamped(point: Point, box: Box) -> Point:
     """Limit a point to a page around the frame, so that no viewer gets infinite coordinates."""
     reach = 700.0
-    return min(max(point[0], box[0] - reach), box[2] + reach), min(max(point[1], box[1] - reach), box[3] + reach)
+    return min(max(point[0], box[0] - reach), box[2] + reach), min(
+        max(point[1], box[1] - reach), box[3] + reach
+    )

@@ -38,7 +38,9 @@ class LabelPlacer:
         """Add points to a line that labels must not touch."""
         left, bottom, right, top = self.frame
         inside = (spot for a, b in pairwise(points) for spot in _between(a, b, self.frame))
-        self._lines.setdefault(name, []).extend((x, y) for x, y in inside if left <= x <= right and bottom <= y <= top)
+        self._lines.setdefault(name, []).extend(
+            (x, y) for x, y in inside if left <= x <= right and bottom <= y <= top
+        )
         self._sums.pop(name, None)
         self._sums.pop("", None)
 
@@ -73,20 +75,32 @@ class LabelPlacer:
         """The best label centre beside a line, or further away if that is occupied."""
         shown = self._lines.get(name, [])
         for gap in (TIGHT, 3 * TIGHT, 7 * TIGHT):
-            place = self._roomiest([centre for spot in shown[::5] for centre in around(spot, size, gap + 1)], size, name)
+            place = self._roomiest(
+                [centre for spot in shown[::5] for centre in around(spot, size, gap + 1)],
+                size,
+                name,
+            )
             if place:
                 return place
         return None
 
     def near_point(self, spot: Point, gap: float, size: Size) -> Point | None:
         """The best free label centre at a distance from a point, with nothing between them."""
-        free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
+        free = [
+            centre
+            for centre in around(spot, size, gap)
+            if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)
+        ]
         return self._roomiest(free, size, None)
 
     def _in_sight(self, spot: Point, centre: Point, size: Size) -> bool:
         """Whether a leader line from a label to its point crosses no other box; boxes over the point are its marker."""
         end = nearest_edge(spot, centre, size)
-        others = (box for box in self.boxes if not (box[0] <= spot[0] <= box[2] and box[1] <= spot[1] <= box[3]))
+        others = (
+            box
+            for box in self.boxes
+            if not (box[0] <= spot[0] <= box[2] and box[1] <= spot[1] <= box[3])
+        )
         return all(clipped(end, spot, box) is None for box in others)
 
     def _roomiest(self, centres: Sequence[Point], size: Size, own: str | None) -> Point | None:
@@ -105,7 +119,12 @@ class LabelPlacer:
         (x, y), (w, h) = centre, (size[0] / 2, size[1] / 2)
         left, bottom, right, top = self.frame
         inner = min(margin, 8.0)
-        if x - w - inner < left or x + w + inner > right or y - h - inner < bottom or y + h + inner > top:
+        if (
+            x - w - inner < left
+            or x + w + inner > right
+            or y - h - inner < bottom
+            or y + h + inner > top
+        ):
             return False
         box = (x - w - margin, y - h - margin, x + w + margin, y + h + margin)
         for other in self.boxes:
@@ -137,7 +156,9 @@ class LabelPlacer:
                 cells[j + 1][i + 1] += 1
         sums = cells[:1]
         for row in cells[1:]:
-            sums.append([above + here for above, here in zip(sums[-1], accumulate(row), strict=True)])
+            sums.append(
+                [above + here for above, here in zip(sums[-1], accumulate(row), strict=True)]
+            )
         self._sums[name] = sums
         return sums
 
@@ -145,7 +166,20 @@ class LabelPlacer:
 def around(spot: Point, size: Size, gap: float) -> list[Point]:
     """Centres of boxes around a point in twelve directions."""
     (x, y), w, h = spot, size[0] / 2 + gap, size[1] / 2 + gap
-    steps = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1), (0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1))
+    steps = (
+        (1, 0),
+        (1, 1),
+        (1, -1),
+        (0, 1),
+        (0, -1),
+        (-1, 0),
+        (-1, 1),
+        (-1, -1),
+        (0.5, 1),
+        (0.5, -1),
+        (-0.5, 1),
+        (-0.5, -1),
+    )
     return [(x + across * w, y + up * h) for across, up in steps]
 
 
@@ -175,7 +209,12 @@ def clipped(a: Point, b: Point, frame: Box) -> tuple[Point, Point] | None:
     if not all(map(math.isfinite, (x, y, dx, dy))):
         return None
     start, end = 0.0, 1.0
-    for move, room in ((-dx, x - frame[0]), (dx, frame[2] - x), (-dy, y - frame[1]), (dy, frame[3] - y)):
+    for move, room in (
+        (-dx, x - frame[0]),
+        (dx, frame[2] - x),
+        (-dy, y - frame[1]),
+        (dy, frame[3] - y),
+    ):
         if move == 0:
             if room < 0:
                 return None
@@ -183,4 +222,6 @@ def clipped(a: Point, b: Point, frame: Box) -> tuple[Point, Point] | None:
             start = max(start, room / move)
         else:
             end = min(end, room / move)
-    return ((x + start * dx, y + start * dy), (x + end * dx, y + end * dy)) if start <= end else None
+    return (
+        ((x + start * dx, y + start * dy), (x + end * dx, y + end * dy)) if start <= end else None
+    )

@@ -6,7 +6,9 @@ from symroof.drawing.svg import number
 
 def pdf(canvas: Canvas, title: str, description: str) -> bytes:
     """The drawing as a reproducible PDF file without a date."""
-    drawn = "\n".join(_shape(item) if isinstance(item, Polyline) else _words(item) for item in canvas.items)
+    drawn = "\n".join(
+        _shape(item) if isinstance(item, Polyline) else _words(item) for item in canvas.items
+    )
     content = f"/Figure <</MCID 0>> BDC\n{drawn}\nEMC\n".encode("cp1252", "replace")
     page = f"0 {number(-canvas.below)} {number(canvas.width)} {number(canvas.height)}"
     objects = [
@@ -30,9 +32,7 @@ def _file(objects: list[bytes]) -> bytes:
         places.append(len(made))
         made += f"{i} 0 obj\n".encode() + content + b"\nendobj\n"
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    end = (
-        f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<</Size {len(objects) + 1}/Root 1 0 R/Info 7 0 R>>\nstartxref\n{len(made)}\n%%EOF\n"
-    )
+    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<</Size {len(objects) + 1}/Root 1 0 R/Info 7 0 R>>\nstartxref\n{len(made)}\n%%EOF\n"
     return made + end.encode()
 
 
@@ -52,12 +52,19 @@ def _path(points: tuple[Point, ...], closed: bool) -> str:
 def _shape(shape: Polyline) -> str:
     set_up = [f"{_rgb(shape.fill)} rg"] if shape.fill else []
     if shape.stroke:
-        set_up += [f"{_rgb(shape.stroke)} RG", f"{number(shape.width)} w", "1 j", f"[{' '.join(map(number, shape.dash))}] 0 d"]
+        set_up += [
+            f"{_rgb(shape.stroke)} RG",
+            f"{number(shape.width)} w",
+            "1 j",
+            f"[{' '.join(map(number, shape.dash))}] 0 d",
+        ]
     clip = f"{_path(shape.clip, True)} W n " if shape.clip else ""
     paint = "B" if shape.fill and shape.stroke else "f" if shape.fill else "S"
     return f"q {clip}{' '.join(set_up)} {_path(shape.points, shape.closed)} {paint} Q"
 
 
 def _words(words: TextLine) -> str:
-    escaped = "".join(f"\\{c}" if c in "()\\" else c if c.isprintable() else " " for c in words.text)
+    escaped = "".join(
+        f"\\{c}" if c in "()\\" else c if c.isprintable() else " " for c in words.text
+    )
     return f"BT /F{2 if words.bold else 1} {number(words.size)} Tf {_rgb(words.colour)} rg {number(words.x)} {number(words.y)} Td ({escaped}) Tj ET"

@@ -21,7 +21,9 @@ def png(canvas: Canvas, title: str, description: str) -> bytes:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Affine2D
 
-    figure = Figure(figsize=(canvas.width / 72, (canvas.height + canvas.below) / 72), dpi=RESOLUTION)
+    figure = Figure(
+        figsize=(canvas.width / 72, (canvas.height + canvas.below) / 72), dpi=RESOLUTION
+    )
     FigureCanvasAgg(figure)
     page = Affine2D().translate(0, canvas.below).scale(RESOLUTION / 72)
     for order, item in enumerate(canvas.items):
@@ -29,7 +31,9 @@ def png(canvas: Canvas, title: str, description: str) -> bytes:
         artist.set_zorder(order)
         figure.add_artist(artist, clip=False)
     made = io.BytesIO()
-    figure.savefig(made, format="png", metadata={"Title": title, "Description": description, "Software": None})
+    figure.savefig(
+        made, format="png", metadata={"Title": title, "Description": description, "Software": None}
+    )
     return made.getvalue()
 
 
@@ -64,4 +68,10 @@ def _words(words: TextLine, page: Any) -> Any:
     outline: Any = TextPath((0, 0), words.text.replace("$", r"\$"), size=size, prop=font)
     drawn = outline.get_extents().width if words.text.strip() else 0.0
     squeeze = words.width / drawn if drawn else 1.0
-    return PathPatch(outline, facecolor=words.colour, edgecolor="none", linewidth=0, transform=Affine2D().scale(squeeze, 1).translate(words.x, words.y) + page)
+    return PathPatch(
+        outline,
+        facecolor=words.colour,
+        edgecolor="none",
+        linewidth=0,
+        transform=Affine2D().scale(squeeze, 1).translate(words.x, words.y) + page,
+    )

@@ -30,7 +30,11 @@ class Scale:
 
     def inverse(self, place: float) -> float:
         share = (place - self.start) / (self.end - self.start)
-        return self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
+        return (
+            self.low * (self.high / self.low) ** share
+            if self.log
+            else self.low + share * (self.high - self.low)
+        )
 
     def contains(self, value: float) -> bool:
         """Whether a value is on the axis."""
@@ -44,7 +48,9 @@ def round_values(low: float, high: float, most: int = 7) -> list[float]:
     [0.0, 10.0, 20.0, 30.0, 40.0]
     """
     size = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next(size * factor for factor in (1, 2, 2.5, 5, 10, 20) if (high - low) / (size * factor) < most)
+    step = next(
+        size * factor for factor in (1, 2, 2.5, 5, 10, 20) if (high - low) / (size * factor) < most
+    )
     first = math.ceil(low / step - 1e-9)
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -65,7 +71,10 @@ def next_power_of_two(value: float) -> float:
 
 def power_of_two_ticks(low: float, high: float) -> list[list[float]]:
     """Power-of-two tick sets, from many to few."""
-    powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
+    powers = [
+        2.0**i
+        for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)
+    ]
     return [powers[::skip] for skip in (1, 2, 3, 4, 6)]
 
 

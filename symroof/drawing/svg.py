@@ -11,7 +11,14 @@ FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 def svg(canvas: Canvas, title: str, description: str) -> bytes:
     """The drawing as a reproducible SVG file."""
     width, height = canvas.width, canvas.height + canvas.below
-    clips = {clip: f"c{i}" for i, clip in enumerate(dict.fromkeys(item.clip for item in canvas.items if isinstance(item, Polyline) and item.clip))}
+    clips = {
+        clip: f"c{i}"
+        for i, clip in enumerate(
+            dict.fromkeys(
+                item.clip for item in canvas.items if isinstance(item, Polyline) and item.clip
+            )
+        )
+    }
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{number(width)}pt" height="{number(height)}pt" '
         f'viewBox="0 0 {number(width)} {number(height)}" font-family="{FONTS}">',
@@ -48,7 +55,11 @@ def _path(points: tuple[Point, ...], closed: bool, top: float) -> str:
 def _shape(shape: Polyline, top: float, clips: dict[tuple[Point, ...], str]) -> str:
     look = [f'fill="{shape.fill or "none"}"']
     if shape.stroke:
-        look += [f'stroke="{shape.stroke}"', f'stroke-width="{number(shape.width)}"', 'stroke-linejoin="round"']
+        look += [
+            f'stroke="{shape.stroke}"',
+            f'stroke-width="{number(shape.width)}"',
+            'stroke-linejoin="round"',
+        ]
     if shape.dash:
         look.append(f'stroke-dasharray="{" ".join(map(number, shape.dash))}"')
     if shape.clip:

@@ -17,10 +17,15 @@ def width(text: str) -> int:
     """Terminal columns of a text."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
-def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False) -> str:
+def text_table(
+    rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False
+) -> str:
     """Aligned columns; a column whose cells are mostly numbers is right-aligned, unless all are to be aligned ``left``.
 
     >>> print(text_table([["ttft", "514.7 ms"], ["itl", "26.15 ms"]]))
@@ -34,7 +39,10 @@ def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent
     for row in everything:
         row.extend([""] * (columns - len(row)))
     widths = [max(width(row[i]) for row in everything) for i in range(columns)]
-    right = [not left and mostly_numbers([row[i] for row in rows if i < len(row)]) for i in range(columns)]
+    right = [
+        not left and mostly_numbers([row[i] for row in rows if i < len(row)])
+        for i in range(columns)
+    ]
     lines = [_line(row, widths, right) for row in everything]
     if header:
         lines.insert(1, "  ".join("-" * w for w in widths))
@@ -64,7 +72,16 @@ def card(sentences: Iterable[str], table: str, formula: str = "") -> str:
     <table></table>
     """
     said = "<br>".join(escape(text) for text in sentences if text)
-    return "\n".join(filter(None, (f"<p>{said}</p>" if said else "", f"$${formula.replace('<', '&lt;')}$$" if formula else "", table)))
+    return "\n".join(
+        filter(
+            None,
+            (
+                f"<p>{said}</p>" if said else "",
+                f"$${formula.replace('<', '&lt;')}$$" if formula else "",
+                table,
+            ),
+        )
+    )
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
@@ -81,4 +98,6 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
         return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
 
     above = [f"<caption>{escape(caption)}</caption>"] if caption else []
-    return "\n".join(["<table>", *above, line("th", header), *(line("td", row) for row in rows), "</table>"])
+    return "\n".join(
+        ["<table>", *above, line("th", header), *(line("td", row) for row in rows), "</table>"]
+    )

@@ -14,7 +14,21 @@ BOLD = (
 )  # fmt: skip
 """Thousandths of the size, from the space to the tilde: Adobe, Core 14 AFM files, Helvetica and Helvetica-Bold."""
 
-OTHER_CHARACTERS = {"·": 278, "×": 584, "±": 584, "–": 556, "—": 1000, "…": 1000, "°": 400, "µ": 611, "’": 278, "‘": 278, "“": 500, "”": 500, "\u00a0": 278}
+OTHER_CHARACTERS = {
+    "·": 278,
+    "×": 584,
+    "±": 584,
+    "–": 556,
+    "—": 1000,
+    "…": 1000,
+    "°": 400,
+    "µ": 611,
+    "’": 278,
+    "‘": 278,
+    "“": 500,
+    "”": 500,
+    "\u00a0": 278,
+}
 WIDEST = 1000
 """The width of characters that are not in the tables."""
 

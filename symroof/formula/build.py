@@ -54,8 +54,17 @@ def add(*terms: Expr) -> Expr:
         for part in _flat(term):
             coefficient, rest = split(part)
             merged[rest] = merged[rest] + coefficient if rest in merged else coefficient
-    summands = [rest if coefficient == 1 and not isinstance(rest, Num) else _scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
-    if len(summands) == 2 and isinstance(summands[1], Num) and isinstance(summands[0], Call) and summands[0].function in ("min", "max"):
+    summands = [
+        rest if coefficient == 1 and not isinstance(rest, Num) else _scaled(coefficient, rest)
+        for rest, coefficient in merged.items()
+        if coefficient
+    ]
+    if (
+        len(summands) == 2
+        and isinstance(summands[1], Num)
+        and isinstance(summands[0], Call)
+        and summands[0].function in ("min", "max")
+    ):
         return call(summands[0].function, *(add(arg, summands[1]) for arg in summands[0].args))
     if not summands:
         return ZERO
@@ -78,7 +87,9 @@ def _scaled(coefficient: Fraction | int, rest: Expr) -> Expr:
         return rest
     if coefficient == -1:
         return Neg(rest)
-    return neg(mul(number(-coefficient), rest)) if coefficient < 0 else mul(number(coefficient), rest)
+    return (
+        neg(mul(number(-coefficient), rest)) if coefficient < 0 else mul(number(coefficient), rest)
+    )
 
 
 @cached
@@ -91,7 +102,11 @@ def factored(*terms: Expr) -> Expr:
     same = numbers.pop() if len(numbers) == 1 else None
     lists = [list(factors) if same else _factors(mul(head, *factors)) for head, factors in parts]
     shared = _in_all(lists)
-    before = [factor for i, factor in enumerate(lists[0]) if factor in shared and set(lists[0][: i + 1]) <= set(shared)]
+    before = [
+        factor
+        for i, factor in enumerate(lists[0])
+        if factor in shared and set(lists[0][: i + 1]) <= set(shared)
+    ]
     for factors in lists:
         for factor in shared:
             factors.remove(factor)
@@ -186,7 +201,9 @@ def mul(*factors: Expr) -> Expr:
         rest.insert(0, Num(Fraction(constant), dimension))
     product: Expr = rest[0] if len(rest) == 1 else Mul(tuple(rest))
     if whole != 1:  # three halves of x are written 3*x/2
-        product = Num(product.value / whole) if isinstance(product, Num) else Div(product, number(whole))
+        product = (
+            Num(product.value / whole) if isinstance(product, Num) else Div(product, number(whole))
+        )
     return neg(product) if sign < 0 else product
 
 
@@ -197,7 +214,9 @@ def div(over: Expr, under: Expr) -> Expr:
         return ZERO
     if isinstance(under, Num) and under.value:
         if isinstance(over, Num):
-            return Num(over.value / under.value, combine((over.dimension, 1), (under.dimension, -1)))
+            return Num(
+                over.value / under.value, combine((over.dimension, 1), (under.dimension, -1))
+            )
         if under == ONE:
             return over
     if over == under:
@@ -245,7 +264,9 @@ def power(base: Expr, exponent: Expr) -> Expr:
             return base
         case _, Num(value, ()) if value == 0:
             return ONE
-        case Num(value, ()), Num(n, ()) if n.denominator == 1 and value and _bits(value) * abs(n) <= MOST_FOLDED_BITS:
+        case Num(value, ()), Num(n, ()) if (
+            n.denominator == 1 and value and _bits(value) * abs(n) <= MOST_FOLDED_BITS
+        ):
             return Num(value**n.numerator)
     return Pow(base, exponent)
 
@@ -258,16 +279,26 @@ def call(function: str, *args: Expr) -> Expr:
     """A function call; ``max`` and ``min`` drop repeated arguments, fold numbers, and of one argument are it."""
     if function in ("max", "min"):
         pick = max if function == "max" else min
-        flat = [x for arg in args for x in (arg.args if isinstance(arg, Call) and arg.function == function else (arg,))]
+        flat = [
+            x
+            for arg in args
+            for x in (arg.args if isinstance(arg, Call) and arg.function == function else (arg,))
+        ]
         numbers = [arg for arg in flat if isinstance(arg, Num)]
         alike = len({number.dimension for number in numbers}) == 1
-        distinct: list[Expr] = list(dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num))))
+        distinct: list[Expr] = list(
+            dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num)))
+        )
         if alike:
             distinct.append(pick(numbers, key=lambda n: n.value))
         return distinct[0] if len(distinct) == 1 else Call(function, tuple(distinct))
     if function in ("ceil", "floor") and isinstance(args[0], Num):
         value = args[0].value
-        whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator
+        whole = (
+            -(-value.numerator // value.denominator)
+            if function == "ceil"
+            else value.numerator // value.denominator
+        )
         return Num(Fraction(whole), args[0].dimension)
     return Call(function, args)
 
@@ -295,7 +326,9 @@ def numerator_and_denominator(tree: Expr) -> tuple[list[Expr], list[Expr]]:
             return [number(-1), *above], below
         case Mul(factors):
             parts = [numerator_and_denominator(factor) for factor in factors]
-            return [x for above, _ in parts for x in above], [x for _, below in parts for x in below]
+            return [x for above, _ in parts for x in above], [
+                x for _, below in parts for x in below
+            ]
         case Div(over, under):
             (a, b), (c, d) = numerator_and_denominator(over), numerator_and_denominator(under)
             return a + d, b + c

@@ -14,9 +14,38 @@ from fractions import Fraction
 from itertools import count
 
 from symroof.formula import build
-from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, WorkBudget, constant, content, plus, primitive, ratio, scaled, single, tree_of
+from symroof.formula.polynomial import (
+    MINUS,
+    ONE_TERM,
+    Monomial,
+    Polynomial,
+    WorkBudget,
+    constant,
+    content,
+    plus,
+    primitive,
+    ratio,
+    scaled,
+    single,
+    tree_of,
+)
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, names
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    names,
+)
 
 LARGEST_EXPONENT = 64
 
@@ -77,10 +106,14 @@ class NormalForms:
                 return self._product([self.of(factor) for factor in factors])
             case Div(over, under):
                 return self._product([self.of(over), self._inverse(self.of(under))])
-            case Pow(base, Num(exponent)) if exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
+            case Pow(base, Num(exponent)) if (
+                exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT
+            ):
                 inner = self.of(base) if exponent >= 0 else self._inverse(self.of(base))
                 n = abs(int(exponent))
-                return self._reduced(self.work.raised(inner.over, n), self.work.raised(inner.under, n))
+                return self._reduced(
+                    self.work.raised(inner.over, n), self.work.raised(inner.under, n)
+                )
             case Call("max" | "min" as function, args):
                 return self._extreme(function, [self.of(arg) for arg in args])
             case Compare() | ArgMax():
@@ -95,17 +128,25 @@ class NormalForms:
             case Call(function, args):
                 return self._named(function, [self.of(arg) for arg in args], tree)
             case QuantityAt(name, pairs):
-                return self._named(f"{name} at {','.join(sorted(key for key, _ in pairs))}", [self.of(value) for _, value in sorted(pairs)], tree)
+                return self._named(
+                    f"{name} at {','.join(sorted(key for key, _ in pairs))}",
+                    [self.of(value) for _, value in sorted(pairs)],
+                    tree,
+                )
             case Sum(body, index, first, last):
                 free = next(name for n in count(1) if (name := f"index {n}") not in names(body))
                 placed = substitute(body, {index: Name(free)})
-                return self._named(f"sum over {free}", [self.of(placed), self.of(first), self.of(last)], tree)
+                return self._named(
+                    f"sum over {free}", [self.of(placed), self.of(first), self.of(last)], tree
+                )
         raise NoForm(f"not a formula: {tree!r}")
 
     def _named(self, kind: str, parts: list[Quotient], tree: Expr) -> Quotient:
         key = f"{kind}({'; '.join(part.key() for part in parts)})"
         if key not in self._signs:
-            self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; nested keys would double in length each time
+            self._signs[key] = (
+                f"atom {len(self._signs)}"  # no name has a space; nested keys would double in length each time
+            )
             self.atoms[self._signs[key]] = tree
         return Quotient(single(self._signs[key]), ONE_TERM)
 
@@ -152,17 +193,38 @@ class NormalForms:
         """A maximum or minimum: common factors are taken out, equal arms count once, their order does not matter."""
         together: Polynomial = {}
         for i, part in enumerate(parts):
-            together |= {(*monomial, ("\0", i + 1)): coefficient for monomial, coefficient in part.over.items()}
+            together |= {
+                (*monomial, ("\0", i + 1)): coefficient
+                for monomial, coefficient in part.over.items()
+            }
         number, powers = content(together)
-        shared: Monomial = tuple((name, exponent) for name, exponent in powers if name not in self.atoms and name != "\0")
+        shared: Monomial = tuple(
+            (name, exponent) for name, exponent in powers if name not in self.atoms and name != "\0"
+        )
         inverse: Monomial = tuple((name, -exponent) for name, exponent in shared)
-        arms = {arm.key(): arm for arm in (Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts)}
+        arms = {
+            arm.key(): arm
+            for arm in (
+                Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts
+            )
+        }
         if len(arms) == 1:
             return parts[0]
-        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # only numbers are left
+        if all(
+            arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()
+        ):  # only numbers are left
             values = [arm.over.get((), Fraction(0)) for arm in arms.values()]
-            return Quotient(scaled(constant(max(values) if function == "max" else min(values)), number, shared), ONE_TERM)
+            return Quotient(
+                scaled(constant(max(values) if function == "max" else min(values)), number, shared),
+                ONE_TERM,
+            )
         ordered = [arms[key] for key in sorted(arms)]
-        tree = build.call(function, *(build.div(tree_of(arm.over, self.atoms), tree_of(arm.under, self.atoms)) for arm in arms.values()))
+        tree = build.call(
+            function,
+            *(
+                build.div(tree_of(arm.over, self.atoms), tree_of(arm.under, self.atoms))
+                for arm in arms.values()
+            ),
+        )
         inner = self._named(function, ordered, tree)
         return Quotient(scaled(inner.over, number, shared), ONE_TERM)

@@ -22,7 +22,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.formula.parse import FUNCTIONS
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper, names, parts
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    children,
+    mapper,
+    names,
+    parts,
+)
 
 Go = Callable[[Expr], str]
 ASKS = re.compile(r"\bv\(")
@@ -41,7 +59,9 @@ class GeneratedCode:
     constants: dict[str, Any]
 
 
-def python(tree: Expr, bound: Sequence[str], moving: Collection[str] | None = None) -> GeneratedCode:
+def python(
+    tree: Expr, bound: Sequence[str], moving: Collection[str] | None = None
+) -> GeneratedCode:
     """A formula as a function of its environment and its ``bound`` names.
 
     A product stops at a zero factor: the following ones need no value. With ``moving``, the names that are arrays, factors that
@@ -63,14 +83,22 @@ class _Python:
     def source(self) -> GeneratedCode:
         result = self.go(self.tree, 0)
         texts = [result, *(text for _, _, text in self.functions.values())]
-        lines = [f"def formula({', '.join(('e', *map(_local, self.bound)))}):", *(["    v = e.value"] if any(ASKS.search(text) for text in texts) else [])]
+        lines = [
+            f"def formula({', '.join(('e', *map(_local, self.bound)))}):",
+            *(["    v = e.value"] if any(ASKS.search(text) for text in texts) else []),
+        ]
         if any(not arguments for _, arguments, _ in self.functions.values()):
             lines.append("    m = {}")
         for name, arguments, text in self.functions.values():
             if arguments:
                 lines += [f"    def {name}({', '.join(arguments)}):", f"        return {text}"]
             else:
-                lines += [f"    def {name}():", f"        if {name!r} not in m:", f"            m[{name!r}] = {text}", f"        return m[{name!r}]"]
+                lines += [
+                    f"    def {name}():",
+                    f"        if {name!r} not in m:",
+                    f"            m[{name!r}] = {text}",
+                    f"        return m[{name!r}]",
+                ]
         return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
 
     def go(self, node: Expr, depth: int) -> str:
@@ -78,14 +106,22 @@ class _Python:
         if type(node) is Name:
             if node.name in self.indices:
                 return _local(node.name)
-            return f"v({node.name!r})" if type(node.name) is str else f"v({self.constant('u', node.name)})"  # a formula used as a name
+            return (
+                f"v({node.name!r})"
+                if type(node.name) is str
+                else f"v({self.constant('u', node.name)})"
+            )  # a formula used as a name
         if type(node) is Num:
             return self.constant("k", node.value if self.moving is None else float(node.value))
         shared = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
         if not (shared or depth >= DEEPEST):
             return self.rule(node, depth + 1)
         if node not in self.functions:
-            used = tuple(_local(name) for name in names(node) if name in self.indices and name not in self.bound)
+            used = tuple(
+                _local(name)
+                for name in names(node)
+                if name in self.indices and name not in self.bound
+            )
             name = f"p{len(self.functions)}"
             self.functions[node] = name, used, ""
             self.functions[node] = name, used, self.rule(node, 1)
@@ -112,7 +148,11 @@ class _Python:
             case Mul(factors):
                 return self.product(self.still_first(factors), go)
             case Div(over, under):
-                return f"({go(over)}/{go(under)})" if isinstance(under, Num) and under.value else f"div({go(over)},{go(under)})"
+                return (
+                    f"({go(over)}/{go(under)})"
+                    if isinstance(under, Num) and under.value
+                    else f"div({go(over)},{go(under)})"
+                )
             case Pow(base, exponent):
                 return f"pow({go(base)},{go(exponent)})"
             case Call(function, args):
@@ -127,7 +167,9 @@ class _Python:
                 return f"holds({operator!r},{go(left)},{go(right)},{self.asked(node)})"
             case ArgMax(arms):
                 pairs = ",".join(f"({label!r},{go(arm)})" for label, arm in arms)
-                return f"largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
+                return (
+                    f"largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
+                )
         raise TypeError(f"not a formula: {node!r}")
 
     def asked(self, node: Expr) -> str:
@@ -139,12 +181,19 @@ class _Python:
         """Numbers before arrays, where that is known: an array is then multiplied once."""
         if self.moving is None:
             return list(parts_)
-        return sorted(parts_, key=lambda part: any(name in self.moving or name in self.indices for name in names(part)))  # type: ignore[operator]
+        return sorted(
+            parts_,
+            key=lambda part: any(
+                name in self.moving or name in self.indices for name in names(part)
+            ),
+        )  # type: ignore[operator]
 
     def sum_of(self, texts: list[str]) -> str:
         if len(texts) <= LONGEST_SUM:
             return f"({'+'.join(texts)})"
-        return self.sum_of([self.sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)])
+        return self.sum_of(
+            [self.sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)]
+        )
 
     def product(self, factors: Sequence[Expr], go: Go) -> str:
         first, *others = factors
@@ -161,11 +210,18 @@ class _Python:
 
     def call(self, node: Call, function: str, args: Sequence[Expr], go: Go) -> str:
         if function == "of_largest":
-            pairs = ",".join(f"({go(key)},lambda:{go(value)})" for key, value in zip(args[::2], args[1::2], strict=True))
+            pairs = ",".join(
+                f"({go(key)},lambda:{go(value)})"
+                for key, value in zip(args[::2], args[1::2], strict=True)
+            )
             return f"of_largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
         if function in ("ceil", "floor"):
             return self.rounding(function, args[0], go)
-        return f"{function}({','.join(map(go, args))})" if function in OWN else f"elementary({','.join((repr(function), *map(go, args)))})"
+        return (
+            f"{function}({','.join(map(go, args))})"
+            if function in OWN
+            else f"elementary({','.join((repr(function), *map(go, args)))})"
+        )
 
     def rounding(self, function: str, arg: Expr, go: Go) -> str:
         """A rounding of a maximum, arm by arm: each may be a quotient of integers."""
@@ -214,12 +270,17 @@ def javascript(tree: Expr, lacking: Collection[str] = ()) -> str:
 
 def _quotient(node: Div, go: Go) -> str:
     plain = isinstance(node.under, Num) and node.under.value
-    return f"({go(node.over)}/{go(node.under)})" if plain else f"div({go(node.over)},{go(node.under)})"
+    return (
+        f"({go(node.over)}/{go(node.under)})" if plain else f"div({go(node.over)},{go(node.under)})"
+    )
 
 
 def _call(node: Call, go: Go) -> str:
     if node.function == "of_largest":
-        pairs = (f"[{go(key)},()=>{go(value)}]" for key, value in zip(node.args[::2], node.args[1::2], strict=True))
+        pairs = (
+            f"[{go(key)},()=>{go(value)}]"
+            for key, value in zip(node.args[::2], node.args[1::2], strict=True)
+        )
         return f"ofLargest({','.join(pairs)})"
     if node.function not in OWN:  # not available on the page: no value
         return "NaN"
@@ -228,7 +289,11 @@ def _call(node: Call, go: Go) -> str:
 
 def _total(node: Sum, go: Go) -> str:
     first, last = go(node.first), go(node.last)
-    if isinstance(node.body, Pow) and node.body.exponent == Name(node.index) and node.index not in names(node.body.base):
+    if (
+        isinstance(node.body, Pow)
+        and node.body.exponent == Name(node.index)
+        and node.index not in names(node.body.base)
+    ):
         return f"geometric({go(node.body.base)},{first},{last})"
     return f"e.sum({_key(node.index)},{first},{last},e=>{go(node.body)})"
 
@@ -262,6 +327,8 @@ RULES: dict[type, Callable[[Any, Go], str]] = {
     Call: _call,
     Sum: _total,
     QuantityAt: _at,
-    Compare: lambda node, go: f"({go(node.left)}{'=' * (node.operator == '=')}{COMPARISONS[node.operator]}{go(node.right)})",
+    Compare: lambda node, go: (
+        f"({go(node.left)}{'=' * (node.operator == '=')}{COMPARISONS[node.operator]}{go(node.right)})"
+    ),
     ArgMax: _largest,
 }

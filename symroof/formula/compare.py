@@ -22,13 +22,24 @@ from symroof.formula import random_points as points
 from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, WorkBudget, product_of, ratio, scaled, tree_of
+from symroof.formula.polynomial import (
+    Monomial,
+    Polynomial,
+    TooLarge,
+    WorkBudget,
+    product_of,
+    ratio,
+    scaled,
+    tree_of,
+)
 from symroof.formula.rewrite import rebuild, without_rounding
 from symroof.formula.text import WORK, number_text, text
 from symroof.formula.tree import ONE, ArgMax, Call, Expr, Name, Num, names
 from symroof.units import Dimension, describe, significant, strict
 
-Verdict = Literal["equal", "dimension", "factor", "inverted", "terms", "arms", "different", "undecided"]
+Verdict = Literal[
+    "equal", "dimension", "factor", "inverted", "terms", "arms", "different", "undecided"
+]
 
 
 @dataclass(frozen=True)
@@ -49,8 +60,16 @@ class TermDifference:
     bar: Expr = ONE
 
     def __str__(self) -> str:
-        place = " in the denominator" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
-        ours, theirs = (number_text(value) if value else "none" for value in (self.claimed, self.derived))
+        place = (
+            " in the denominator"
+            if self.under
+            else ""
+            if self.bar == ONE
+            else f" over {text(self.bar)}"
+        )
+        ours, theirs = (
+            number_text(value) if value else "none" for value in (self.claimed, self.derived)
+        )
         return f"{text(self.product)}{place}: you have {ours}, derived {theirs}"
 
 
@@ -65,7 +84,13 @@ class ArmDifference:
     def __str__(self) -> str:
         if self.comparison and self.claimed:
             return f"arm {text(self.claimed)}: {self.comparison}"
-        return f"extra arm {text(self.claimed)}" if self.claimed else f"missing arm {text(self.derived)}" if self.derived else ""
+        return (
+            f"extra arm {text(self.claimed)}"
+            if self.claimed
+            else f"missing arm {text(self.derived)}"
+            if self.derived
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,9 @@ DEEPEST = 4
 """How deep nested maxima are compared."""
 
 
-def compare(claimed: Expr, derived: Expr, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
+def compare(
+    claimed: Expr, derived: Expr, of: Callable[[str], Dimension] | None = None, seed: int = 0
+) -> Comparison:
     """Compare two formulas over the same names, in bounded time; ``of`` gives the dimension of a name.
 
     FLOPs are numbers here: ``2*params*prompt`` is how people write work. ``seed`` draws the random points.
@@ -149,7 +176,9 @@ def same(claimed: Expr, derived: Expr, forms: NormalForms | None = None) -> bool
     forms.work = WorkBudget()
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
-        equal = forms.work.times(ours.over, theirs.under) == forms.work.times(theirs.over, ours.under)
+        equal = forms.work.times(ours.over, theirs.under) == forms.work.times(
+            theirs.over, ours.under
+        )
         if equal or not _has_atoms(ours, theirs, forms):
             return equal
     except (TooLarge, NoForm):
@@ -173,23 +202,37 @@ def lower_order(claimed: Expr, derived: Expr, name: str) -> bool:
     forms = NormalForms()
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
-        left, right = forms.work.times(ours.over, theirs.under), forms.work.times(theirs.over, ours.under)
+        left, right = (
+            forms.work.times(ours.over, theirs.under),
+            forms.work.times(theirs.over, ours.under),
+        )
     except (TooLarge, NoForm):
         return False
     zero = Fraction(0)
-    differing = {m: left.get(m, zero) - right.get(m, zero) for m in {**left, **right} if left.get(m, zero) != right.get(m, zero)}
+    differing = {
+        m: left.get(m, zero) - right.get(m, zero)
+        for m in {**left, **right}
+        if left.get(m, zero) != right.get(m, zero)
+    }
     times_name = forms.of(Name(name)).over
 
     def beside(monomial: Monomial, by: Fraction) -> bool:
         ((greater, _),) = forms.work.times({monomial: Fraction(1)}, times_name).items()
-        return left.get(greater, zero) == right.get(greater, zero) and abs(left.get(greater, zero)) >= abs(by)
+        return left.get(greater, zero) == right.get(greater, zero) and abs(
+            left.get(greater, zero)
+        ) >= abs(by)
 
     return bool(differing) and all(beside(monomial, by) for monomial, by in differing.items())
 
 
 def _has_atoms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
     """Whether a quotient contains maxima, roots or the like, whose equality algebra cannot always decide."""
-    return any(name in forms.atoms for p in (ours.over, ours.under, theirs.over, theirs.under) for monomial in p for name, _ in monomial)
+    return any(
+        name in forms.atoms
+        for p in (ours.over, ours.under, theirs.over, theirs.under)
+        for monomial in p
+        for name, _ in monomial
+    )
 
 
 def _dimension_disagrees(claimed: Expr, derived: Expr, of: Callable[[str], Dimension]) -> str:
@@ -201,7 +244,9 @@ def _dimension_disagrees(claimed: Expr, derived: Expr, of: Callable[[str], Dimen
     except DimensionError as error:
         return str(error)
     theirs = dimension(_unitless_work(derived), bare)
-    return f"is {describe(ours)}, but what is derived is {describe(theirs)}" if ours != theirs else ""
+    return (
+        f"is {describe(ours)}, but what is derived is {describe(theirs)}" if ours != theirs else ""
+    )
 
 
 def _without_work(unit: Dimension) -> Dimension:
@@ -209,10 +254,16 @@ def _without_work(unit: Dimension) -> Dimension:
 
 
 def _unitless_work(tree: Expr) -> Expr:
-    return Num(tree.value, _without_work(tree.dimension)) if isinstance(tree, Num) else rebuild(tree, _unitless_work)
+    return (
+        Num(tree.value, _without_work(tree.dimension))
+        if isinstance(tree, Num)
+        else rebuild(tree, _unitless_work)
+    )
 
 
-def _compared(claimed: Expr, derived: Expr, forms: NormalForms, seed: int, depth: int) -> Comparison:
+def _compared(
+    claimed: Expr, derived: Expr, forms: NormalForms, seed: int, depth: int
+) -> Comparison:
     if claimed == derived or isinstance(claimed, ArgMax) or isinstance(derived, ArgMax):
         return Comparison("equal" if claimed == derived else "different")
     try:
@@ -220,18 +271,30 @@ def _compared(claimed: Expr, derived: Expr, forms: NormalForms, seed: int, depth
         result = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
     except (TooLarge, NoForm):
         result = Comparison("different", exact=False)
-    if depth or (result.exact and result.verdict in ("equal", "inverted", "factor")):  # arms are compared by algebra alone: they may be many
+    if depth or (
+        result.exact and result.verdict in ("equal", "inverted", "factor")
+    ):  # arms are compared by algebra alone: they may be many
         return result
     return _at_points(result, claimed, derived, seed)
 
 
-def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Expr, derived: Expr, seed: int, depth: int) -> Comparison:
+def _by_form(
+    ours: Quotient,
+    theirs: Quotient,
+    forms: NormalForms,
+    claimed: Expr,
+    derived: Expr,
+    seed: int,
+    depth: int,
+) -> Comparison:
     """The comparison by algebra alone."""
     times = forms.work.times
     left, right = times(ours.over, theirs.under), times(theirs.over, ours.under)
     if left == right:
         return Comparison("equal")
-    rational = not any(name in forms.atoms for p in (left, right) for monomial in p for name, _ in monomial)
+    rational = not any(
+        name in forms.atoms for p in (left, right) for monomial in p for name, _ in monomial
+    )
     inverted = _inverted(ours, theirs, forms)
     by = ratio(left, right)
     if by and not by[1]:
@@ -245,7 +308,11 @@ def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Expr
     arms = _arms(terms, forms, seed, depth)
     if arms:
         return Comparison("arms", exact=False, arms=arms)
-    moving = whole if by and not _exchanges(by[1], forms) else factor_of_one_name(claimed, derived, forms)
+    moving = (
+        whole
+        if by and not _exchanges(by[1], forms)
+        else factor_of_one_name(claimed, derived, forms)
+    )
     if moving is not None:
         return Comparison("factor", exact=rational, factor=moving, terms=() if by else terms)
     return Comparison("terms" if terms else "different", exact=rational, terms=terms)
@@ -258,7 +325,9 @@ def _exchanges(by: Monomial, forms: NormalForms) -> bool:
 
 
 def _inverted(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
-    product = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
+    product = ratio(
+        forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under)
+    )
     return product == (Fraction(1), ())
 
 
@@ -267,20 +336,29 @@ def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDi
     if ours.under == theirs.under:
         terms = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
     elif ours.over == theirs.over or (by := ratio(ours.over, theirs.over)) is None:
-        terms = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
+        terms = (
+            _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
+        )
     else:  # equal numerators except for a factor, which is moved to the denominator
         inverse = tuple((name, -exponent) for name, exponent in by[1])
         terms = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
     return terms if len(terms) <= MOST_SHOWN_TERMS else ()
 
 
-def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Expr = ONE) -> tuple[TermDifference, ...]:
+def _differences(
+    p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Expr = ONE
+) -> tuple[TermDifference, ...]:
     zero = Fraction(0)
     differing = (m for m in {**p, **q} if p.get(m, zero) != q.get(m, zero))
-    return tuple(TermDifference(product_of(m, forms.atoms), p.get(m, zero), q.get(m, zero), under, bar) for m in differing)
+    return tuple(
+        TermDifference(product_of(m, forms.atoms), p.get(m, zero), q.get(m, zero), under, bar)
+        for m in differing
+    )
 
 
-def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
+def _arms(
+    terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, depth: int
+) -> tuple[ArmDifference, ...]:
     """The arms that differ, if a maximum or a term replaces another maximum."""
     extra = [build.mul(build.number(t.claimed), t.product) for t in terms if not t.derived]
     missing = [build.mul(build.number(t.derived), t.product) for t in terms if not t.claimed]
@@ -309,12 +387,16 @@ def _split(terms: list[Expr]) -> tuple[str, list[Expr]] | None:
         return None
     rest = [part for part in above if part is not calls[0]]
     bar = build.mul(*below) if below else build.number(1)
-    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of the negated arms
+    turned = (
+        sum(is_negative(part) for part in rest) % 2 == 1
+    )  # minus a maximum is the minimum of the negated arms
     function = {"max": "min", "min": "max"}[calls[0].function] if turned else calls[0].function
     return function, [build.div(build.mul(arg, *rest), bar) for arg in calls[0].args]
 
 
-def _matched(left: list[Expr], right: list[Expr], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
+def _matched(
+    left: list[Expr], right: list[Expr], forms: NormalForms, seed: int, depth: int
+) -> tuple[ArmDifference, ...]:
     """Differences after pairing equal arms, then each other arm with the nearest."""
     keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
     ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
@@ -325,7 +407,10 @@ def _matched(left: list[Expr], right: list[Expr], forms: NormalForms, seed: int,
         if not pairs:
             differing.append(ArmDifference(arm, None))
             continue
-        best, other = min(pairs, key=lambda pair: (_distance(pair[0]), -len(set(names(arm)) & set(names(pair[1])))))
+        best, other = min(
+            pairs,
+            key=lambda pair: (_distance(pair[0]), -len(set(names(arm)) & set(names(pair[1])))),
+        )
         theirs.remove(other)
         if best.verdict != "equal":
             differing.append(ArmDifference(arm, other, best))
@@ -353,7 +438,9 @@ def _at_points(by_algebra: Comparison, claimed: Expr, derived: Expr, seed: int) 
     if not by_algebra.exact and seen.equal:
         return Comparison("equal", arms=by_algebra.arms, **shown)  # type: ignore[arg-type]
     if not by_algebra.exact and seen.constant is not None:
-        return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
+        return Comparison(
+            "factor", factor=build.number(seen.constant), ratio=seen.constant, **shown
+        )  # type: ignore[arg-type]
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
     return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
 
@@ -377,7 +464,9 @@ def factor_of_one_name(claimed: Expr, derived: Expr, forms: NormalForms) -> Expr
         for key, (form, times) in side.items():
             above[key] = (form, above.get(key, (form, 0))[1] + sign * times)
     left = {key: pair for key, pair in above.items() if pair[1]}
-    tree = _tree(forms.of(build.div(_product(left, 1, forms), _product(left, -1, forms))), forms)  # shared factors cancel in its form
+    tree = _tree(
+        forms.of(build.div(_product(left, 1, forms), _product(left, -1, forms))), forms
+    )  # shared factors cancel in its form
     return tree if len(names(tree)) == 1 else None
 
 
@@ -397,5 +486,9 @@ def _tree(form: Quotient, forms: NormalForms) -> Expr:
 def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Expr:
     return build.mul(
         build.number(1),
-        *(build.power(_tree(form, forms), build.number(abs(times))) for form, times in parts.values() if times * sign > 0),
+        *(
+            build.power(_tree(form, forms), build.number(abs(times)))
+            for form, times in parts.values()
+            if times * sign > 0
+        ),
     )

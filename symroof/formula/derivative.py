@@ -17,7 +17,26 @@ from symroof.formula.evaluate import UndefinedValue
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import NoRealValue, arguments, slope
-from symroof.formula.tree import ONE, ZERO, Add, ArgMax, Call, Compare, DerivativeName, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, mapper, sums
+from symroof.formula.tree import (
+    ONE,
+    ZERO,
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    DerivativeName,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    mapper,
+    sums,
+)
 
 Rule = Callable[[Any, Callable[[Expr], Expr]], Expr]
 """The derivative of a node, from those of its parts."""
@@ -49,31 +68,54 @@ def derivative(tree: Expr, by: str, moves: Callable[[str], bool] = lambda name: 
     def of_name(node: Name, go: Any) -> Expr:
         if node.name == by:
             return ONE
-        return Name(DerivativeName.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
+        return (
+            Name(DerivativeName.of(node.name, by))
+            if node.name not in indices and moves(node.name)
+            else ZERO
+        )
 
     def at(node: QuantityAt, go: Any) -> Expr:
         """The chain rule over the changed inputs, plus the direct dependence."""
-        inner = [build.mul(QuantityAt(DerivativeName.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
+        inner = [
+            build.mul(QuantityAt(DerivativeName.of(node.name, key), node.changes), go(value))
+            for key, value in node.changes
+        ]
         beside = by not in dict(node.changes) and moves(node.name)
-        return build.add(*inner, QuantityAt(DerivativeName.of(node.name, by), node.changes) if beside else ZERO)
+        return build.add(
+            *inner, QuantityAt(DerivativeName.of(node.name, by), node.changes) if beside else ZERO
+        )
 
     rules: dict[type, Rule] = {**RULES, Name: of_name, QuantityAt: at}
     return mapper(rules)(tree)
 
 
 def _product(node: Mul, go: Any) -> Expr:
-    return build.add(*(build.mul(*node.factors[:i], go(factor), *node.factors[i + 1 :]) for i, factor in enumerate(node.factors)))
+    return build.add(
+        *(
+            build.mul(*node.factors[:i], go(factor), *node.factors[i + 1 :])
+            for i, factor in enumerate(node.factors)
+        )
+    )
 
 
 def _quotient(node: Div, go: Any) -> Expr:
     over, under = go(node.over), go(node.under)
-    return build.sub(build.div(over, node.under), build.div(build.mul(node.over, under), build.power(node.under, TWO)))
+    return build.sub(
+        build.div(over, node.under),
+        build.div(build.mul(node.over, under), build.power(node.under, TWO)),
+    )
 
 
 def _power(node: Pow, go: Any) -> Expr:
     base, exponent = go(node.base), go(node.exponent)
-    by_base = build.mul(node.exponent, build.power(node.base, build.sub(node.exponent, ONE)), base) if base != ZERO else ZERO
-    by_exponent = build.mul(node, build.call("log", node.base), exponent) if exponent != ZERO else ZERO
+    by_base = (
+        build.mul(node.exponent, build.power(node.base, build.sub(node.exponent, ONE)), base)
+        if base != ZERO
+        else ZERO
+    )
+    by_exponent = (
+        build.mul(node, build.call("log", node.base), exponent) if exponent != ZERO else ZERO
+    )
     return build.add(by_base, by_exponent)
 
 
@@ -81,12 +123,20 @@ def _total(node: Sum, go: Any) -> Expr:
     """The sum of the derivatives of its terms; a factor without value marks that the number of terms depends on the name."""
     body, bounds = go(node.body), (go(node.first), go(node.last))
     inner = ZERO if body == ZERO else Sum(body, node.index, node.first, node.last)
-    return build.add(inner, *(build.mul(bound, Name(SLOPE_BY_TERM_COUNT)) for bound in bounds if bound != ZERO))
+    return build.add(
+        inner, *(build.mul(bound, Name(SLOPE_BY_TERM_COUNT)) for bound in bounds if bound != ZERO)
+    )
 
 
 def _chosen(keys: tuple[Expr, ...], values: tuple[Expr, ...]) -> Expr:
     """The value of the largest key; if all values are equal, that value."""
-    return values[0] if len(set(values)) == 1 else build.call("of_largest", *(part for pair in zip(keys, values, strict=True) for part in pair))
+    return (
+        values[0]
+        if len(set(values)) == 1
+        else build.call(
+            "of_largest", *(part for pair in zip(keys, values, strict=True) for part in pair)
+        )
+    )
 
 
 def _of_largest_arm(arms: tuple[Expr, ...], slopes: tuple[Expr, ...]) -> Expr:
@@ -94,7 +144,11 @@ def _of_largest_arm(arms: tuple[Expr, ...], slopes: tuple[Expr, ...]) -> Expr:
     largest, slope = arms[0], slopes[0]
     for arm, other in zip(arms[1:], slopes[1:], strict=True):
         meeting = (build.call("min", largest, arm), largest, arm)
-        slope = _chosen(meeting, (build.div(build.add(slope, other), TWO), slope, other)) if other != slope else slope
+        slope = (
+            _chosen(meeting, (build.div(build.add(slope, other), TWO), slope, other))
+            if other != slope
+            else slope
+        )
         largest = build.call("max", largest, arm)
     return slope
 
@@ -106,7 +160,9 @@ def _called(node: Call, go: Any) -> Expr:
         return ZERO
     inner = tuple(map(go, node.args))
     if node.function in ("max", "min"):
-        return _of_largest_arm(node.args if node.function == "max" else tuple(map(build.neg, node.args)), inner)
+        return _of_largest_arm(
+            node.args if node.function == "max" else tuple(map(build.neg, node.args)), inner
+        )
     outer = OUTER.get(node.function)
     if outer:
         return build.mul(outer(node), inner[0]) if inner[0] != ZERO else ZERO

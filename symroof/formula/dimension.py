@@ -12,7 +12,26 @@ from typing import Any
 
 from symroof.formula.parse import FUNCTIONS
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper, names, walk
+from symroof.formula.tree import (
+    ZERO,
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    children,
+    mapper,
+    names,
+    walk,
+)
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 
@@ -38,7 +57,12 @@ def dimension(tree: Expr, of: Callable[[str], Dimension]) -> Dimension:
     def named(node: Name | QuantityAt, go: Go) -> Dimension:
         return strict(of(node.name))
 
-    rules: dict[type, Callable[[Any, Go], Dimension]] = {**RULES, Name: named, QuantityAt: named, Sum: partial(_summed, of)}
+    rules: dict[type, Callable[[Any, Go], Dimension]] = {
+        **RULES,
+        Name: named,
+        QuantityAt: named,
+        Sum: partial(_summed, of),
+    }
     return mapper(rules)(tree)
 
 
@@ -81,12 +105,16 @@ def _compared(parts: tuple[Expr, ...], go: Go) -> Dimension:
 
 def _agree(parts: tuple[Expr, ...], go: Go) -> Dimension:
     """The one dimension that all parts have; zero has any."""
-    measured = [(part, go(part)) for part in parts if not (isinstance(part, Num) and part.value == 0)]
+    measured = [
+        (part, go(part)) for part in parts if not (isinstance(part, Num) and part.value == 0)
+    ]
     first, expected = measured[0] if measured else (ZERO, PLAIN)
     for part, own in measured[1:]:
         if own != expected:
             hint = _unit_left_out(first, own) or _unit_left_out(part, expected)
-            raise DimensionError(f"{text(first)} is {describe(expected)} but {text(part)} is {describe(own)}{hint}")
+            raise DimensionError(
+                f"{text(first)} is {describe(expected)} but {text(part)} is {describe(own)}{hint}"
+            )
     return expected
 
 
@@ -102,7 +130,9 @@ def _power(base: Dimension, exponent: Expr, go: Go) -> Dimension:
         return combine((base, exponent.value))
     _plain(exponent, go, "an exponent")
     if base:
-        raise DimensionError(f"{describe(base)} raised to {text(exponent)}, which is not a fixed number")
+        raise DimensionError(
+            f"{describe(base)} raised to {text(exponent)}, which is not a fixed number"
+        )
     return PLAIN
 
 
@@ -133,10 +163,14 @@ def check(tree: Expr, declared: Dimension, of: Callable[[str], Dimension], name:
     own = dimension(tree, of)
     if own != strict(declared):
         whole = own or _counted(tree, of)  # tokens and requests too, if there is no other unit
-        raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(whole)}")
+        raise DimensionError(
+            f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(whole)}"
+        )
 
 
-def check_counts(tree: Expr, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
+def check_counts(
+    tree: Expr, of: Callable[[str], Dimension], is_share: Callable[[str], bool]
+) -> None:
     """Raise where a count (tokens, requests, devices) is added to a plain share or compared with one.
 
     A share here is a name that ``is_share`` accepts, or a formula of such names and numbers alone; a bare number, a number of
@@ -151,7 +185,9 @@ def check_counts(tree: Expr, of: Callable[[str], Dimension], is_share: Callable[
         ...
     symroof.formula.dimension.DimensionError: batch is request but 1 - mfu is a plain share
     """
-    indices = {node.index for node in walk(tree) if isinstance(node, Sum)}  # plain numbers, known only inside their sums
+    indices = {
+        node.index for node in walk(tree) if isinstance(node, Sum)
+    }  # plain numbers, known only inside their sums
 
     def unit(name: str) -> Dimension:
         return PLAIN if name in indices else of(name)
@@ -159,10 +195,22 @@ def check_counts(tree: Expr, of: Callable[[str], Dimension], is_share: Callable[
     for node in walk(tree):
         if isinstance(node, (Add, Call, Compare)):
             parts = children(node)
-            counted = next((part for part in parts if sum(exponent for _, exponent in _counted(part, unit))), None)
-            share = next((part for part in parts if indices.isdisjoint(names(part)) and _is_share(part, is_share)), None)
+            counted = next(
+                (part for part in parts if sum(exponent for _, exponent in _counted(part, unit))),
+                None,
+            )
+            share = next(
+                (
+                    part
+                    for part in parts
+                    if indices.isdisjoint(names(part)) and _is_share(part, is_share)
+                ),
+                None,
+            )
             if counted is not None and share is not None:
-                raise DimensionError(f"{text(counted)} is {describe(_counted(counted, unit))} but {text(share)} is a plain share")
+                raise DimensionError(
+                    f"{text(counted)} is {describe(_counted(counted, unit))} but {text(share)} is a plain share"
+                )
 
 
 def _is_share(tree: Expr, is_share: Callable[[str], bool]) -> bool:

@@ -27,7 +27,12 @@ class Gradient(dict[str, Fraction]):
     def __add__(self, other: Any) -> Gradient:
         if not isinstance(other, Gradient):  # zero: a number has no slope
             return self
-        return Gradient(self, **{name: self[name] + slope if name in self else slope for name, slope in other.items()})
+        return Gradient(
+            self,
+            **{
+                name: self[name] + slope if name in self else slope for name, slope in other.items()
+            },
+        )
 
     def __mul__(self, number: Any) -> Gradient:
         return Gradient((name, slope * number) for name, slope in self.items())
@@ -68,7 +73,9 @@ def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
 
         @wraps(operation)
         def guarded(self: Dual, other: Any) -> Any:
-            return by_number(self, other) if isinstance(other, (Fraction, int)) else exact(self, other)
+            return (
+                by_number(self, other) if isinstance(other, (Fraction, int)) else exact(self, other)
+            )
 
         return guarded
 
@@ -107,7 +114,10 @@ class Dual:
 
     @_with_number(lambda dual, number: Dual(dual.value / number, dual.slope / number))
     def __truediv__(self, other: Any) -> Any:
-        return Dual(self.value / other.value, (self.slope * other.value - self.value * other.slope) / other.value**2)
+        return Dual(
+            self.value / other.value,
+            (self.slope * other.value - self.value * other.slope) / other.value**2,
+        )
 
     @_exact_only
     def __rtruediv__(self, other: Any) -> Any:

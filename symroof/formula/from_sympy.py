@@ -20,7 +20,18 @@ from typing import Any
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import name_of
-from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, Sum
+from symroof.formula.tree import (
+    ONE,
+    ZERO,
+    ArgMax,
+    Call,
+    Compare,
+    DerivativeName,
+    Expr,
+    Name,
+    Num,
+    Sum,
+)
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
@@ -38,7 +49,9 @@ def is_sympy(thing: object) -> bool:
     (False, False)
     """
     basic = getattr(sys.modules.get("sympy"), "Basic", None)
-    return basic is not None and (isinstance(thing, basic) or type(thing).__module__.startswith("sympy."))
+    return basic is not None and (
+        isinstance(thing, basic) or type(thing).__module__.startswith("sympy.")
+    )
 
 
 def shown(thing: Any, most: int = SHOWN) -> str:
@@ -66,7 +79,9 @@ class _Walker:
 
     def go(self, node: Any, depth: int) -> Expr:
         if depth > DEEPEST or len(self.results) > MOST_NODES:
-            raise UnsupportedExpression(f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts")
+            raise UnsupportedExpression(
+                f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts"
+            )
         if node not in self.results:
             rule = next((rule for kind, rule in _rules() if isinstance(node, kind)), None)
             if rule is None:
@@ -115,7 +130,15 @@ def _without_logarithms(factors: list[Any]) -> tuple[list[Any], list[Any]]:
 
     unit = 1 / sympy.log(2)
     arguments = []
-    while unit in factors and (logarithm := next((f for f in factors if isinstance(f, sympy.log) and f != sympy.log(2)), None)) is not None:
+    while (
+        unit in factors
+        and (
+            logarithm := next(
+                (f for f in factors if isinstance(f, sympy.log) and f != sympy.log(2)), None
+            )
+        )
+        is not None
+    ):
         factors.remove(unit)
         factors.remove(logarithm)
         arguments.append(logarithm.args[0])
@@ -134,7 +157,9 @@ def _power(node: Any, go: Go) -> Expr:
     from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
 
     if exponent > LARGEST_EXACT_EXPONENT:
-        raise UnsupportedExpression(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}")
+        raise UnsupportedExpression(
+            f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}"
+        )
     return build.power(go(base), go(exponent))
 
 
@@ -213,8 +238,13 @@ def _of_parts(node: Any, go: Go) -> Expr:
 
     from symroof.formula.quantity_symbol import quantity_symbol
 
-    moving = {symbol: quantity_symbol(symbol.name) for symbol in node.expr.free_symbols - set(node.variables)}
-    taken = node.func(node.expr.xreplace(moving).rewrite(sympy.Mod, sympy.floor), *node.variable_count).doit()
+    moving = {
+        symbol: quantity_symbol(symbol.name)
+        for symbol in node.expr.free_symbols - set(node.variables)
+    }
+    taken = node.func(
+        node.expr.xreplace(moving).rewrite(sympy.Mod, sympy.floor), *node.variable_count
+    ).doit()
     if isinstance(taken, sympy.Derivative) and not taken.expr.is_Symbol:
         raise _refused(node)
     return go(taken)
@@ -222,7 +252,10 @@ def _of_parts(node: Any, go: Go) -> Expr:
 
 def _at(node: Any, go: Go) -> Expr:
     """``Subs``: an expression with some symbols substituted."""
-    return substitute(go(node.expr), {symbol.name: go(point) for symbol, point in zip(node.variables, node.point, strict=True)})
+    return substitute(
+        go(node.expr),
+        {symbol.name: go(point) for symbol, point in zip(node.variables, node.point, strict=True)},
+    )
 
 
 def _choice(node: Any, go: Go) -> Expr:
@@ -232,8 +265,14 @@ def _choice(node: Any, go: Go) -> Expr:
     if labelled is not None:
         return labelled
     if pairs[-1][1] != True:  # noqa: E712
-        raise UnsupportedExpression(f"a Piecewise without a value for every case has no meaning here: {shown(node)}")
-    return reduce(lambda otherwise, pair: _if(pair[1], go(pair[0]), otherwise, go), reversed(pairs[:-1]), go(pairs[-1][0]))
+        raise UnsupportedExpression(
+            f"a Piecewise without a value for every case has no meaning here: {shown(node)}"
+        )
+    return reduce(
+        lambda otherwise, pair: _if(pair[1], go(pair[0]), otherwise, go),
+        reversed(pairs[:-1]),
+        go(pairs[-1][0]),
+    )
 
 
 def _if(condition: Any, value: Expr, otherwise: Expr, go: Go) -> Expr:
@@ -262,11 +301,21 @@ def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Expr | None:
     """The label of the largest arm, in the form that :func:`symroof.formula.to_sympy.to_sympy` writes; None for anything else."""
     import sympy
 
-    if not all(isinstance(value, sympy.Symbol) and value.is_real is None for value, _ in pairs) or pairs[-1][1] != True:  # noqa: E712
+    if (
+        not all(isinstance(value, sympy.Symbol) and value.is_real is None for value, _ in pairs)
+        or pairs[-1][1] != True
+    ):  # noqa: E712
         return None
-    against = [[_larger_first(part) for part in (cond.args if isinstance(cond, sympy.And) else (cond,))] for _, cond in pairs[:-1]]
+    against = [
+        [_larger_first(part) for part in (cond.args if isinstance(cond, sympy.And) else (cond,))]
+        for _, cond in pairs[:-1]
+    ]
     keys = [parts[0][0] for parts in against if parts[0]]
-    if len(keys) < len(pairs) - 1 or any(part is None or part[0] != key for key, parts in zip(keys, against, strict=True) for part in parts):
+    if len(keys) < len(pairs) - 1 or any(
+        part is None or part[0] != key
+        for key, parts in zip(keys, against, strict=True)
+        for part in parts
+    ):
         return None
     keys += [part[1] for part in against[-1] if part][:1]
     return ArgMax(tuple((str(value), go(key)) for (value, _), key in zip(pairs, keys, strict=True)))
@@ -301,7 +350,10 @@ def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Expr]], ...]:
         (sympy.sign, _sign),
         (sympy.Mod, _remainder),
         (sympy.Heaviside, _step),
-        (sympy.DiracDelta, lambda node, go: ZERO),  # second derivative of a maximum, away from its kinks
+        (
+            sympy.DiracDelta,
+            lambda node, go: ZERO,
+        ),  # second derivative of a maximum, away from its kinks
         (sympy.Derivative, _derivative),
         (sympy.Subs, _at),
         (sympy.Sum, _sum),

@@ -14,7 +14,21 @@ from typing import ClassVar
 
 from symroof.formula.build import is_negative, neg
 from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, bare, number_text, unit_text
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+)
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge"}
 
@@ -73,9 +87,13 @@ class FormulaPrinter(ABC):
             case Call(function, args):
                 return self.call(function, [self(arg) for arg in args]), ATOM
             case Sum(body, index, first, last):
-                return self.total(self.show(index), self(first), self(last), self._inside(body, PRODUCT)), SUM
+                return self.total(
+                    self.show(index), self(first), self(last), self._inside(body, PRODUCT)
+                ), SUM
             case QuantityAt(name, changes):
-                return self.at(self.show(name), [(self.show(key), self(value)) for key, value in changes]), ATOM
+                return self.at(
+                    self.show(name), [(self.show(key), self(value)) for key, value in changes]
+                ), ATOM
             case ArgMax(arms):
                 return self.largest([(label, self(arm)) for label, arm in arms]), ATOM
             case Compare(operator, left, right):
@@ -90,7 +108,9 @@ class FormulaPrinter(ABC):
     def _base(self, base: Expr) -> str:
         """The base of a power: in brackets also where it is a fraction, a number with a point, or has an exponent of its own."""
         printed, own = self._print(base)
-        fraction = isinstance(base, Div) or (isinstance(base, Num) and not number_text(base.value).isdigit())
+        fraction = isinstance(base, Div) or (
+            isinstance(base, Num) and not number_text(base.value).isdigit()
+        )
         raised = isinstance(base, Name) and self.has_exponent(printed)
         return self.brackets.format(printed) if own < ATOM or fraction or raised else printed
 
@@ -99,16 +119,24 @@ class FormulaPrinter(ABC):
         printed = self._inside(terms[0], PRODUCT)
         for term in terms[1:]:
             minus = is_negative(term)
-            printed += self.infix("-" if minus else "+") + self._inside(neg(term) if minus else term, PRODUCT)
+            printed += self.infix("-" if minus else "+") + self._inside(
+                neg(term) if minus else term, PRODUCT
+            )
         return printed
 
     def _product(self, factors: Sequence[Expr]) -> str:
         factors = [bare(factor) for factor in factors]
-        printed = [self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
+        printed = [
+            self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)
+        ]
         joined = printed[0]
         for factor, (before, after) in zip(factors, pairwise(printed), strict=False):
-            measured = isinstance(factor, Num) and bool(unit_text(factor.dimension))  # a unit next to a name would read as a name
-            joined += (self.dot if self.dots or measured or self.are_digits(before, after) else self.space) + after
+            measured = isinstance(factor, Num) and bool(
+                unit_text(factor.dimension)
+            )  # a unit next to a name would read as a name
+            joined += (
+                self.dot if self.dots or measured or self.are_digits(before, after) else self.space
+            ) + after
         return joined
 
     def call(self, function: str, args: Sequence[str]) -> str:
@@ -116,16 +144,24 @@ class FormulaPrinter(ABC):
         printed = self.comma.join(args)
         if function in self.calls:
             return self.calls[function].format(printed)
-        return self.function(function) + self.brackets.format(printed) if args else self.constant(function)
+        return (
+            self.function(function) + self.brackets.format(printed)
+            if args
+            else self.constant(function)
+        )
 
     def total(self, index: str, first: str, last: str, body: str) -> str:
         return self.sums.format(index=index, first=first, last=last) + body
 
     def at(self, name: str, changes: Sequence[Named]) -> str:
-        return self.changed.format(name, self.comma.join(self.equals.format(*change) for change in changes))
+        return self.changed.format(
+            name, self.comma.join(self.equals.format(*change) for change in changes)
+        )
 
     def largest(self, arms: Sequence[Named]) -> str:
-        return self.calls["argmax"].format(self.comma.join(self.label(label) + arm for label, arm in arms))
+        return self.calls["argmax"].format(
+            self.comma.join(self.label(label) + arm for label, arm in arms)
+        )
 
     minus: str
     dot: str

@@ -27,10 +27,26 @@ OPERATORS = {
     "lceil": "lceil", "rceil": "rceil", "lfloor": "lfloor", "rfloor": "rfloor", "vert": "|", "mid": "|", "lbrace": r"\{", "rbrace": r"\}",
     "{": r"\{", "}": r"\}", "%": "%", "colon": ":",
 }  # fmt: skip
-STRUCTURE = frozenset({"frac", "tfrac", "dfrac", "cfrac", "sqrt", "log", "ln", "exp", "max", "min", "sum"})
+STRUCTURE = frozenset(
+    {"frac", "tfrac", "dfrac", "cfrac", "sqrt", "log", "ln", "exp", "max", "min", "sum"}
+)
 SPACE = frozenset({"quad", "qquad", ",", ";", ":", "!", ">", " ", "displaystyle", "textstyle", "limits", "nolimits", "big", "Big", "bigg", "Bigg", "bigl",
                    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "strut"})  # fmt: skip
-WORDS = ("text", "mathrm", "mathit", "mathsf", "mathtt", "mathbf", "textrm", "textit", "texttt", "textsf", "operatorname", "mbox", "rm")
+WORDS = (
+    "text",
+    "mathrm",
+    "mathit",
+    "mathsf",
+    "mathtt",
+    "mathbf",
+    "textrm",
+    "textit",
+    "texttt",
+    "textsf",
+    "operatorname",
+    "mbox",
+    "rm",
+)
 KNOWN = sorted({*OPERATORS, *STRUCTURE, *SPACE, *WORDS, *GREEK})
 UPRIGHT = frozenset({*FUNCTIONS} - {"sum"})
 """Functions people also write upright, ``\\text{ceil}(..)``, or without a backslash."""
@@ -56,7 +72,9 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
         FormulaError: a character or command that is not in the subset, with the nearest command that is.
     """
     if len(source) > LONGEST:
-        raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
+        raise FormulaError(
+            f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST
+        )
     bare = _inside(source)
     result: list[Token] = []
     position = 0
@@ -69,7 +87,9 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
         if kind == "letter":
             written = _word(bare, column, known, result)
             position = match.start() + len(written)
-            result.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
+            result.append(
+                Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column)
+            )
         elif kind not in ("space", "dot"):
             result += _token(kind, match[kind], column, known)
     return _one_line([*result, Token("end", "", len(source) + 1)])
@@ -80,8 +100,17 @@ def _inside(source: str) -> str:
     bare = source.rstrip().removesuffix(".").removesuffix(",")
     start = len(bare) - len(bare.lstrip())
     for opening, closing in OUTSIDE:
-        if bare[start:].startswith(opening) and bare.endswith(closing) and len(bare) - start >= len(opening) + len(closing):
-            inside = bare[start + len(opening) : len(bare) - len(closing)].rstrip().removesuffix(".").removesuffix(",")
+        if (
+            bare[start:].startswith(opening)
+            and bare.endswith(closing)
+            and len(bare) - start >= len(opening) + len(closing)
+        ):
+            inside = (
+                bare[start + len(opening) : len(bare) - len(closing)]
+                .rstrip()
+                .removesuffix(".")
+                .removesuffix(",")
+            )
             return " " * (start + len(opening)) + inside
     return bare
 
@@ -89,7 +118,9 @@ def _inside(source: str) -> str:
 def _token(kind: str, written: str, column: int, known: Set[str]) -> list[Token]:
     if kind == "number":
         if re.match(r"0\d", written):  # the rest of 1,024
-            raise FormulaError(r"a number that begins with 0; thousands are grouped as 1{,}024", column)
+            raise FormulaError(
+                r"a number that begins with 0; thousands are grouped as 1{,}024", column
+            )
         return [Token("number", re.sub(r"\{,\}|\\,", "", written), column)]
     if kind == "text":
         return [Token("text", re.sub(r"\\[,; ]|~", "", written).replace("\\", "").strip(), column)]
@@ -134,7 +165,10 @@ def _word(source: str, column: int, known: Set[str], before: list[Token]) -> str
         return run
     if len(word) > 1 and word in UNITS and _binds(before):
         if known and all(letter in known for letter in word):
-            raise FormulaError(rf"{word} is a unit and a product of symbols; write \mathrm{{{word}}} or {' '.join(word)}", column)
+            raise FormulaError(
+                rf"{word} is a unit and a product of symbols; write \mathrm{{{word}}} or {' '.join(word)}",
+                column,
+            )
         return run
     return source[column - 1]
 
@@ -145,7 +179,9 @@ def _binds(before: list[Token]) -> bool:
     if last.text == "/" and len(before) > 1:
         return before[-2].kind == "text" and before[-2].text in UNITS
     if last.text == "}":
-        return [token.text for token in before[-5:-3]] == ["10", "^"] or [token.text for token in before[-6:-4]] == ["10", "^"]
+        return [token.text for token in before[-5:-3]] == ["10", "^"] or [
+            token.text for token in before[-6:-4]
+        ] == ["10", "^"]
     return last.kind == "number"
 
 

@@ -22,7 +22,8 @@ from symroof.formula.tree import Expr
 
 SIGNS = {"-": "−", "<=": "≤", ">=": "≥"}
 SPELLED = re.compile(
-    r"\s*(?:\\mathrm\{(?P<upright>(?:[^{}\\]|\\_)+)\}|\\(?P<greek>[A-Za-z]+)|(?P<letter>[A-Za-z])|(?P<number>\d+)|(?P<sign>[_^{},/]))", re.ASCII
+    r"\s*(?:\\mathrm\{(?P<upright>(?:[^{}\\]|\\_)+)\}|\\(?P<greek>[A-Za-z]+)|(?P<letter>[A-Za-z])|(?P<number>\d+)|(?P<sign>[_^{},/]))",
+    re.ASCII,
 )
 THIN = '<mspace width="0.167em"/>'
 """The space between a number and its unit."""
@@ -82,7 +83,11 @@ def _spelled(pending: list[tuple[str, str]], latex: str, end: str = "") -> str:
             if place in scripts:
                 raise ValueError(f"{latex!r} has two scripts in one place")
             kind, token = pending.pop()
-            scripts[place] = f"<mrow>{_spelled(pending, latex, '}')}</mrow>" if (kind, token) == ("sign", "{") else _single(kind, token[:1], latex)
+            scripts[place] = (
+                f"<mrow>{_spelled(pending, latex, '}')}</mrow>"
+                if (kind, token) == ("sign", "{")
+                else _single(kind, token[:1], latex)
+            )
             if kind == "number" and token[1:]:  # a script without braces takes a single digit
                 pending.append((kind, token[1:]))
         done += _scripted(base, scripts)
@@ -106,7 +111,11 @@ def _single(kind: str, token: str, latex: str) -> str:
 
 def _upright(name: str) -> str:
     """A name of several letters is upright by itself."""
-    return f"<mi>{escape(name)}</mi>" if len(name) > 1 else f'<mi mathvariant="normal">{escape(name)}</mi>'
+    return (
+        f"<mi>{escape(name)}</mi>"
+        if len(name) > 1
+        else f'<mi mathvariant="normal">{escape(name)}</mi>'
+    )
 
 
 def _scripted(base: str, scripts: dict[str, str]) -> str:
@@ -135,8 +144,17 @@ def _function(name: str) -> str:
 
 
 class _Mathml(FormulaPrinter):
-    minus, dot, space, comma, equals = '<mo form="prefix">−</mo>', "<mo>·</mo>", "", "<mo>,</mo>", "{}<mo>=</mo>{}"
-    brackets, fractions = "<mrow><mo>(</mo>{}<mo>)</mo></mrow>", "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>"
+    minus, dot, space, comma, equals = (
+        '<mo form="prefix">−</mo>',
+        "<mo>·</mo>",
+        "",
+        "<mo>,</mo>",
+        "{}<mo>=</mo>{}",
+    )
+    brackets, fractions = (
+        "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
+        "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>",
+    )
     powers = "<msup><mrow>{}</mrow><mrow>{}</mrow></msup>"
     sums = "<munderover><mo>∑</mo><mrow>{index}<mo>=</mo>{first}</mrow><mrow>{last}</mrow></munderover>"
     changed = '<msub><mrow>{}<mo form="postfix" stretchy="true">|</mo></mrow><mrow>{}</mrow></msub>'
@@ -166,7 +184,9 @@ class _Mathml(FormulaPrinter):
         return "<msup>" in name or "<msubsup>" in name
 
     def are_digits(self, before: str, after: str) -> bool:
-        return bool(ENDS_IN_DIGIT.search(before)) and after.removeprefix("<msup>").removeprefix("<mrow>").startswith("<mn>")
+        return bool(ENDS_IN_DIGIT.search(before)) and after.removeprefix("<msup>").removeprefix(
+            "<mrow>"
+        ).startswith("<mn>")
 
     def number(self, value: Fraction, unit: str) -> str:
         return measured(number_text(value), unit)

@@ -22,7 +22,21 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symroof.formula import build
-from symroof.formula.tree import PI, ArgMax, Compare, Div, Expr, Mul, Name, Num, Pow, QuantityAt, Sum, children, walk
+from symroof.formula.tree import (
+    PI,
+    ArgMax,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    children,
+    walk,
+)
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -53,7 +67,9 @@ def check_arguments(function: str, count: int, column: int) -> None:
         number = f"{least}" if least == most else f"{least} to {most}"
         raise FormulaError(f"{function}() takes {number} arguments, not {count}", column)
     if function == "of_largest" and count % 2:
-        raise FormulaError("of_largest() takes pairs: what is compared, and the value that goes with it", column)
+        raise FormulaError(
+            "of_largest() takes pairs: what is compared, and the value that goes with it", column
+        )
 
 
 TOKEN = re.compile(
@@ -79,14 +95,19 @@ class Token(NamedTuple):
 def tokens(source: str) -> list[Token]:
     """The tokens of a formula; an unknown character is an error."""
     if len(source) > LONGEST:
-        raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
+        raise FormulaError(
+            f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST
+        )
     result, position = [], 0
     while position < len(source):
         match = TOKEN.match(source, position)
         if not match:
             raise FormulaError(f"unexpected character {source[position]!r}", position + 1)
         if match.lastgroup == "number" and re.match(r"0[\d_]", match[0]):
-            raise FormulaError(f"{match[0][:20]!r} begins with 0, which no number does; dates are not numbers", position + 1)
+            raise FormulaError(
+                f"{match[0][:20]!r} begins with 0, which no number does; dates are not numbers",
+                position + 1,
+            )
         if match.lastgroup != "space":
             result.append(Token(match.lastgroup or "", match[0], position + 1))
         position = match.end()
@@ -136,7 +157,9 @@ class Reader:
         tree = self.relation()
         self.expect("end", "an operator")
         if any(isinstance(node, (ArgMax, Compare)) for node in walk(tree) if node is not tree):
-            raise FormulaError("largest() and comparisons stand alone: they are not numbers to calculate with", 1)
+            raise FormulaError(
+                "largest() and comparisons stand alone: they are not numbers to calculate with", 1
+            )
         return tree
 
     @contextmanager
@@ -164,7 +187,11 @@ class Reader:
         tree = self.signed()
         while operator := self.take("*", "/"):
             right = self.signed()
-            tree = self.bounded(build.mul(tree, right), operator) if operator.text == "*" else self.quotient(tree, right, operator)
+            tree = (
+                self.bounded(build.mul(tree, right), operator)
+                if operator.text == "*"
+                else self.quotient(tree, right, operator)
+            )
         return tree
 
     def quotient(self, over: Expr, under: Expr, operator: Token) -> Expr:
@@ -190,8 +217,13 @@ class Reader:
 
     def raised(self, base: Expr, exponent: Expr, operator: Token) -> Expr:
         """A power within the bounds of exponents."""
-        if isinstance(exponent, Num) and not (exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT):
-            raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
+        if isinstance(exponent, Num) and not (
+            exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT
+        ):
+            raise FormulaError(
+                f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}",
+                operator.column + 2,
+            )
         if isinstance(base, Num) and base.value == 0:
             raise FormulaError("a power of zero", operator.column)
         if isinstance(exponent, Num):
@@ -201,7 +233,12 @@ class Reader:
     def bounded(self, tree: Expr, operator: Token) -> Expr:
         """A tree whose folded number can still be written and read back."""
         match tree:
-            case Num(value) | Mul((Num(value), *_)) | Div(Num(value), _) | Div(Mul((Num(value), *_)), _):
+            case (
+                Num(value)
+                | Mul((Num(value), *_))
+                | Div(Num(value), _)
+                | Div(Mul((Num(value), *_)), _)
+            ):
                 if max(abs(value.numerator), value.denominator) > 10**LARGEST_POWER_OF_TEN:
                     raise FormulaError("the number this makes is too large", operator.column)
         return tree
@@ -209,10 +246,15 @@ class Reader:
     def bounded_power(self, base: Expr, exponent: Fraction, operator: Token) -> None:
         """Powers of powers stay within the bounds of a single power, checked before anything is computed."""
         if isinstance(base, Num):
-            if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
+            if (
+                exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator)))
+                > LARGEST_POWER_OF_TEN
+            ):
                 raise FormulaError("the number this makes is too large", operator.column)
         elif exponent * _steepest(base) > LARGEST_EXPONENT:
-            raise FormulaError(f"nested powers give an exponent above {LARGEST_EXPONENT}", operator.column)
+            raise FormulaError(
+                f"nested powers give an exponent above {LARGEST_EXPONENT}", operator.column
+            )
 
     def atom(self) -> Expr:
         token = self.token
@@ -221,7 +263,13 @@ class Reader:
             return self.number(token)
         if token.kind == "name":
             self.position += 1
-            return self.call(token) if self.take("(") else PI if token.text == PI.function else Name(token.text)
+            return (
+                self.call(token)
+                if self.take("(")
+                else PI
+                if token.text == PI.function
+                else Name(token.text)
+            )
         if self.take("("):
             tree = self.sum()
             self.expect(")", "')'")
@@ -248,10 +296,17 @@ class Reader:
         if token.text == "B":
             raise FormulaError("write 'byte': in a formula B is the batch", token.column)
         if token.text not in UNITS:
-            raise FormulaError(f"{unknown_unit(token.text)}; to multiply by a symbol, write *", token.column)
+            raise FormulaError(
+                f"{unknown_unit(token.text)}; to multiply by a symbol, write *", token.column
+            )
         self.position += 1
         written = token.text
-        while self.token.text == "/" and self._next().kind == "name" and self._next().text in UNITS and self._next().text != "B":
+        while (
+            self.token.text == "/"
+            and self._next().kind == "name"
+            and self._next().text in UNITS
+            and self._next().text != "B"
+        ):
             written += "/" + self._next().text
             self.position += 2
         return written
@@ -268,12 +323,17 @@ class Reader:
                 raise FormulaError(f"{token.text}() mixes plain and named arguments", token.column)
             return QuantityAt(token.text, tuple(named))
         if token.text not in FUNCTIONS:
-            raise FormulaError(f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}", token.column)
+            raise FormulaError(
+                f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}",
+                token.column,
+            )
         check_arguments(token.text, len(positional), token.column)
         if token.text == "sum":
             body, index, first, last = positional
             if not isinstance(index, Name):
-                raise FormulaError("the second argument of sum() is the name of its index", token.column)
+                raise FormulaError(
+                    "the second argument of sum() is the name of its index", token.column
+                )
             return Sum(body, index.name, first, last)
         return build.call(token.text, *positional)
 
@@ -296,4 +356,8 @@ class Reader:
 def _steepest(tree: Expr) -> Fraction:
     """The largest product of nested exponents."""
     inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
-    return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner
+    return (
+        inner * max(abs(tree.exponent.value), Fraction(1))
+        if isinstance(tree, Pow) and isinstance(tree.exponent, Num)
+        else inner
+    )

@@ -79,7 +79,12 @@ class _LatexReader(Reader):
         """A letter or upright word with its labels as one name; a superscript is a label only where that names something."""
         token = self.advance()
         if token.kind not in ("letter", "text") or not NAME.fullmatch(token.text):
-            raise FormulaError(f"{token.text[:40]!r} is neither a name nor a unit" if token.text else "a name is missing", token.column)
+            raise FormulaError(
+                f"{token.text[:40]!r} is neither a name nor a unit"
+                if token.text
+                else "a name is missing",
+                token.column,
+            )
         above = self.superscript(token.text, every_label) if self.at("^") else ""
         below = self.label(0) if self.take("_") else ""
         if below and not above and self.at("^"):
@@ -99,9 +104,21 @@ class _LatexReader(Reader):
         except FormulaError:
             self.position = start
             return ""
-        joined = "_".join(part for part in ((name.partition("_")[0], label, name.partition("_")[2]) if after else (name, label, below)) if part)
+        joined = "_".join(
+            part
+            for part in (
+                (name.partition("_")[0], label, name.partition("_")[2])
+                if after
+                else (name, label, below)
+            )
+            if part
+        )
         several = len(label) > 1 or below or after
-        if every_label or (several and joined in self.known) or (below and label.isalpha() and not after):
+        if (
+            every_label
+            or (several and joined in self.known)
+            or (below and label.isalpha() and not after)
+        ):
             self.position = start + 1
             return self.label(0)
         self.position = start
@@ -111,7 +128,10 @@ class _LatexReader(Reader):
         """The label of a script, letters and digits only; a comma parts a name from its kind of layer."""
         token = self.advance()
         if token.kind == "number" and len(token.text) > 1 and depth == 0:
-            raise FormulaError(f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces", token.column)
+            raise FormulaError(
+                f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces",
+                token.column,
+            )
         if token.kind in ("letter", "text", "number") or token.text in ("max", "min"):
             written = re.sub(r"[ /.\-]", "", token.text)
             if re.fullmatch(r"[A-Za-z0-9_]+", written):
@@ -119,11 +139,15 @@ class _LatexReader(Reader):
         if token.text == "{" and depth < DEEPEST_LABEL:
             joined = ""
             while not self.at("}") and self.token.kind != "end":
-                joined += "." if self.take(",") else "" if self.take("/", "-") else self.label(depth + 1)
+                joined += (
+                    "." if self.take(",") else "" if self.take("/", "-") else self.label(depth + 1)
+                )
             self.expect("}", "'}'")
             if joined:
                 return joined
-        raise FormulaError(r"a subscript is a label of letters and digits, such as _{kv}", token.column)
+        raise FormulaError(
+            r"a subscript is a label of letters and digits, such as _{kv}", token.column
+        )
 
     def number(self, token: Token) -> Num:
         """A number, its power of ten, and the unit that binds to them."""
@@ -152,7 +176,10 @@ class _LatexReader(Reader):
             raise FormulaError("the number this makes is too large", token.column)
         self.position = start + length
         if self.at("^"):
-            raise FormulaError("two scripts on one symbol; put the base of the power in brackets", self.token.column)
+            raise FormulaError(
+                "two scripts on one symbol; put the base of the power in brackets",
+                self.token.column,
+            )
         return Fraction(10) ** (exponent if times_ten else exponent - 1)
 
     def unit(self) -> str:
@@ -161,7 +188,9 @@ class _LatexReader(Reader):
             return "%"
         token = self.token
         if token.kind == "text" and token.text == "B":
-            raise FormulaError(r"write \text{byte}: B alone is the batch, or a billion", token.column)
+            raise FormulaError(
+                r"write \text{byte}: B alone is the batch, or a billion", token.column
+            )
         if token.kind != "text" or not is_unit(token.text):
             return ""
         self.position += 1
@@ -172,7 +201,11 @@ class _LatexReader(Reader):
         return written
 
     def under_a_unit(self, token: Token) -> bool:
-        return token.text in UNITS and token.text != "B" and (token.kind == "text" or (token.kind == "letter" and token.text not in self.known))
+        return (
+            token.text in UNITS
+            and token.text != "B"
+            and (token.kind == "text" or (token.kind == "letter" and token.text not in self.known))
+        )
 
     # ------------------------------------------------------------------------------------------------------ products
 
@@ -183,7 +216,9 @@ class _LatexReader(Reader):
             if operator.text == "*":
                 tree = self.bounded(build.mul(tree, right), operator)
             elif factors > 1:
-                raise FormulaError(r"ambiguous division: write \frac{..}{..}, or brackets", operator.column)
+                raise FormulaError(
+                    r"ambiguous division: write \frac{..}{..}, or brackets", operator.column
+                )
             else:
                 tree = self.quotient(tree, right, operator)
         return tree
@@ -197,7 +232,10 @@ class _LatexReader(Reader):
         factors = [self.power()]
         while self.begins_factor():
             if self.token.kind == "number" and self.tokens[self.position - 1].kind == "number":
-                raise FormulaError(r"two numbers side by side; write \cdot between them, or 1{,}024", self.token.column)
+                raise FormulaError(
+                    r"two numbers side by side; write \cdot between them, or 1{,}024",
+                    self.token.column,
+                )
             factors.append(self.power())
         tree = self.bounded(build.mul(*factors), first) if len(factors) > 1 else factors[0]
         return (build.neg(tree) if negative else tree), len(factors)
@@ -213,7 +251,10 @@ class _LatexReader(Reader):
         with self.deeper():
             exponent = self.argument() if operator.text == "^" else self.power()
         if self.at("^", "**", "_"):
-            raise FormulaError("two scripts on one symbol; put the base of the power in brackets", self.token.column)
+            raise FormulaError(
+                "two scripts on one symbol; put the base of the power in brackets",
+                self.token.column,
+            )
         return self.raised(base, exponent, operator)
 
     def argument(self) -> Expr:
@@ -221,9 +262,14 @@ class _LatexReader(Reader):
         token = self.token
         if self.at("{"):
             return self.group()
-        if token.kind == "number" and len(token.text) > 1:  # \frac12: LaTeX takes one digit at a time
+        if (
+            token.kind == "number" and len(token.text) > 1
+        ):  # \frac12: LaTeX takes one digit at a time
             if not token.text.isdigit() or self.tokens[self.position - 1].text == "^":
-                raise FormulaError(f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces", token.column)
+                raise FormulaError(
+                    f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces",
+                    token.column,
+                )
             self.tokens[self.position] = Token("number", token.text[1:], token.column + 1)
             return Num(Fraction(token.text[0]))
         if token.kind == "letter":
@@ -239,12 +285,19 @@ class _LatexReader(Reader):
         if token.kind == "text" and (token.text in UPRIGHT or token.text == "argmax"):
             self.position += 1
             return self.named_call(token)
-        if token.kind == "text" and is_unit(token.text) and token.text not in self.known and token.text != "B":
+        if (
+            token.kind == "text"
+            and is_unit(token.text)
+            and token.text not in self.known
+            and token.text != "B"
+        ):
             unit = parse_unit(self.unit())
             return Num(unit.size, unit.dimension)
         if token.kind in ("letter", "text"):
             name = self.sign()
-            return self.changed(name) or (PI if name == PI.function and name not in self.known else Name(name))
+            return self.changed(name) or (
+                PI if name == PI.function and name not in self.known else Name(name)
+            )
         if self.at(*CLOSING):
             return self.group()
         if token.kind == "command":
@@ -257,7 +310,10 @@ class _LatexReader(Reader):
         opening = self.advance()
         tree = self.sum()
         closing = CLOSING[opening.text]
-        self.expect(closing, f"the {_shown(closing)} that closes {_shown(opening.text)} of column {opening.column}")
+        self.expect(
+            closing,
+            f"the {_shown(closing)} that closes {_shown(opening.text)} of column {opening.column}",
+        )
         return build.call(ROUNDED[opening.text], tree) if opening.text in ROUNDED else tree
 
     def command(self, token: Token) -> Expr:
@@ -310,7 +366,9 @@ class _LatexReader(Reader):
             if token.text in ("max", "min", "of_largest"):
                 return self.arms(token)
             if not self.at("(", "[", "{"):
-                raise FormulaError(f"{token.text} takes its argument in brackets", self.token.column)
+                raise FormulaError(
+                    f"{token.text} takes its argument in brackets", self.token.column
+                )
             return build.call(token.text, self.group())
 
     def largest(self) -> Expr:

@@ -126,7 +126,11 @@ class PiecewisePolynomial:
             raise NotPolynomial("a rounding of the index of a sum")
         sign = -1 if up else 1  # rounded up is minus its negative rounded down
         return self._of(
-            tuple((a, b, (Fraction(sign * step),)) for first, last, c, slope in lines for a, b, step in _steps(sign * c, sign * slope, first, last))
+            tuple(
+                (a, b, (Fraction(sign * step),))
+                for first, last, c, slope in lines
+                for a, b, step in _steps(sign * c, sign * slope, first, last)
+            )
         )
 
     def total(self) -> Any:
@@ -134,7 +138,9 @@ class PiecewisePolynomial:
         result: Any = Fraction(0)
         for first, last, coefficients in self.pieces:
             for power, coefficient in enumerate(coefficients):
-                result = result + coefficient * (power_sum(Fraction(last), power) - power_sum(Fraction(first - 1), power))
+                result = result + coefficient * (
+                    power_sum(Fraction(last), power) - power_sum(Fraction(first - 1), power)
+                )
         return result
 
 
@@ -157,14 +163,20 @@ def _line(p: Coefficients) -> tuple[Fraction, Fraction]:
     return constant, slope
 
 
-def _steps(constant: Fraction, slope: Fraction, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+def _steps(
+    constant: Fraction, slope: Fraction, first: int, last: int
+) -> Iterator[tuple[int, int, int]]:
     """First and last index and value of every step of a line rounded down."""
     start = first
     while start <= last:
         step = floor(constant + slope * start)
         end = last
         if slope:
-            end = ceil((step + 1 - constant) / slope) - 1 if slope > 0 else floor((step - constant) / slope)
+            end = (
+                ceil((step + 1 - constant) / slope) - 1
+                if slope > 0
+                else floor((step - constant) / slope)
+            )
         yield start, min(end, last), step
         start = end + 1
 
@@ -227,7 +239,9 @@ def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, in
 def _line_signs(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:
     """A range cut at the first whole number beyond the zero of a line, or of a falling line at its zero."""
     constant, slope = map(_plain, p[:2])
-    change = (-constant) // slope + 1 if slope > 0 else -(constant // slope)  # quotients of whole numbers would be floats
+    change = (
+        (-constant) // slope + 1 if slope > 0 else -(constant // slope)
+    )  # quotients of whole numbers would be floats
     return [(first, change - 1), (change, last)] if first < change <= last else [(first, last)]
 
 
@@ -250,4 +264,6 @@ def _first_change(p: Coefficients, start: int, end: int) -> int | None:
     positive = at(p, start) > 0
     if (at(p, end) > 0) == positive:
         return None
-    return start + bisect_left(range(start, end), True, key=lambda index: (at(p, index) > 0) != positive)
+    return start + bisect_left(
+        range(start, end), True, key=lambda index: (at(p, index) > 0) != positive
+    )

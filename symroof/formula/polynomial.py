@@ -56,7 +56,11 @@ def add_term(total: Polynomial, monomial: Monomial, coefficient: Fraction) -> No
 
 def scaled(p: Polynomial, factor: Fraction, by: Monomial = ()) -> Polynomial:
     if factor == 1:
-        return {merged(monomial, by): coefficient for monomial, coefficient in p.items()} if by else dict(p)
+        return (
+            {merged(monomial, by): coefficient for monomial, coefficient in p.items()}
+            if by
+            else dict(p)
+        )
     return {merged(monomial, by): coefficient * factor for monomial, coefficient in p.items()}
 
 
@@ -97,7 +101,9 @@ class WorkBudget:
     def raised(self, p: Polynomial, exponent: int) -> Polynomial:
         if len(p) == 1:
             ((monomial, coefficient),) = p.items()
-            return {tuple((name, power * exponent) for name, power in monomial): coefficient**exponent}
+            return {
+                tuple((name, power * exponent) for name, power in monomial): coefficient**exponent
+            }
         result = ONE_TERM
         for _ in range(exponent):
             result = self.times(result, p)
@@ -108,7 +114,9 @@ def content(p: Polynomial) -> tuple[Fraction, Monomial]:
     """The positive number and the power product that all terms share."""
     if not p:
         return Fraction(1), ()
-    number = Fraction(math.gcd(*(c.numerator for c in p.values())), math.lcm(*(c.denominator for c in p.values())))
+    number = Fraction(
+        math.gcd(*(c.numerator for c in p.values())), math.lcm(*(c.denominator for c in p.values()))
+    )
     terms = [dict(monomial) for monomial in p]
     names = sorted({name for term in terms for name in term})
     lowest = ((name, min(term.get(name, 0) for term in terms)) for name in names)
@@ -120,7 +128,11 @@ def primitive(p: Polynomial) -> tuple[Polynomial, Fraction, Monomial]:
     number, shared = content(p)
     if p and p[max(p)] < 0:
         number = -number
-    return {merged(monomial, shared, -1): coefficient / number for monomial, coefficient in p.items()}, number, shared
+    return (
+        {merged(monomial, shared, -1): coefficient / number for monomial, coefficient in p.items()},
+        number,
+        shared,
+    )
 
 
 def ratio(p: Polynomial, q: Polynomial) -> tuple[Fraction, Monomial] | None:
@@ -142,8 +154,19 @@ def tree_of(p: Polynomial, atoms: dict[str, Expr]) -> Expr:
     return build.add(*(product_of(m, atoms, c) for m, c in p.items())) if p else ZERO
 
 
-def product_of(monomial: Monomial, atoms: dict[str, Expr], coefficient: Fraction = ONE.value) -> Expr:
+def product_of(
+    monomial: Monomial, atoms: dict[str, Expr], coefficient: Fraction = ONE.value
+) -> Expr:
     """A power product as a formula, negative exponents under a bar."""
-    parts = [(build.power(atoms.get(name, Name(name)), build.number(abs(exponent))), exponent > 0) for name, exponent in monomial]
-    above, below = [tree for tree, over in parts if over], [tree for tree, over in parts if not over]
-    return build.div(build.mul(build.number(coefficient.numerator), *above), build.mul(build.number(coefficient.denominator), *below))
+    parts = [
+        (build.power(atoms.get(name, Name(name)), build.number(abs(exponent))), exponent > 0)
+        for name, exponent in monomial
+    ]
+    above, below = (
+        [tree for tree, over in parts if over],
+        [tree for tree, over in parts if not over],
+    )
+    return build.div(
+        build.mul(build.number(coefficient.numerator), *above),
+        build.mul(build.number(coefficient.denominator), *below),
+    )

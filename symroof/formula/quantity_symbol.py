@@ -27,10 +27,18 @@ class QuantityDerivative(Derivative):  # type: ignore[misc]
         if new.is_number or not self.has(old):
             return self
         made = super()._eval_subs(old, new)
-        return QuantityDerivative(*made.args) if isinstance(made, Derivative) and isinstance(made.expr, QuantitySymbol) else made
+        return (
+            QuantityDerivative(*made.args)
+            if isinstance(made, Derivative) and isinstance(made.expr, QuantitySymbol)
+            else made
+        )
 
     def _xreplace(self, rule: Any) -> Any:
-        if self not in rule and any(getattr(rule.get(part), "is_number", True) for part in self.atoms(Symbol) if part in rule):
+        if self not in rule and any(
+            getattr(rule.get(part), "is_number", True)
+            for part in self.atoms(Symbol)
+            if part in rule
+        ):
             return self, False
         return super()._xreplace(rule)
 
@@ -57,7 +65,11 @@ class QuantitySymbol(Symbol):  # type: ignore[misc]
         return super()._eval_derivative(by) if by == self else QuantityDerivative(self, by)
 
     def _eval_derivative_n_times(self, by: Any, n: Any) -> Any:
-        return super()._eval_derivative_n_times(by, n) if by == self else QuantityDerivative(self, (by, n))
+        return (
+            super()._eval_derivative_n_times(by, n)
+            if by == self
+            else QuantityDerivative(self, (by, n))
+        )
 
     @property
     def free_symbols(self) -> set[Any]:

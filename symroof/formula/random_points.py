@@ -59,7 +59,11 @@ class PointComparison:
         if not self.rounded:
             return first if all(ratio == first for ratio in self.ratios) else None
         plain = first.limit_denominator(LARGEST_PLAIN)
-        return (plain if _nearly_equal(plain, first) else first) if all(_nearly_equal(ratio, first) for ratio in self.ratios) else None
+        return (
+            (plain if _nearly_equal(plain, first) else first)
+            if all(_nearly_equal(ratio, first) for ratio in self.ratios)
+            else None
+        )
 
 
 class RandomPoint:
@@ -78,24 +82,42 @@ class RandomPoint:
         draw = random.Random(f"{self.seed} {name}")
         if self.whole:
             return Fraction(draw.randint(1, SMALL))
-        return draw.randint(100, 999) * Fraction(10) ** draw.randint(-self.decades - 2, self.decades - 2)
+        return draw.randint(100, 999) * Fraction(10) ** draw.randint(
+            -self.decades - 2, self.decades - 2
+        )
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Fraction:
         if any(isinstance(value, PiecewisePolynomial) for value in changes.values()):
             raise NotPolynomial("a quantity at changed inputs")
         moved = {key: value for key, value in changes.items() if value != self.value(key)}
-        return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
+        return (
+            self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}")
+            if moved
+            else self.value(name)
+        )
 
 
-def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
+def compare_at_points(
+    claimed: Expr, derived: Expr, seed: int = 0, to_a_difference: bool = False
+) -> PointComparison | None:
     """The two formulas at random points; None if too few points give both a value within the time limit.
 
     ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
     sums = [node for tree in (claimed, derived) for node in parts(tree) if isinstance(node, Sum)]
-    if any(isinstance(inner, Sum) for node in sums for child in children(node) for inner in parts(child)):
+    if any(
+        isinstance(inner, Sum)
+        for node in sums
+        for child in children(node)
+        for inner in parts(child)
+    ):
         return None  # a sum of sums may take arbitrarily long
-    watched = dict.fromkeys(node for tree in (claimed, derived) for node in parts(tree) if isinstance(node, Call) and node.function in ("max", "min"))
+    watched = dict.fromkeys(
+        node
+        for tree in (claimed, derived)
+        for node in parts(tree)
+        if isinstance(node, Call) and node.function in ("max", "min")
+    )
     bound = {node.index for node in sums}
     calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
     untried = {(call, i) for call in calls for i in range(len(call.args))}
@@ -106,7 +128,10 @@ def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_differen
         if time.process_time() > end if count else tried >= MOST_WITHOUT_VALUE:
             break
         try:
-            if any(not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX for node in sums):
+            if any(
+                not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX
+                for node in sums
+            ):
                 continue
             ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
             untried -= {(call, _taken(call, point)) for call, _ in untried}
@@ -114,13 +139,22 @@ def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_differen
             continue
         count += 1
         one_zero |= (ours == 0) != (theirs == 0)
-        equal &= ours == theirs or (rounded and theirs != 0 and _nearly_equal(ours / theirs, Fraction(1)))
+        equal &= ours == theirs or (
+            rounded and theirs != 0 and _nearly_equal(ours / theirs, Fraction(1))
+        )
         if to_a_difference and not equal:
             return None
         if ours and theirs:
             ratios.append(ours / theirs)
     return (
-        PointComparison(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded)
+        PointComparison(
+            tuple(ratios),
+            count,
+            one_zero,
+            equal,
+            tuple(call.args[i] for call, i in sorted(untried, key=str)),
+            rounded,
+        )
         if count >= FEWEST
         else None
     )
@@ -149,7 +183,9 @@ RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
 
 def _is_rounded(node: Expr) -> bool:
     """Whether a value may be irrational."""
-    return (isinstance(node, Call) and node.function not in RATIONAL) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
+    return (isinstance(node, Call) and node.function not in RATIONAL) or (
+        isinstance(node, Pow) and not isinstance(node.exponent, Num)
+    )
 
 
 def _taken(call: Call, point: RandomPoint) -> int:

@@ -6,7 +6,24 @@ from operator import is_
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, names, sums
+from symroof.formula.tree import (
+    CHILDREN,
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    names,
+    sums,
+)
 
 
 @lru_cache(maxsize=2048)
@@ -58,7 +75,9 @@ def unrounded_argument(tree: Expr) -> Expr | None:
     if tree.function in ("floor", "ceil"):
         return tree.args[0]
     others = [arg for arg in tree.args if not isinstance(arg, Num)]
-    return others[0] if tree.function == "max" and len(tree.args) == 2 and len(others) == 1 else None
+    return (
+        others[0] if tree.function == "max" and len(tree.args) == 2 and len(others) == 1 else None
+    )
 
 
 def without_rounding(tree: Expr, bent: Collection[Expr] | None = None) -> Expr:
@@ -88,9 +107,13 @@ REBUILT: dict[type, Callable[[Any, tuple[Expr, ...]], Expr]] = {
     Pow: lambda tree, parts: build.power(*parts),
     Call: lambda tree, parts: build.call(tree.function, *parts),
     Sum: lambda tree, parts: total(parts[0], tree.index, parts[1], parts[2]),
-    QuantityAt: lambda tree, parts: QuantityAt(tree.name, tuple((key, value) for (key, _), value in zip(tree.changes, parts, strict=True))),
+    QuantityAt: lambda tree, parts: QuantityAt(
+        tree.name, tuple((key, value) for (key, _), value in zip(tree.changes, parts, strict=True))
+    ),
     Compare: lambda tree, parts: Compare(tree.operator, *parts),
-    ArgMax: lambda tree, parts: ArgMax(tuple((label, value) for (label, _), value in zip(tree.arms, parts, strict=True))),
+    ArgMax: lambda tree, parts: ArgMax(
+        tuple((label, value) for (label, _), value in zip(tree.arms, parts, strict=True))
+    ),
 }
 """A node of the same kind over other children."""
 
@@ -111,7 +134,9 @@ def inline(tree: Expr, formula: Callable[[str, frozenset[str]], Expr | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    inlined: dict[frozenset[tuple[str, Expr]], dict[str, Expr]] = {}  # most names occur in several places, most places have few changes
+    inlined: dict[
+        frozenset[tuple[str, Expr]], dict[str, Expr]
+    ] = {}  # most names occur in several places, most places have few changes
 
     def at(changes: dict[str, Expr]) -> Callable[[Expr, int], Expr]:
         """The function that inlines formulas under some changes."""
@@ -123,7 +148,11 @@ def inline(tree: Expr, formula: Callable[[str, frozenset[str]], Expr | None]) ->
             if name not in made:
                 inner = formula(name, changed)
                 made[name] = Name(name)  # a circular definition sees it as a name
-                made[name] = Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, depth + 1)
+                made[name] = (
+                    Name(name)
+                    if inner is None or inner == Name(name) or depth > DEEPEST
+                    else go(inner, depth + 1)
+                )
             return made[name]
 
         def go(node: Expr, depth: int) -> Expr:
@@ -132,7 +161,11 @@ def inline(tree: Expr, formula: Callable[[str, frozenset[str]], Expr | None]) ->
                 return node if value == node else value
             if type(node) is QuantityAt:
                 changed_here = changes | {key: go(value, depth) for key, value in node.changes}
-                return changed_here[node.name] if node.name in changed_here else at(changed_here)(Name(node.name), depth)
+                return (
+                    changed_here[node.name]
+                    if node.name in changed_here
+                    else at(changed_here)(Name(node.name), depth)
+                )
             return rebuild(node, lambda child: go(child, depth))
 
         return go
@@ -160,7 +193,10 @@ def substitute(tree: Expr, values: dict[str, Expr]) -> Expr:
         if changed is None:
             inner: Callable[[Expr], Expr] = go
             if type(node) is Sum and node.index in values:
-                inner = partial(substitute, values={name: value for name, value in values.items() if name != node.index})
+                inner = partial(
+                    substitute,
+                    values={name: value for name, value in values.items() if name != node.index},
+                )
             changed = made[node] = rebuild(node, inner)
         return changed
 
@@ -179,7 +215,10 @@ def rename(tree: Expr, table: dict[str, str]) -> Expr:
         case Name(name):
             return Name(table[name]) if name in table else tree
         case QuantityAt(name, pairs):
-            return QuantityAt(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
+            return QuantityAt(
+                table.get(name, name),
+                tuple((table.get(key, key), rename(value, table)) for key, value in pairs),
+            )
         case Sum(body, index, first, last):
             inner = {name: other for name, other in table.items() if name != index}
             return total(rename(body, inner), index, rename(first, table), rename(last, table))

@@ -46,7 +46,11 @@ def name_of(node: Any) -> str:
     if isinstance(node, sympy.NumberSymbol):
         return str(node)
     kind = type(node)
-    return kind.__name__ if isinstance(node, sympy.Function) and getattr(sympy, kind.__name__, None) is kind else ""
+    return (
+        kind.__name__
+        if isinstance(node, sympy.Function) and getattr(sympy, kind.__name__, None) is kind
+        else ""
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -71,7 +75,11 @@ def slope_at(function: str, place: int, *args: Fraction) -> Fraction:
     Fraction(1, 1)
     """
     formula = slope(function, len(args), place)
-    return _number(lambda numbers: formula.xreplace(dict(zip(_places(len(args)), numbers, strict=True))), function, args)
+    return _number(
+        lambda numbers: formula.xreplace(dict(zip(_places(len(args)), numbers, strict=True))),
+        function,
+        args,
+    )
 
 
 def _number(made: Callable[[list[Any]], Any], function: str, args: Sequence[Fraction]) -> Fraction:
@@ -135,7 +143,13 @@ def over_arrays(function: str) -> Callable[..., Any]:
     @cache
     def at_points(count: int) -> Any:
         places = _places(count)
-        return np.vectorize(_at_point(function, sympy.lambdify(places, of_sympy(function)(*places), "mpmath", dummify=True)), otypes=[float])
+        return np.vectorize(
+            _at_point(
+                function,
+                sympy.lambdify(places, of_sympy(function)(*places), "mpmath", dummify=True),
+            ),
+            otypes=[float],
+        )
 
     return lambda *arrays: at_points(len(arrays))(*arrays) if arrays else float(value(function))
 
@@ -161,7 +175,11 @@ def _at_point(function: str, rough: Any) -> Callable[..., float]:
             pass
         try:
             return float(value(function, *map(Fraction, args)))
-        except (NoRealValue, ValueError, OverflowError):  # the latter two: an argument that is not finite
+        except (
+            NoRealValue,
+            ValueError,
+            OverflowError,
+        ):  # the latter two: an argument that is not finite
             return float("nan")
 
     return of

@@ -11,7 +11,21 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from symroof.formula.build import is_negative, neg
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+)
 from symroof.units import Dimension, parse_unit, strict
 
 WORK = parse_unit("FLOP").dimension
@@ -38,9 +52,13 @@ def number_text(value: Fraction) -> str:
             rest //= prime
     if rest == 1 and value.denominator < 10**12:
         with localcontext() as context:
-            context.prec = 2 * len(str(value.numerator)) + 24  # the quotient is finite: keep every digit
+            context.prec = (
+                2 * len(str(value.numerator)) + 24
+            )  # the quotient is finite: keep every digit
             decimal = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
-        return f"{decimal:f}" if abs(decimal) >= Decimal("1e-6") else f"{decimal:e}".replace("e+", "e")
+        return (
+            f"{decimal:f}" if abs(decimal) >= Decimal("1e-6") else f"{decimal:e}".replace("e+", "e")
+        )
     return f"{value.numerator}/{value.denominator}"
 
 
@@ -48,7 +66,9 @@ def unit_text(dimension: Dimension) -> str:
     """The unit of a number as the grammar reads it; empty for a count, and for units outside the grammar, such as squares."""
     over = [name for name, power in dimension if power == 1]
     under = [name for name, power in dimension if power == -1]
-    sayable = bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
+    sayable = (
+        bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
+    )
     return "/".join([*over, *under]) if sayable else ""
 
 
@@ -70,7 +90,10 @@ class _Printer:
         match tree:
             case Num(value, dimension):
                 written, unit = number_text(value), unit_text(dimension)
-                return f"{written} {unit}".rstrip(), SIGN if value < 0 else PRODUCT if "/" in written or unit else ATOM
+                return (
+                    f"{written} {unit}".rstrip(),
+                    SIGN if value < 0 else PRODUCT if "/" in written or unit else ATOM,
+                )
             case Name(name):
                 return self.show(name), ATOM
             case Neg(arg):
@@ -78,7 +101,9 @@ class _Printer:
             case Add(terms):
                 return self.sum(terms), SUM
             case Mul(factors):
-                return "*".join(self.inside(bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
+                return "*".join(
+                    self.inside(bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)
+                ), PRODUCT
             case Div(over, under):
                 return f"{self.inside(over, PRODUCT)}/{self.inside(under, POWER)}", PRODUCT
             case Pow(base, exponent):
@@ -88,9 +113,15 @@ class _Printer:
             case Call(function, args):
                 return f"{function}({', '.join(self.print(arg)[0] for arg in args)})", ATOM
             case Sum(body, index, first, last):
-                return f"sum({self.print(body)[0]}, {index}, {self.print(first)[0]}, {self.print(last)[0]})", ATOM
+                return (
+                    f"sum({self.print(body)[0]}, {index}, {self.print(first)[0]}, {self.print(last)[0]})",
+                    ATOM,
+                )
             case QuantityAt(name, pairs):
-                return f"{self.show(name)}({', '.join(f'{k} = {self.print(v)[0]}' for k, v in pairs)})", ATOM
+                return (
+                    f"{self.show(name)}({', '.join(f'{k} = {self.print(v)[0]}' for k, v in pairs)})",
+                    ATOM,
+                )
             case ArgMax(arms):
                 return f"largest({', '.join(f'{k} = {self.print(v)[0]}' for k, v in arms)})", ATOM
             case Compare(operator, left, right):
@@ -106,7 +137,9 @@ class _Printer:
         written = self.inside(terms[0], PRODUCT)
         for term in terms[1:]:
             minus = is_negative(term)
-            written += (" - " if minus else " + ") + self.inside(neg(term) if minus else term, PRODUCT)
+            written += (" - " if minus else " + ") + self.inside(
+                neg(term) if minus else term, PRODUCT
+            )
         return written
 
 
@@ -118,6 +151,13 @@ def shortened_formula(written: str, most: int) -> str:
     """
     if len(written) <= most:
         return str(written)
-    cuts = [[match.start() for match in re.finditer(pattern, written[:most]) if match.start() > most / 3] for pattern in (r" [-+] ", r"[-+*/,()\s]")]
+    cuts = [
+        [
+            match.start()
+            for match in re.finditer(pattern, written[:most])
+            if match.start() > most / 3
+        ]
+        for pattern in (r" [-+] ", r"[-+*/,()\s]")
+    ]
     end = next((places[-1] for places in cuts if places), most - 2)
     return f"{written[:end].rstrip(' +-*/(,')} …"

@@ -12,7 +12,23 @@ from functools import cache
 from typing import Any
 
 from symroof.formula.sympy_functions import of_sympy
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    children,
+    mapper,
+)
 
 
 @cache
@@ -34,7 +50,9 @@ def to_sympy(tree: Expr, of: Callable[[str], Any] = symbol) -> Any:
 
 def writer(of: Callable[[str], Any]) -> Callable[[Expr], Any]:
     """A function that converts like :func:`to_sympy` and converts shared parts once."""
-    return mapper({**_rules(), Name: lambda node, go: of(node.name), Sum: lambda node, go: _sum(node, go, of)})
+    return mapper(
+        {**_rules(), Name: lambda node, go: of(node.name), Sum: lambda node, go: _sum(node, go, of)}
+    )
 
 
 def label(name: str) -> Any:
@@ -54,7 +72,10 @@ def _of_largest(keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     """The value whose key is largest, the first of equal ones."""
     import sympy
 
-    arms = [(value, sympy.And(*(sympy.Ge(key, other) for other in keys[i + 1 :]))) for i, (key, value) in enumerate(zip(keys, values, strict=True))]
+    arms = [
+        (value, sympy.And(*(sympy.Ge(key, other) for other in keys[i + 1 :])))
+        for i, (key, value) in enumerate(zip(keys, values, strict=True))
+    ]
     return sympy.Piecewise(*arms)
 
 
@@ -94,8 +115,14 @@ def _rules() -> dict[type, Any]:
         Mul: lambda node, go: sympy.Mul(*map(go, node.factors)),
         Div: lambda node, go: go(node.over) / go(node.under),
         Pow: lambda node, go: go(node.base) ** go(node.exponent),
-        Call: lambda node, go: (functions.get(node.function) or of_sympy(node.function))(*map(go, node.args)) if node.args else of_sympy(node.function),
+        Call: lambda node, go: (
+            (functions.get(node.function) or of_sympy(node.function))(*map(go, node.args))
+            if node.args
+            else of_sympy(node.function)
+        ),
         QuantityAt: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
         Compare: lambda node, go: relations[node.operator](go(node.left), go(node.right)),
-        ArgMax: lambda node, go: _of_largest(tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)),
+        ArgMax: lambda node, go: _of_largest(
+            tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)
+        ),
     }

@@ -93,7 +93,10 @@ class Num(_Hashed):
         """Whether numbers and units are equal; comparing two fractions checks for other number types first, which takes most of the time."""
         if other.__class__ is not Num:
             return NotImplemented
-        return self.value.as_integer_ratio() == other.value.as_integer_ratio() and self.dimension == other.dimension
+        return (
+            self.value.as_integer_ratio() == other.value.as_integer_ratio()
+            and self.dimension == other.dimension
+        )
 
 
 @_node
@@ -193,7 +196,9 @@ class ArgMax(_Hashed):
     arms: tuple[tuple[str, Expr], ...]
 
 
-Expr: TypeAlias = Num | Name | Neg | Add | Mul | Div | Pow | Call | Sum | QuantityAt | Compare | ArgMax
+Expr: TypeAlias = (
+    Num | Name | Neg | Add | Mul | Div | Pow | Call | Sum | QuantityAt | Compare | ArgMax
+)
 
 ZERO, ONE = Num(Fraction(0)), Num(Fraction(1))
 PI = Call("pi", ())
@@ -312,9 +317,15 @@ def names(tree: Expr) -> tuple[str, ...]:
         case Name(name):
             return (name,)
         case Sum(body, index, first, last):
-            return tuple(dict.fromkeys((*(name for name in names(body) if name != index), *names(first), *names(last))))
+            return tuple(
+                dict.fromkeys(
+                    (*(name for name in names(body) if name != index), *names(first), *names(last))
+                )
+            )
     own = (tree.name,) if isinstance(tree, QuantityAt) else ()
-    return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
+    return tuple(
+        dict.fromkeys((*own, *(name for child in children(tree) for name in names(child))))
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -332,7 +343,9 @@ def changed_inputs(tree: Expr) -> tuple[str, ...]:
     >>> changed_inputs(parse("ttft + sum(itl(context = prompt + j), j, 1, output)"))
     ('context',)
     """
-    return tuple(key for node in parts(tree) if isinstance(node, QuantityAt) for key, _ in node.changes)
+    return tuple(
+        key for node in parts(tree) if isinstance(node, QuantityAt) for key, _ in node.changes
+    )
 
 
 def mentions(tree: Expr, name: str) -> bool:

@@ -71,12 +71,18 @@ class CatalogueTable(Sequence[dict[str, Any]]):
     def __repr__(self) -> str:
         from symroof.drawing.table_formats import text_table
 
-        return text_table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
+        return text_table(
+            [[shown(row[key]) for key in self.columns] for row in self.rows],
+            [key.replace("_", " ") for key in self.columns],
+        )
 
     def _repr_html_(self) -> str:
         from symroof.drawing.table_formats import html_table
 
-        return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
+        return html_table(
+            [key.replace("_", " ") for key in self.columns],
+            ([shown(row[key]) for key in self.columns] for row in self.rows),
+        )
 
 
 def shown(value: Any) -> str:
@@ -121,7 +127,11 @@ def hardware() -> Rows:
     for entry in entries("hardware").values():
         data = entry.document.data
         memory = data["memory"]
-        peak = data["peaks"].get("fp16") or data["peaks"].get("bf16") or next(iter(data["peaks"].values()))
+        peak = (
+            data["peaks"].get("fp16")
+            or data["peaks"].get("bf16")
+            or next(iter(data["peaks"].values()))
+        )
         rows.append({
             "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": memory["bandwidth"]["value"],
             "mem_capacity": memory.get("reported", memory["capacity"])["value"], "aliases": list(entry.aliases),
@@ -148,7 +158,14 @@ def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
     return [
-        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation}
+        {
+            "name": t.name,
+            "group": t.group,
+            "unknown": t.unknown,
+            "meaning": t.means,
+            "reference": t.reference,
+            "equation": t.equation,
+        }
         for t in THRESHOLDS.values()
     ]
 
@@ -157,7 +174,9 @@ def assumptions() -> Rows:
     from symroof.theory.switches import SWITCHES
 
     return [
-        {"name": s.name, "value": value, "default": value == s.default, "meaning": meaning} for s in SWITCHES.values() for value, meaning in s.values.items()
+        {"name": s.name, "value": value, "default": value == s.default, "meaning": meaning}
+        for s in SWITCHES.values()
+        for value, meaning in s.values.items()
     ]
 
 
@@ -185,29 +204,56 @@ def measured() -> Rows:
 def theories() -> Rows:
     from symroof.specs.catalogue import entries
 
-    return [{"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])} for entry in entries("theories").values()]
+    return [
+        {"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])}
+        for entry in entries("theories").values()
+    ]
 
 
 def engines() -> Rows:
     from symroof.specs.catalogue import entries
 
     rows = [(entry.name, entry.title, entry.document.data) for entry in entries("engines").values()]
-    return [{"name": name, "title": title, "version": str(data.get("version", "")), "class": data["class"]} for name, title, data in rows]
+    return [
+        {
+            "name": name,
+            "title": title,
+            "version": str(data.get("version", "")),
+            "class": data["class"],
+        }
+        for name, title, data in rows
+    ]
 
 
 def precisions() -> Rows:
     from symroof.specs.checkpoint_precisions import listed_precisions
     from symroof.specs.precision import BITS
 
-    plain = [{"name": name, "bits": bits, "meaning": "every parameter or element at this width"} for name, bits in BITS.items()]
-    return [*plain, *({"name": name, "bits": float(bits), "meaning": meaning} for name, bits, meaning in listed_precisions())]
+    plain = [
+        {"name": name, "bits": bits, "meaning": "every parameter or element at this width"}
+        for name, bits in BITS.items()
+    ]
+    return [
+        *plain,
+        *(
+            {"name": name, "bits": float(bits), "meaning": meaning}
+            for name, bits, meaning in listed_precisions()
+        ),
+    ]
 
 
 def inputs() -> Rows:
     from symroof.theory.symbols import INPUTS
 
     return [
-        {"name": s.name, "latex": s.latex, "unit": s.written_in or s.unit, "default": s.default, "meaning": s.meaning, "aliases": list(s.aliases)}
+        {
+            "name": s.name,
+            "latex": s.latex,
+            "unit": s.written_in or s.unit,
+            "default": s.default,
+            "meaning": s.meaning,
+            "aliases": list(s.aliases),
+        }
         for s in INPUTS.values()
     ]
 

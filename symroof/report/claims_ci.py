@@ -49,7 +49,9 @@ def message(claim: Checked) -> str:
     parts += [claim.reason, *(f"{slip.slip}: {slip.text}" for slip in claim.slips if slip.named)]
     parts += [RULES[flag].rstrip(".") for flag in claim.flags if flag in RULES]
     parts += [f"write {claim.correction}"] if claim.correction else []
-    text = visible(parts[0] + " " + "; ".join(part.rstrip(".") for part in parts[1:] if part)).strip()
+    text = visible(
+        parts[0] + " " + "; ".join(part.rstrip(".") for part in parts[1:] if part)
+    ).strip()
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
@@ -59,7 +61,14 @@ def message(claim: Checked) -> str:
 def github(report: Report, strict: bool = False) -> list[str]:
     """A workflow command for each reported claim, which GitHub shows at its line."""
     return [
-        _command(GITHUB[severity], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
+        _command(
+            GITHUB[severity],
+            claim.file,
+            claim.line,
+            claim.column,
+            f"symroof: {claim.verdict}",
+            message(claim),
+        )
         for claim in report.claims
         if not claim.faulty and (severity := level(claim, strict))
     ]
@@ -67,7 +76,17 @@ def github(report: Report, strict: bool = False) -> list[str]:
 
 def github_problems(problems: Iterable[Problem]) -> list[str]:
     """A workflow command for each problem of a file."""
-    return [_command("error", p.file, p.line or 1, p.column or 1, "symroof: bad input", ": ".join(filter(None, (p.path, p.message, p.hint)))) for p in problems]
+    return [
+        _command(
+            "error",
+            p.file,
+            p.line or 1,
+            p.column or 1,
+            "symroof: bad input",
+            ": ".join(filter(None, (p.path, p.message, p.hint))),
+        )
+        for p in problems
+    ]
 
 
 def _command(kind: str, file: str, line: int, column: int, title: str, message: str) -> str:
@@ -98,7 +117,13 @@ def sarif(report: Report, strict: bool = False) -> dict[str, Any]:
         "name": "symroof", "version": __version__, "rules": [_rule(name) for name in rules],
     }  # fmt: skip
     results = [_result(claim, severity, rules.index(rule(claim))) for claim, severity in reported]
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}]}
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+        ],
+    }
 
 
 def rule(claim: Checked) -> str:
@@ -122,7 +147,9 @@ def _result(claim: Checked, severity: str, index: int) -> dict[str, Any]:
         region |= {"endLine": claim.line, "endColumn": claim.column + len(claim.figure.digits)}
     path = PurePath(claim.file)
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="replace")
-    mark = hashlib.sha256("\0".join((uri, claim.id, claim.says)).encode("utf-8", "surrogatepass")).hexdigest()
+    mark = hashlib.sha256(
+        "\0".join((uri, claim.id, claim.says)).encode("utf-8", "surrogatepass")
+    ).hexdigest()
     return {
         "ruleId": rule(claim), "ruleIndex": index, "level": severity, "message": {"text": message(claim)},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
@@ -142,9 +169,27 @@ def junit(report: Report, strict: bool = False) -> str:
         suite = SubElement(root, "testsuite", name=_xml(file))
         results = [_case(suite, claim, strict) for claim in claims]
         for problem in problems:
-            case = SubElement(suite, "testcase", classname=_xml(file), name=f"line {problem.line or 1}", file=_xml(file), line=str(problem.line or 1))
-            SubElement(case, "error", message=_xml(": ".join(filter(None, (problem.path, problem.message, problem.hint)))))
-        counts = {"tests": len(claims) + len(problems), "failures": results.count("failure"), "errors": len(problems), "skipped": results.count("skipped")}
+            case = SubElement(
+                suite,
+                "testcase",
+                classname=_xml(file),
+                name=f"line {problem.line or 1}",
+                file=_xml(file),
+                line=str(problem.line or 1),
+            )
+            SubElement(
+                case,
+                "error",
+                message=_xml(
+                    ": ".join(filter(None, (problem.path, problem.message, problem.hint)))
+                ),
+            )
+        counts = {
+            "tests": len(claims) + len(problems),
+            "failures": results.count("failure"),
+            "errors": len(problems),
+            "skipped": results.count("skipped"),
+        }
         suite.attrib.update({name: str(count) for name, count in counts.items()})
     indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode")
@@ -152,8 +197,17 @@ def junit(report: Report, strict: bool = False) -> str:
 
 def _case(suite: Element, claim: Checked, strict: bool) -> str:
     """One claim as a case of a suite; returns what became of it."""
-    case = SubElement(suite, "testcase", classname=_xml(claim.file), name=_xml(claim.id), file=_xml(claim.file), line=str(claim.line))
-    result = "failure" if claim.finding(strict) else "skipped" if claim.verdict == "unchecked" else ""
+    case = SubElement(
+        suite,
+        "testcase",
+        classname=_xml(claim.file),
+        name=_xml(claim.id),
+        file=_xml(claim.file),
+        line=str(claim.line),
+    )
+    result = (
+        "failure" if claim.finding(strict) else "skipped" if claim.verdict == "unchecked" else ""
+    )
     if result:
         SubElement(case, result, {"message": _xml(message(claim)), "type": claim.verdict})
     return result

@@ -29,8 +29,28 @@ FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 """Mistakes with a free parameter, and the probability of a coincidence from which one is hidden: any number would fit."""
 EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
 """Verdicts explained below the table."""
-OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine")
-MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
+OPTIONS = (
+    "prompt",
+    "output",
+    "batch",
+    "context",
+    "tp",
+    "mfu",
+    "mbu",
+    "weights",
+    "kv",
+    "activations",
+    "model",
+    "hardware",
+    "preset",
+    "efficiency",
+    "engine",
+)
+MARKED = {
+    "does_not_fit": "this configuration does not fit in memory",
+    "dimension": "the units do not agree",
+    "regime": "used outside the regime it holds in",
+}
 
 
 def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool = False) -> str:
@@ -42,9 +62,17 @@ def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
             faulty = [claim for claim in claims if needs_explaining(claim, strict)]
-            sections += ["\n".join(explained(claim, room)) for claim in faulty] if verbose else ["\n".join(map(in_a_line, faulty))] if faulty else []
+            sections += (
+                ["\n".join(explained(claim, room)) for claim in faulty]
+                if verbose
+                else ["\n".join(map(in_a_line, faulty))]
+                if faulty
+                else []
+            )
         else:
-            sections.append(f"{visible(file)}: no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
+            sections.append(
+                f"{visible(file)}: no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
+            )
     return "\n\n".join([*sections, summary(report)])
 
 
@@ -65,41 +93,74 @@ def summary(report: Report) -> str:
 
 def claims_table(claims: Sequence[Checked], room: int) -> str:
     """One row per claim, in file order, without empty columns."""
-    rows = [[str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
+    rows = [
+        [str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction]
+        for c in claims
+    ]
     columns = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
     cells = [[_lines(visible(row[i]), CELL) for i in columns if i != 1] for row in rows]
-    others = text_table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
+    others = text_table(
+        [[" " * max(map(width, cell)) for cell in row] for row in cells],
+        [HEADER[i] for i in columns if i != 1],
+    )
     left = room - 2 - width(others.partition("\n")[2].partition("\n")[0]) - 2
     sentences = [visible(row[1]) for row in rows]
-    drawn = _beside(cells, sentences, left, columns) if left >= SENTENCE else _above(cells, sentences, room, columns)
+    drawn = (
+        _beside(cells, sentences, left, columns)
+        if left >= SENTENCE
+        else _above(cells, sentences, room, columns)
+    )
     marks = sorted({flag for claim in claims for flag in claim.flags})
     return "\n".join([drawn, *(f"  ! {flag}: {MARKED.get(flag, flag)}" for flag in marks)])
 
 
-def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left: int, columns: Sequence[int]) -> str:
+def _beside(
+    cells: Sequence[Sequence[list[str]]],
+    sentences: Sequence[str],
+    left: int,
+    columns: Sequence[int],
+) -> str:
     """The layout for wide terminals: sentences in their own column."""
     longest = max(width("sentence"), *map(width, sentences))
-    rows = [[first, _lines(sentence, min(left, longest)), *rest] for (first, *rest), sentence in zip(cells, sentences, strict=True)]
-    return text_table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
+    rows = [
+        [first, _lines(sentence, min(left, longest)), *rest]
+        for (first, *rest), sentence in zip(cells, sentences, strict=True)
+    ]
+    return text_table(
+        [line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  "
+    )
 
 
-def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, columns: Sequence[int]) -> str:
+def _above(
+    cells: Sequence[Sequence[list[str]]],
+    sentences: Sequence[str],
+    room: int,
+    columns: Sequence[int],
+) -> str:
     """The layout for narrow terminals: each sentence above its numbers."""
     spread = [_spread([[""], *row[1:]]) for row in cells]
     wide = max(len("line"), *(len(row[0][0]) for row in cells))
     rows = [["".rjust(wide), *line[1:]] for lines in spread for line in lines]
-    head, rule, *rest = text_table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
+    head, rule, *rest = text_table(
+        rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  "
+    ).splitlines()
     out, drawn = [head, rule], iter(rest)
     for row, sentence, lines in zip(cells, sentences, spread, strict=True):
         first, *more = _lines(sentence, room - wide - 4) or [""]
-        out += [f"  {row[0][0].rjust(wide)}  {first}".rstrip(), *(f"  {'':{wide}}  {line}" for line in more)]
+        out += [
+            f"  {row[0][0].rjust(wide)}  {first}".rstrip(),
+            *(f"  {'':{wide}}  {line}" for line in more),
+        ]
         out += [next(drawn) for _ in lines]
     return "\n".join(out)
 
 
 def _spread(row: Sequence[list[str]]) -> list[list[str]]:
     """A row of wrapped cells as rows of single lines."""
-    return [[cell[line] if line < len(cell) else "" for cell in row] for line in range(max(map(len, row)))]
+    return [
+        [cell[line] if line < len(cell) else "" for cell in row]
+        for line in range(max(map(len, row)))
+    ]
 
 
 def _verdict(claim: Checked) -> str:
@@ -139,11 +200,18 @@ def _pieces(word: str, limit: int) -> list[str]:
 
 def explained(claim: Checked, room: int = 120) -> list[str]:
     """The details of an incorrect claim: location, size of the error, reason, correction, and the command that derives the value."""
-    lines = [f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: {visible(claim.says or claim.id)}"]
+    lines = [
+        f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: {visible(claim.says or claim.id)}"
+    ]
     if claim.claimed and claim.derived:
-        lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
+        lines.append(
+            f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}"
+        )
     lines += [claim.reason] if claim.reason else []
-    lines += [f"{'slip' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}" for slips in put_forward(claim)]
+    lines += [
+        f"{'slip' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}"
+        for slips in put_forward(claim)
+    ]
     lines += [f"passed on to: {', '.join(claim.passed_on)}"] if claim.passed_on else []
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     lines += [f"write: {claim.correction}"] if claim.correction else []
@@ -157,17 +225,35 @@ def in_a_line(claim: Checked) -> str:
     own = visible(claim.claimed or claim.says or claim.id)
     right = claim.correction or claim.derived
     far = off(claim.ratio).removeprefix(": ")
-    slips = [f"{names(slips)}: {slips[0].text}" if slips[0].named else f"perhaps {names(slips)}: {slips[0].text}" for slips in put_forward(claim)[:1]]
+    slips = [
+        f"{names(slips)}: {slips[0].text}"
+        if slips[0].named
+        else f"perhaps {names(slips)}: {slips[0].text}"
+        for slips in put_forward(claim)[:1]
+    ]
     if claim.verdict == "conditional" and claim.assumptions_needed:
-        slips = [f"{slip.slip} {times_of(slip.text)}".strip() for slip in claim.slips[:1] if slip.named]
-        parts = [f"{own} needs {', '.join(claim.assumptions_needed)}", f"as it stands {claim.derived}" if claim.derived else "", far, *slips]
+        slips = [
+            f"{slip.slip} {times_of(slip.text)}".strip() for slip in claim.slips[:1] if slip.named
+        ]
+        parts = [
+            f"{own} needs {', '.join(claim.assumptions_needed)}",
+            f"as it stands {claim.derived}" if claim.derived else "",
+            far,
+            *slips,
+        ]
     elif claim.verdict == "wrong" and right:
         parts = [f"{own} should be {right}", far, *(slips or [claim.reason])]
     else:
-        parts = [own if claim.verdict == "unchecked" and claim.claimed else "", claim.reason, *slips]
+        parts = [
+            own if claim.verdict == "unchecked" and claim.claimed else "",
+            claim.reason,
+            *slips,
+        ]
     parts += [f"passed on to {', '.join(claim.passed_on)}"] if claim.passed_on else []
     parts += [MARKED[flag] for flag in claim.flags if flag in MARKED]
-    return place + visible(_cut("; ".join(part.rstrip(".") for part in parts if part), LONGEST_LINE))
+    return place + visible(
+        _cut("; ".join(part.rstrip(".") for part in parts if part), LONGEST_LINE)
+    )
 
 
 def times_of(text: str) -> str:
@@ -185,7 +271,9 @@ def put_forward(claim: Checked) -> list[list[SlipExplanation]]:
     if claim.verdict == "conditional":
         return []  # not wrong: its reason names what is missing
     by_text: dict[str, list[SlipExplanation]] = {}
-    for slip in [slip for slip in claim.slips if slip.named] or [slip for slip in claim.slips if slip.slip not in FITTED or slip.chance <= LIKELY]:
+    for slip in [slip for slip in claim.slips if slip.named] or [
+        slip for slip in claim.slips if slip.slip not in FITTED or slip.chance <= LIKELY
+    ]:
         by_text.setdefault(slip.text, []).append(slip)
     return list(by_text.values())[:MOST_SLIPS]
 
@@ -210,12 +298,28 @@ def _cut(line: str, most: int) -> str:
 def corrections(copy: Copy) -> str:
     """The result for each wrong number of a note: corrected, or left unchanged and why."""
     count = len(copy.corrected)
-    count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.uncorrected)} left" if copy.uncorrected else "")
+    count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (
+        f", {len(copy.uncorrected)} left" if copy.uncorrected else ""
+    )
     looks = [f"; look at {', '.join(look)}" if look else "" for look in copy.dependents]
-    fates = [(claim, f"{claim.claimed} is now {claim.correction}{look}") for claim, look in zip(copy.corrected, looks, strict=True)]
-    fates += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.uncorrected]
-    rows = [f"  line {claim.line}: {count_text}" for claim, count_text in sorted(fates, key=lambda row: (row[0].line, row[0].column))]
-    return "\n".join(map(visible, [f"{f'wrote {copy.path}' if copy.written else 'nothing written'}: {count_text}", *rows]))
+    fates = [
+        (claim, f"{claim.claimed} is now {claim.correction}{look}")
+        for claim, look in zip(copy.corrected, looks, strict=True)
+    ]
+    fates += [
+        (claim, f"{claim.claimed or claim.says or claim.id} stays: {why}")
+        for claim, why in copy.uncorrected
+    ]
+    rows = [
+        f"  line {claim.line}: {count_text}"
+        for claim, count_text in sorted(fates, key=lambda row: (row[0].line, row[0].column))
+    ]
+    return "\n".join(
+        map(
+            visible,
+            [f"{f'wrote {copy.path}' if copy.written else 'nothing written'}: {count_text}", *rows],
+        )
+    )
 
 
 def off(ratio: float | None) -> str:
@@ -235,9 +339,17 @@ def off(ratio: float | None) -> str:
 def reproduced(claim: Checked) -> str:
     """The command that derives the correct value; empty if no single command does."""
     spec = claim.claim
-    if claim.judgement.value is None or claim.judgement.parts or not (spec.quantity or spec.threshold):
+    if (
+        claim.judgement.value is None
+        or claim.judgement.parts
+        or not (spec.quantity or spec.threshold)
+    ):
         return ""
-    verb = ["derive", spec.quantity] if spec.quantity else ["solve", spec.threshold, *(["--for", spec.solve_for] if spec.solve_for else [])]
+    verb = (
+        ["derive", spec.quantity]
+        if spec.quantity
+        else ["solve", spec.threshold, *(["--for", spec.solve_for] if spec.solve_for else [])]
+    )
     return shlex.join(["symroof", *map(str, verb), *options(spec.given)])
 
 
@@ -246,9 +358,17 @@ def options(inputs: Mapping[str, Any]) -> list[str]:
     arguments: list[str] = []
     for name, value in inputs.items():
         if name == "assume":
-            arguments += [part for switch, choice in value.items() for part in ("--assume", f"{switch}={_plain(choice)}")]
+            arguments += [
+                part
+                for switch, choice in value.items()
+                for part in ("--assume", f"{switch}={_plain(choice)}")
+            ]
         elif name == "targets":
-            arguments += [part for metric, limit in value.items() for part in ("--target", f"{metric}={_plain(limit)}")]
+            arguments += [
+                part
+                for metric, limit in value.items()
+                for part in ("--target", f"{metric}={_plain(limit)}")
+            ]
         elif name in OPTIONS:
             arguments += [f"--{name}", _plain(value)]
         else:

@@ -12,19 +12,36 @@ def diagnosis_text(found: Diagnosis, case: BoundCase) -> str:
     """What was measured against what is expected, and the causes, the best first."""
     measured = Result(found.expected.symbol, found.measured).plain()
     bound = f", bound {found.bound.plain()}" if found.bound else ""
-    lines = [f"{found.name} measured at {measured}: {case_title(case)}", f"  expected {found.expected.text()}{bound}"]
+    lines = [
+        f"{found.name} measured at {measured}: {case_title(case)}",
+        f"  expected {found.expected.text()}{bound}",
+    ]
     if found.explained:
-        return "\n".join([*lines, "", "nothing to explain: it lies in the interval that is expected"])
+        return "\n".join(
+            [*lines, "", "nothing to explain: it lies in the interval that is expected"]
+        )
     if found.beats_the_bound:
-        lines.append("  it beats the bound: the server does less than this case says, or the figure is of something else")
+        lines.append(
+            "  it beats the bound: the server does less than this case says, or the figure is of something else"
+        )
     holding = [each for each in found.explanations if each.holds]
     shown = (holding or list(found.explanations))[:SHOWN]
     if not holding:
-        lines += ["", "no cause alone explains it" + ("; those that come nearest:" if shown else "")]
+        lines += [
+            "",
+            "no cause alone explains it" + ("; those that come nearest:" if shown else ""),
+        ]
     else:
-        lines += ["", f"{len(holding)} of the usual causes explain{'s' * (len(holding) == 1)} it, each alone:"]
+        lines += [
+            "",
+            f"{len(holding)} of the usual causes explain{'s' * (len(holding) == 1)} it, each alone:",
+        ]
     for place, each in enumerate(shown, 1):
-        lines += [f"{place}. {_line(each, found.name)}", *_also(each), f"   check: {each.cause.check}"]
+        lines += [
+            f"{place}. {_line(each, found.name)}",
+            *_also(each),
+            f"   check: {each.cause.check}",
+        ]
     return "\n".join(lines)
 
 

@@ -6,7 +6,14 @@ Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown br
 import re
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateRuntimeError, Undefined, pass_context
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateRuntimeError,
+    Undefined,
+    pass_context,
+)
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
@@ -67,7 +74,9 @@ def written(context: Context, value: Any) -> Markup:
         TemplateRuntimeError: the value is a function that was not called.
     """
     if callable(value) and not isinstance(value, Undefined):
-        raise TemplateRuntimeError(f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)")
+        raise TemplateRuntimeError(
+            f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)"
+        )
     return BY_NAME[context["format_name"]].written(value)
 
 
@@ -89,7 +98,11 @@ def joined(context: Context, items: list[Any], word: str = ", ") -> Markup:
 def numeric_columns(rows: list[list[Any]]) -> list[bool]:
     """Whether most cells of each column are numbers."""
     columns = list(zip(*rows, strict=True))
-    return [not any(isinstance(cell, (Code, Math)) for cell in cells) and mostly_numbers(list(map(str, cells))) for cells in columns]
+    return [
+        not any(isinstance(cell, (Code, Math)) for cell in cells)
+        and mostly_numbers(list(map(str, cells)))
+        for cells in columns
+    ]
 
 
 WITH_RANGE = re.compile(r"(.*\S) \(([^()]+ to [^()]+)\)")
@@ -113,29 +126,57 @@ def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
     >>> filled([["a", "", "not known"], ["b", "", "3"]], ["Name", "Bound", "Cost"])
     {'header': ['Name', 'Cost'], 'rows': [['a', 'not known'], ['b', '3']]}
     """
-    telling = [i for i in range(len(header)) if not rows or any(row[i] is not None and str(row[i]) not in ("", UNKNOWN) for row in rows)]
-    return {"header": [header[i] for i in telling], "rows": [[row[i] for i in telling] for row in rows]}
+    telling = [
+        i
+        for i in range(len(header))
+        if not rows or any(row[i] is not None and str(row[i]) not in ("", UNKNOWN) for row in rows)
+    ]
+    return {
+        "header": [header[i] for i in telling],
+        "rows": [[row[i] for i in telling] for row in rows],
+    }
 
 
 def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     """LaTeX column specification: numbers right-aligned, long text wrapped in the remaining width."""
     right = numeric_columns(rows) or [False] * len(header)
-    longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
+    longest = [
+        max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))
+    ]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
     stacked = [any(isinstance(row[i], Ranged) for row in rows) for i in range(len(header))]
-    wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] or stacked[i] else WIDE)]
+    wide = [
+        i
+        for i, size in enumerate(longest)
+        if size > (WIDEST_NAME if names[i] or stacked[i] else WIDE)
+    ]
     if (
-        _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
+        _taken(longest, wide)
+        + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES)
+        > ROOM
     ):  # share the width between all long columns
-        wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED) and not stacked[i]]
-    while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest unwrapped column
-        wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * (names[i] or stacked[i])))
+        wide = [
+            i
+            for i, size in enumerate(longest)
+            if size > (WIDEST_NAME if names[i] else FOLDED) and not stacked[i]
+        ]
+    while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(
+        header
+    ):  # wrap the longest unwrapped column
+        wide.append(
+            max(
+                (i for i in range(len(header)) if i not in wide),
+                key=lambda i: longest[i] - WIDEST_NAME * (names[i] or stacked[i]),
+            )
+        )
     left = max(ROOM - _taken(longest, wide), NARROWEST * len(wide))
     total = sum(min(longest[i], 90) for i in wide) or 1
     spec = []
     for i, to_right in enumerate(right):
         if i in wide:
-            spec.append(rf">{{\raggedright\arraybackslash}}p{{{left * min(longest[i], 90) / total:.3f}\linewidth}}")
+            spec.append(
+                rf">{{\raggedright\arraybackslash}}p{{{left * min(longest[i], 90) / total:.3f}\linewidth}}"
+            )
         else:
             spec.append("r" if to_right else "l")
     return "".join(spec)
@@ -143,7 +184,9 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
 
 def _taken(longest: list[int], wide: list[int]) -> float:
     """The share of a line that unwrapped columns and all gaps take."""
-    return sum(size * CHARACTER for i, size in enumerate(longest) if i not in wide) + GAP * len(longest)
+    return sum(size * CHARACTER for i, size in enumerate(longest) if i not in wide) + GAP * len(
+        longest
+    )
 
 
 SMALLER = 0.85

@@ -20,7 +20,9 @@ QUANTITIES_BY_NAME = {
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "instance_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
-PER_REPLICA = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
+PER_REPLICA = frozenset(
+    {"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"}
+)
 """Quantities of a single replica."""
 OPERATORS_BY_NAME = {
     "linear": "all weight matrices", "qkv": "QKV projection", "qkv_down": "QKV down-projection", "q_up": "query up-projection", "kv_up": "KV up-projection",
@@ -46,7 +48,11 @@ def name_in_words(name: str) -> str:
     >>> name_in_words("layer_overhead"), name_in_words("kv_growth")
     ('overhead per layer', 'kv growth')
     """
-    return "memory bandwidth" if name == "mem_bandwidth" else INPUTS_BY_NAME.get(name) or name.replace("_", " ")
+    return (
+        "memory bandwidth"
+        if name == "mem_bandwidth"
+        else INPUTS_BY_NAME.get(name) or name.replace("_", " ")
+    )
 
 
 def input_name(name: str, answers: BoundCase) -> str:
@@ -59,7 +65,11 @@ def input_name(name: str, answers: BoundCase) -> str:
     """
     if name == "mem_bandwidth":
         device = answers.hardware
-        return "HBM bandwidth" if device and device.memory.kind.startswith("HBM") else "memory bandwidth"
+        return (
+            "HBM bandwidth"
+            if device and device.memory.kind.startswith("HBM")
+            else "memory bandwidth"
+        )
     return INPUTS_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
 
 
@@ -71,7 +81,9 @@ def quantity_name(name: str, answers: BoundCase) -> str:
     ['Requests that memory holds', 'Requests that memory holds, per replica']
     """
     words = quantity_words(name, answers)
-    return f"{words}, per replica" if name in PER_REPLICA and answers.case.value("dp") > 1 else words
+    return (
+        f"{words}, per replica" if name in PER_REPLICA and answers.case.value("dp") > 1 else words
+    )
 
 
 def quantity_words(name: str, answers: BoundCase) -> str:

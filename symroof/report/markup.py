@@ -34,7 +34,11 @@ class Math(str):
         made.mathml = mathml
         return made
 
-    def __reduce__(self) -> tuple[type[Math], tuple[str, str]]:  # pickled for custom templates, which run in another process
+    def __reduce__(
+        self,
+    ) -> tuple[
+        type[Math], tuple[str, str]
+    ]:  # pickled for custom templates, which run in another process
         return Math, (str(self), self.mathml)
 
 
@@ -88,7 +92,11 @@ class Ranged(str):
         """The range, without its unit if the value has the same."""
         unit = UNIT.search(self.value)
         low, _, high = self.span.partition(" to ")
-        return type(self.span)(f"{low} to {high.removesuffix(unit[0])}") if unit and " " not in low and high.endswith(unit[0]) else self.span
+        return (
+            type(self.span)(f"{low} to {high.removesuffix(unit[0])}")
+            if unit and " " not in low and high.endswith(unit[0])
+            else self.span
+        )
 
     def __reduce__(self) -> tuple[type[Ranged], tuple[str, str]]:
         return Ranged, (self.value, self.span)
@@ -136,7 +144,11 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
     | --- | --- |
     | a\\_b | 1 |
     """
-    lines = [list(map(markdown_text, header)), ["---"] * len(header), *(list(map(markdown_text, row)) for row in rows)]
+    lines = [
+        list(map(markdown_text, header)),
+        ["---"] * len(header),
+        *(list(map(markdown_text, row)) for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -159,7 +171,10 @@ def latex_text(text: str) -> str:
     >>> latex_text("50 % of a_b ≤ 3")
     '50 \\\\% of a\\\\_b $\\\\le$ 3'
     """
-    return " ".join(_latex_word(word, "_/*" if len(word) >= LONG_WORD else "") for word in _one_line(text).split(" "))
+    return " ".join(
+        _latex_word(word, "_/*" if len(word) >= LONG_WORD else "")
+        for word in _one_line(text).split(" ")
+    )
 
 
 LONG_WORD = 20
@@ -230,7 +245,11 @@ class Format:
 
     def stacked(self, value: Any) -> Markup:
         """Write a table cell, with a smaller or separate range if the format supports it."""
-        return Markup(self.ranged(value)) if isinstance(value, Ranged) and self.ranged else self.written(value)
+        return (
+            Markup(self.ranged(value))
+            if isinstance(value, Ranged) and self.ranged
+            else self.written(value)
+        )
 
     def written(self, value: Any) -> Markup:
         """Write a value of a template; everything except finished markup is escaped."""
@@ -250,5 +269,12 @@ class Format:
 FORMATS = {
     "md": Format("markdown", "svg", markdown_text, markdown_code, markdown_math),
     "tex": Format("latex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
-    "html": Format("html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math, html_ranged),
+    "html": Format(
+        "html",
+        "svg",
+        html_text,
+        lambda text: f"<code>{html_text(text)}</code>",
+        html_math,
+        html_ranged,
+    ),
 }

@@ -36,8 +36,13 @@ def subject_of(study: Study) -> BoundCase:
     good = [case for case in study.cases if case.targets and passes(case)]
     if good:
         return min(good, key=cost)
-    entries = [(case.model and case.model.name, case.hardware and case.hardware.name) for case in study.cases]
-    return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
+    entries = [
+        (case.model and case.model.name, case.hardware and case.hardware.name)
+        for case in study.cases
+    ]
+    return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][
+        -1
+    ]
 
 
 def group_label(case: BoundCase) -> str:
@@ -60,7 +65,9 @@ def cost(case: BoundCase) -> tuple[bool, Fraction]:
     return found is None, Fraction(found.value) if found else Fraction(0)
 
 
-def recommendation(study: Study, subject: BoundCase) -> tuple[dict[str, Any] | None, BoundCase | None]:
+def recommendation(
+    study: Study, subject: BoundCase
+) -> tuple[dict[str, Any] | None, BoundCase | None]:
     """The cheapest configuration that meets every target, among changes that somebody can make, and its case.
 
     On each device of the study: other numbers of devices, narrower weights, every batch, and as many replicas as an arrival rate asks for.
@@ -86,7 +93,12 @@ def recommendation(study: Study, subject: BoundCase) -> tuple[dict[str, Any] | N
         "devices": [str(n) for n in DEGREES],
         "weights": list(formats),
         "replicas": "arrival_rate" in subject.given,
-        "nearest": None if found else next((group_label(c.run.bound_case) for c in choice.configurations if c.state == "fails"), None),
+        "nearest": None
+        if found
+        else next(
+            (group_label(c.run.bound_case) for c in choice.configurations if c.state == "fails"),
+            None,
+        ),
     }
     return data, found[0].run.bound_case if found else None
 
@@ -94,11 +106,17 @@ def recommendation(study: Study, subject: BoundCase) -> tuple[dict[str, Any] | N
 def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:
     from symroof.select.candidates import with_candidates
 
-    open_ones = SOLVED if "arrival_rate" in subject.given else tuple(name for name in SOLVED if name != "dp")
+    open_ones = (
+        SOLVED
+        if "arrival_rate" in subject.given
+        else tuple(name for name in SOLVED if name != "dp")
+    )
     searched = copy.copy(study)
     searched.request = study.request.without(open_ones)
     searched.__dict__.pop("cases", None)
-    return with_candidates(searched, {"tp": list(DEGREES), **({"weights": list(formats)} if formats else {})})
+    return with_candidates(
+        searched, {"tp": list(DEGREES), **({"weights": list(formats)} if formats else {})}
+    )
 
 
 def _described(configuration: Configuration) -> dict[str, Any]:
@@ -116,7 +134,11 @@ def _described(configuration: Configuration) -> dict[str, Any]:
         "devices": f"{int(case.case.value('served_devices') * case.case.value('dp')):,}",
         "price": plain("fleet_price") or plain("instance_price"),
         "cost": plain("cost_per_mtok_at_rate") or plain("cost_per_mtok"),
-        "targets": [[check.name, check.metric.plain(brief(check.metric))] for check in target_checks(case) if check.name in LATENCIES],
+        "targets": [
+            [check.name, check.metric.plain(brief(check.metric))]
+            for check in target_checks(case)
+            if check.name in LATENCIES
+        ],
     }
 
 

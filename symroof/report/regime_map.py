@@ -25,7 +25,11 @@ from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
-EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": FULL_MEMORY, "target": "itl = itl_target"}
+EQUATIONS = {
+    "ridge": "decode_compute_time = decode_memory_time",
+    "memory": FULL_MEMORY,
+    "target": "itl = itl_target",
+}
 CONTEXTS, TAIL = 48, 12
 """Contexts at which a line is solved, and additional batches where the ridge flattens."""
 
@@ -67,7 +71,11 @@ class Regimes:
 
     def at(self, name: str, context: Fraction) -> Batch | None:
         """The batch of a line at a context; None if the map has no such line."""
-        return _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context) if name in self.lines else None
+        return (
+            _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context)
+            if name in self.lines
+            else None
+        )
 
 
 def regimes(subject: BoundCase) -> Regimes | None:
@@ -75,32 +83,55 @@ def regimes(subject: BoundCase) -> Regimes | None:
     try:
         case = subject.case
         last, batch = Fraction(case.value("peak_context")), Fraction(case.value("batch"))
-        first = min(last, Fraction(case.value("context")) + (1 if "context" not in case.given and subject.get("response_steps") else 0))
+        first = min(
+            last,
+            Fraction(case.value("context"))
+            + (1 if "context" not in case.given and subject.get("response_steps") else 0),
+        )
         answers = at_a_context(subject, last)
-        solved = {name: solve(text, answers, "batch") for name, text in EQUATIONS.items() if _known(text, answers)}
+        solved = {
+            name: solve(text, answers, "batch")
+            for name, text in EQUATIONS.items()
+            if _known(text, answers)
+        }
         if "ridge" not in solved:
             return None
         beyond = _beyond(answers)
     except (InputError, NoValue):
         return None
     contexts = _contexts(last, beyond)
-    lines = {name: _line(solution, contexts, beyond if name == "ridge" else None) for name, solution in solved.items()}
+    lines = {
+        name: _line(solution, contexts, beyond if name == "ridge" else None)
+        for name, solution in solved.items()
+    }
     batches = 1, _widest(solved, contexts, batch, last)
-    lines["ridge"] = tuple(sorted({*lines["ridge"], *_tail(lines["ridge"], batches[1], contexts, answers)}))
+    lines["ridge"] = tuple(
+        sorted({*lines["ridge"], *_tail(lines["ridge"], batches[1], contexts, answers)})
+    )
     return Regimes(answers, lines, beyond, batches, contexts, batch, (first, last))
 
 
 def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
     """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
     if context not in subject.memo.at_context:
-        inputs = {**subject.given, "context": SourcedValue(Num(context, dimension("context")), "map")}
+        inputs = {
+            **subject.given,
+            "context": SourcedValue(Num(context, dimension("context")), "map"),
+        }
         case = subject.with_changes(given=inputs).given_case
         for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
-            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(case.reachable_names(name)):
+            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(
+                case.reachable_names(name)
+            ):
                 with suppress(NoValue):  # unknown here, unknown there
-                    inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
+                    inputs[name] = replace(
+                        value,
+                        setting=Num(
+                            Fraction(subject.case.value(name)), case.theory.symbol(name).dimension
+                        ),
+                    )
         subject.memo.at_context[context] = subject.with_changes(given=inputs)
     return subject.memo.at_context[context]
 
@@ -110,7 +141,11 @@ def _known(equation: str, answers: BoundCase) -> bool:
     relation = parse_equation(equation)
     try:
         other = answers.case.changed({"batch": 2 * answers.case.value("batch")})
-        values = [case.evaluate(side) for side in (relation.left, relation.right) for case in (answers.case, other)]
+        values = [
+            case.evaluate(side)
+            for side in (relation.left, relation.right)
+            for case in (answers.case, other)
+        ]
     except NoValue:
         return False
     return bool(values[0] != values[1] or values[2] != values[3])
@@ -131,7 +166,10 @@ def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
     """The context range: around the case, including the last context of the ridge."""
     last_one, ridge_ends = float(last), float(beyond or SHORTEST)
     low = _whole_power_of_two(min(SHORTEST, last_one / 8, ridge_ends / 8))
-    return low, max(_whole_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)), _whole_power_of_two(2 * last_one))
+    return low, max(
+        _whole_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)),
+        _whole_power_of_two(2 * last_one),
+    )
 
 
 def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> RegimeLine:
@@ -142,8 +180,18 @@ def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None
         context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
         there = solution.bound_case.case.changed({"context": context})
         none = beyond is not None and context > beyond
-        near = None if none else by_closed_form(solution, there) or followed(solution, there, line[-1][1] if line else 0)
-        line.append((context, near or (math.inf if none else _batch(solution, solution.bound_case.case, context))))
+        near = (
+            None
+            if none
+            else by_closed_form(solution, there)
+            or followed(solution, there, line[-1][1] if line else 0)
+        )
+        line.append(
+            (
+                context,
+                near or (math.inf if none else _batch(solution, solution.bound_case.case, context)),
+            )
+        )
     return tuple(line)
 
 
@@ -154,7 +202,9 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
     """
     if not before or math.isinf(before):
         return None
-    difference = build.sub(*(inlined(side, "batch", solution.bound_case) for side in formula_trees(solution).sides))
+    difference = build.sub(
+        *(inlined(side, "batch", solution.bound_case) for side in formula_trees(solution).sides)
+    )
 
     def gap(batch: float) -> float:
         return float(evaluate(difference, there, {"batch": Fraction(batch)}))
@@ -183,17 +233,23 @@ def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     return Fraction(0) if left > right else math.inf
 
 
-def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction) -> int:
+def _widest(
+    solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction
+) -> int:
     """The largest batch of the map: shows the case, the ridge at short contexts, and the limits at the case's context."""
     seen = [4 * float(batch), 64.0]
     for name, solution in solved.items():
         context = Fraction(contexts[0]) if name == "ridge" else last
         batch_there = float(_batch(solution, solution.bound_case.case, context))
         seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
-    return min(_whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * float(batch))))
+    return min(
+        _whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * float(batch)))
+    )
 
 
-def _tail(ridge: RegimeLine, widest: int, contexts: tuple[int, int], answers: BoundCase) -> RegimeLine:
+def _tail(
+    ridge: RegimeLine, widest: int, contexts: tuple[int, int], answers: BoundCase
+) -> RegimeLine:
     """More points of the ridge where it flattens, solved for the context at given batches."""
     finite = [float(batch) for _, batch in ridge if 0 < batch < widest]
     if not finite or max(finite) >= widest:
@@ -203,6 +259,14 @@ def _tail(ridge: RegimeLine, widest: int, contexts: tuple[int, int], answers: Bo
     except (InputError, NoValue):
         return ()
     start = max(finite)
-    batches = [Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)]
-    pairs = ((context, batch) for batch in batches for context in crossings_in(solution, answers.case.changed({"batch": batch})))
-    return tuple((context, batch) for context, batch in pairs if contexts[0] <= context <= contexts[1])
+    batches = [
+        Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)
+    ]
+    pairs = (
+        (context, batch)
+        for batch in batches
+        for context in crossings_in(solution, answers.case.changed({"batch": batch}))
+    )
+    return tuple(
+        (context, batch) for context, batch in pairs if contexts[0] <= context <= contexts[1]
+    )

@@ -43,7 +43,10 @@ def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
     from symroof.report.sandbox import render_in_child
     from symroof.strict_yaml import read_text
 
-    text = tidy(render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}), format_name)
+    text = tidy(
+        render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}),
+        format_name,
+    )
     return visible(text, line_breaks=True)
 
 
@@ -74,7 +77,9 @@ def with_contents(page: str) -> str:
         return f'<h2 id="s{len(headings)}">{match[1]}</h2>'
 
     numbered = re.sub(HEADING, placed, page)
-    return numbered.replace(CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(_entries(headings))}</ol></nav>', 1)
+    return numbered.replace(
+        CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(_entries(headings))}</ol></nav>', 1
+    )
 
 
 def _entries(headings: list[str]) -> Iterator[str]:
@@ -100,7 +105,9 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
     engine = shutil.which("pdflatex")
     if engine is None:
         hint = "install a TeX: on Debian and Ubuntu `apt-get install texlive-latex-recommended lmodern`; `--format tex` needs none"
-        raise InputError(Problem("pdf", "PDF output needs pdflatex, which is not installed", hint=hint))
+        raise InputError(
+            Problem("pdf", "PDF output needs pdflatex, which is not installed", hint=hint)
+        )
     with tempfile.TemporaryDirectory(prefix="symroof-") as scratch:
         place = Path(scratch)
         (place / "review.tex").write_text(tex, encoding="utf-8")
@@ -114,10 +121,28 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
 def _run_tex(engine: str, place: Path) -> None:
     import subprocess
 
-    safe = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"), "FORCE_SOURCE_DATE": "1"}
-    command = [engine, "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "review.tex"]
+    safe = {
+        "openin_any": "p",
+        "openout_any": "p",
+        "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"),
+        "FORCE_SOURCE_DATE": "1",
+    }
+    command = [
+        engine,
+        "-no-shell-escape",
+        "-halt-on-error",
+        "-interaction=nonstopmode",
+        "review.tex",
+    ]
     try:
-        done = subprocess.run(command, cwd=place, env={**os.environ, **safe}, capture_output=True, timeout=TEX_SECONDS, check=False)
+        done = subprocess.run(
+            command,
+            cwd=place,
+            env={**os.environ, **safe},
+            capture_output=True,
+            timeout=TEX_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise InputError(Problem("pdf", f"pdflatex took longer than {TEX_SECONDS} s")) from None
     if done.returncode:

@@ -21,7 +21,14 @@ Compared = tuple[str, "list[Waterfall]"]
 
 
 def review_files(
-    study: Study, name: str, formats: Sequence[str], data: dict[str, Any], other: Compared | None = None, template: str | None = None, *, with_figures: bool
+    study: Study,
+    name: str,
+    formats: Sequence[str],
+    data: dict[str, Any],
+    other: Compared | None = None,
+    template: str | None = None,
+    *,
+    with_figures: bool,
 ) -> dict[str, bytes]:
     """The review in every format and its figures, by file name.
 
@@ -31,13 +38,25 @@ def review_files(
         template: a file that is rendered instead of the review's own template.
     """
     parts = data["parts"]
-    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
-    plots = [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])] if with_figures else []
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {
+        figure for part in parts for figure in FIGURES_OF.get(part, ())
+    }
+    plots = (
+        [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])]
+        if with_figures
+        else []
+    )
     if "html" in formats and "verdict" in parts:
         data["live"] = _live(study)
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, template) for chosen in formats}
-    endings = {FORMATS[chosen].figure_ending for chosen in formats if chosen in FORMATS and chosen != "html"}  # HTML embeds its pictures
-    return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
+    endings = {
+        FORMATS[chosen].figure_ending
+        for chosen in formats
+        if chosen in FORMATS and chosen != "html"
+    }  # HTML embeds its pictures
+    return files | {
+        f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings
+    }
 
 
 def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
@@ -61,14 +80,31 @@ def _waterfall(other: Compared) -> list[Picture]:
     return [waterfall_picture(other[1][0], "this case", other[0])]
 
 
-def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
+def _render(
+    data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None
+) -> bytes:
     from symroof.report.render import pdf, render, render_own
 
     source = "tex" if chosen == "pdf" else chosen
     ending = FORMATS[source].figure_ending
-    figures = data["figures"] | {p.name.replace("-", "_"): {"file": _file(p, chosen, name, ending), "alt": p.alt, "says": p.says} for p in plots}
-    text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
+    figures = data["figures"] | {
+        p.name.replace("-", "_"): {
+            "file": _file(p, chosen, name, ending),
+            "alt": p.alt,
+            "says": p.says,
+        }
+        for p in plots
+    }
+    text = (
+        render_own(data | {"figures": figures}, source, template)
+        if template
+        else render(data | {"figures": figures}, source)
+    )
+    return (
+        pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots})
+        if chosen == "pdf"
+        else text.encode("utf-8", "backslashreplace")
+    )
 
 
 def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
@@ -77,7 +113,9 @@ def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
         return f"{name}-{picture.name}.{ending}"
     from urllib.parse import quote
 
-    return "data:image/svg+xml," + quote(picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|")
+    return "data:image/svg+xml," + quote(
+        picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|"
+    )
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
@@ -86,8 +124,12 @@ def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
 
     if "verdict" not in data["parts"]:
         return ()
-    found = re.search(r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
-    return tuple(re.sub(r"\\([^\w\s])", r"\1", words) for words in found.groups()) if found else ()  # without Markdown's escapes
+    found = re.search(
+        r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE
+    )
+    return (
+        tuple(re.sub(r"\\([^\w\s])", r"\1", words) for words in found.groups()) if found else ()
+    )  # without Markdown's escapes
 
 
 class Review:
@@ -108,7 +150,12 @@ class Review:
         self._study, self._reproduce = study, reproduce
         self.says = " ".join(conclusion(view(study, reproduce, BRIEF, whole=False)))
 
-    def save(self, folder: str | os.PathLike[str], formats: Sequence[str] = ("html", "md"), full: bool = False) -> Path:
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        formats: Sequence[str] = ("html", "md"),
+        full: bool = False,
+    ) -> Path:
         """Write the review and its pictures into a folder, and return the path of the first format.
 
         Args:
@@ -122,7 +169,9 @@ class Review:
         data = view(self._study, self._reproduce, PARTS if full else BRIEF)
         if data["claims"]:
             data["claims"].pop("failures")
-        write_all(Path(folder), review_files(self._study, "review", formats, data, with_figures=True))
+        write_all(
+            Path(folder), review_files(self._study, "review", formats, data, with_figures=True)
+        )
         return Path(folder) / f"review.{formats[0]}"
 
     def _repr_markdown_(self) -> str:

@@ -49,7 +49,9 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
     except EOFError:
         child.join(1)
         if child.exitcode == -signal.SIGSEGV:  # stack overflow of the interpreter
-            raise InputError(Problem(file, f"template: {TOO_DEEP}", deepest_line(source), 1)) from None
+            raise InputError(
+                Problem(file, f"template: {TOO_DEEP}", deepest_line(source), 1)
+            ) from None
         raise InputError(Problem(file, f"the template {TOO_LARGE}")) from None
     finally:
         child.kill()
@@ -59,7 +61,13 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
         written = lines[outcome.line - 1] if 0 < outcome.line <= len(lines) else ""
         raise InputError(
             Problem(
-                outcome.file, f"template: {outcome.message}" if outcome.line else f"the template {outcome.message}", outcome.line or None, 1, source=written
+                outcome.file,
+                f"template: {outcome.message}"
+                if outcome.line
+                else f"the template {outcome.message}",
+                outcome.line or None,
+                1,
+                source=written,
             )
         )
     return str(outcome)
@@ -89,14 +97,22 @@ def _outcome(source: str, file: str, view: dict[str, Any]) -> str | TemplateFaul
         code = made.compile(source, file, file)
     except TemplateSyntaxError as error:
         return TemplateFault(file, error.lineno, error.message or "cannot be read")
-    except (RecursionError, MemoryError, SyntaxError):  # limits of Jinja's parser and Python's compiler
+    except (
+        RecursionError,
+        MemoryError,
+        SyntaxError,
+    ):  # limits of Jinja's parser and Python's compiler
         return TemplateFault(file, deepest_line(source), TOO_DEEP)
     except Exception as error:
         return _fault(error, file, str(error) or type(error).__name__)
-    return _rendered(made, made.template_class.from_code(made, code, made.make_globals(None)), file, view)
+    return _rendered(
+        made, made.template_class.from_code(made, code, made.make_globals(None)), file, view
+    )
 
 
-def _rendered(made: Environment, template: Template, file: str, view: dict[str, Any]) -> str | TemplateFault:
+def _rendered(
+    made: Environment, template: Template, file: str, view: dict[str, Any]
+) -> str | TemplateFault:
     try:
         text = template.render(**view)
         return text if len(text) <= LARGEST_TEXT else TemplateFault(file, 0, TOO_LARGE)
@@ -113,9 +129,13 @@ def _rendered(made: Environment, template: Template, file: str, view: dict[str, 
 
 def _fault(error: BaseException, file: str, message: str) -> TemplateFault:
     """The error with the innermost template line of the traceback."""
-    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    frames = [
+        (frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
     own = [line for name, line in frames if name == file]
-    parts = [(Path(name).name, line) for name, line in frames if name.endswith(".j2") and name != file]
+    parts = [
+        (Path(name).name, line) for name, line in frames if name.endswith(".j2") and name != file
+    ]
     inside = f", in {parts[-1][0]} line {parts[-1][1]}" if parts else ""
     return TemplateFault(file, own[-1] if own else 0, message[:MESSAGE] + inside)
 
@@ -133,7 +153,13 @@ def deepest_line(source: str) -> int:
     for number, text in enumerate(source.splitlines(), 1):
         for mark in MARKS.findall(text):
             word = mark.lstrip("<%-+ \t")
-            depth += 1 if mark in "([{" or word in BLOCKS else -1 if mark in ")]}" or word.startswith("end") else 0
+            depth += (
+                1
+                if mark in "([{" or word in BLOCKS
+                else -1
+                if mark in ")]}" or word.startswith("end")
+                else 0
+            )
             if depth > deepest:
                 deepest, line = depth, number
     return line
@@ -149,4 +175,6 @@ def _limit() -> None:
     except ImportError:  # Windows; the time limit of the parent still applies
         return
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 5))  # the wall-clock limit applies first
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 5)
+    )  # the wall-clock limit applies first

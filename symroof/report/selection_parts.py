@@ -35,9 +35,20 @@ def verdict(c: Configuration) -> str:
     """The state in words, with missed targets and the batches that would pass."""
     run = c.run
     names = dict.fromkeys((*run.missed_as_expected, *run.missed))
-    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in names if name != "ttft" or LOAD not in names)  # an unstable queue has no finite wait
-    words = {"passes": "passes", "in part": "passes over part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
-    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
+    missed = ", ".join(
+        MISSES.get(name, f"misses {name}") for name in names if name != "ttft" or LOAD not in names
+    )  # an unstable queue has no finite wait
+    words = {
+        "passes": "passes",
+        "in part": "passes over part of its ranges",
+        "unknown": f"not known: {', '.join(run.unknown)}",
+        "fails": missed,
+    }
+    return words[run.state] + (
+        f"; passes with a batch of {c.window}"
+        if c.window and run.state in ("fails", "in part")
+        else ""
+    )
 
 
 def slack(check: TargetCheck) -> str:
@@ -49,7 +60,9 @@ def slack(check: TargetCheck) -> str:
     >>> slack(target_checks(study.first)[0])
     '+38 %'
     """
-    where = ", met in part" if check.met is None else ", at the median price" if check.straddles else ""
+    where = (
+        ", met in part" if check.met is None else ", at the median price" if check.straddles else ""
+    )
     return f"{'-' if check.slack < 0 else '+'}{significant(100 * abs(check.slack) / check.limit, 2)} %{where}"
 
 
@@ -80,12 +93,16 @@ MOST_SHOWN = 3
 """Maximum configurations named in a warning."""
 
 
-def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], dict[str, list[Input]]]:
+def inputs(
+    configurations: Sequence[Configuration],
+) -> tuple[dict[str, Input], dict[str, list[Input]]]:
     """Inputs with one common value, and the distinct values of all others."""
     by_name: dict[str, list[Input]] = {}
     for c in configurations:
         answers = c.run.bound_case
-        for name, value in answers.inputs(tuple(name for name in TABLE_QUANTITIES if answers.get(name)), everything=False).items():
+        for name, value in answers.inputs(
+            tuple(name for name in TABLE_QUANTITIES if answers.get(name)), everything=False
+        ).items():
             by_name.setdefault(name, []).append(value)
     shared, differing = {}, {}
     for name, values in by_name.items():
@@ -101,12 +118,22 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
     shared, differing = inputs(choice.configurations[:most])
     shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
     rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
-    rows += [(starred(name, False), _spread(values), "differs between the configurations") for name, values in differing.items()]
+    rows += [
+        (starred(name, False), _spread(values), "differs between the configurations")
+        for name, values in differing.items()
+    ]
     first = choice.configurations[0].run.bound_case.assumptions
-    switches = [(starred(s, first.defaulted(s)), first[s], switch.values[first[s]]) for s, switch in SWITCHES.items()]
+    switches = [
+        (starred(s, first.defaulted(s)), first[s], switch.values[first[s]])
+        for s, switch in SWITCHES.items()
+    ]
     return (
-        SelectionTable("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown),
-        SelectionTable("Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"),
+        SelectionTable(
+            "Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown
+        ),
+        SelectionTable(
+            "Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"
+        ),
     )
 
 
@@ -125,16 +152,31 @@ def warnings(choice: Selection, most: int) -> list[str]:
         for text in case_warnings(c.run.bound_case):
             if not text.startswith("does not fit"):
                 labels_of.setdefault(text, []).append(c.label)
-    unused = [f"{name} has no effect here: nothing that a selection shows depends on it" for name in _unused(shown)]
-    return [*unused, *(text if len(labels) == len(shown) else f"{_of(labels)}: {text}" for text, labels in labels_of.items())]
+    unused = [
+        f"{name} has no effect here: nothing that a selection shows depends on it"
+        for name in _unused(shown)
+    ]
+    return [
+        *unused,
+        *(
+            text if len(labels) == len(shown) else f"{_of(labels)}: {text}"
+            for text, labels in labels_of.items()
+        ),
+    ]
 
 
 def _unused(shown: Sequence[Configuration]) -> list[str]:
     """Inputs on which no verdict and no number of a selection depends."""
     first = shown[0].run.bound_case if shown else None
-    return unused_inputs(first, [name for name in QUANTITIES if first.case.has_value(name)]) if first else []
+    return (
+        unused_inputs(first, [name for name in QUANTITIES if first.case.has_value(name)])
+        if first
+        else []
+    )
 
 
 def _of(labels: list[str]) -> str:
     names = list(Counter(labels))
-    return "; ".join(names[:MOST_SHOWN]) + (f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else "")
+    return "; ".join(names[:MOST_SHOWN]) + (
+        f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
+    )

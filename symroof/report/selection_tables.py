@@ -40,7 +40,9 @@ WORDS = {
 }
 
 
-def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[SelectionTable, ...]:
+def parts(
+    choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES
+) -> tuple[SelectionTable, ...]:
     """The non-empty tables, each with at most ``most`` configurations; required changes are solved for ``lacking_ones`` near misses."""
     every = (
         purchase_table(choice, most),
@@ -60,17 +62,30 @@ def headline(choice: Selection) -> str:
     """The number of passing configurations and the limits."""
     total, passing = len(choice.configurations), len(choice.passing)
     limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
-    what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
+    what = (
+        " and ".join(["memory", *limits])
+        if len(limits) < 2
+        else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
+    )
     says = f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
     undecided = [c for c in choice.configurations if c.state == "unknown"]
     priceless = all(c.run.unjudged <= PRICED for c in undecided)
-    return says + (f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}" if undecided else "")
+    return says + (
+        f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}"
+        if undecided
+        else ""
+    )
 
 
 def _limits(choice: Selection) -> dict[str, str]:
     """The targets as text."""
     case = choice.configurations[0].run.own.case
-    return {choice.target_name(name): limit_of(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
+    return {
+        choice.target_name(name): limit_of(
+            case.theory.symbol(metrics_of(name, case)[0]), limit
+        ).plain()
+        for name, limit in choice.targets.items()
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------ verdicts
@@ -79,7 +94,11 @@ def _limits(choice: Selection) -> dict[str, str]:
 def _verdicts(choice: Selection, most: int) -> SelectionTable:
     """All configurations with verdict, metrics and slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
-    extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
+    extra = [
+        name
+        for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl"))
+        if target not in choice.targets
+    ]
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
     header = (
         "configuration",
@@ -91,19 +110,46 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
         "cost",
     )
     first = choice.configurations[:most]
-    rows = [_verdict(c, names, [*extra, *([] if c.run.bound_case.does_not_fit else GIVES)]) for c in first]
+    rows = [
+        _verdict(c, names, [*extra, *([] if c.run.bound_case.does_not_fit else GIVES)])
+        for c in first
+    ]
     says = ["expected value (80 % prediction interval)"] if any(_measured(c) for c in first) else []
-    says += [f"{' and '.join(map(choice.target_name, choice.study.request.percentiles))} simulated"] if choice.study.request.percentiles else []
+    says += (
+        [f"{' and '.join(map(choice.target_name, choice.study.request.percentiles))} simulated"]
+        if choice.study.request.percentiles
+        else []
+    )
     says += ["slack in % of the limit"]
     left_out = _left_out(len(choice.configurations), most)
     filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)
-    return SelectionTable("Configurations", header, filled, "; ".join([*says, *([left_out] if left_out else [])]), tuple(_reasons(first)))
+    return SelectionTable(
+        "Configurations",
+        header,
+        filled,
+        "; ".join([*says, *([left_out] if left_out else [])]),
+        tuple(_reasons(first)),
+    )
 
 
 def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     checks = {check.name: check for check in c.run.checks}
-    cells = [cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (no_value(c.run, name), ""))]
-    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra))
+    cells = [
+        cell
+        for name in names
+        for cell in (
+            (checks[name].metric.text(), slack(checks[name]))
+            if name in checks
+            else (no_value(c.run, name), "")
+        )
+    ]
+    return (
+        c.label,
+        f"{c.run.batch:,}",
+        verdict(c),
+        *cells,
+        *(shown(c.run, name) for name in extra),
+    )
 
 
 def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
@@ -129,20 +175,48 @@ def _bounded(first: Sequence[Configuration]) -> bool:
 def _besides(choice: Selection, most: int) -> SelectionTable:
     """The same configurations at 100 % of peak, if efficiencies are measured, and for one request alone, if latencies are under load."""
     first = choice.configurations[:most]
-    under = [name for name, metric in TARGET_METRICS.items() if name in choice.targets and metric not in GIVES and name not in UNBOUNDED]
-    alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
+    under = [
+        name
+        for name, metric in TARGET_METRICS.items()
+        if name in choice.targets and metric not in GIVES and name not in UNBOUNDED
+    ]
+    alone = (
+        ("ttft", "itl")
+        if any(under_load(c.run.own.case) for c in choice.configurations[:1])
+        else ()
+    )
     bounds = _bounded(first)
     header = ["configuration", "batch"]
-    header += [f"{name} at peak" for name in (*under, "throughput per device", "cost")] if bounds else []
-    header += [cell for name in alone for cell in (f"{name} alone", *(["at peak"] if bounds else []))]
+    header += (
+        [f"{name} at peak" for name in (*under, "throughput per device", "cost")] if bounds else []
+    )
+    header += [
+        cell for name in alone for cell in (f"{name} alone", *(["at peak"] if bounds else []))
+    ]
     rows = []
     for c in first:
         cells = (
-            [_bound(c, TARGET_METRICS[name]) for name in under] + ["" if c.run.bound_case.does_not_fit else _bound(c, name) for name in GIVES] if bounds else []
+            [_bound(c, TARGET_METRICS[name]) for name in under]
+            + ["" if c.run.bound_case.does_not_fit else _bound(c, name) for name in GIVES]
+            if bounds
+            else []
         )
-        rows.append((c.label, f"{c.run.batch:,}", *cells, *(cell for name in alone for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else [])))))
+        rows.append(
+            (
+                c.label,
+                f"{c.run.batch:,}",
+                *cells,
+                *(
+                    cell
+                    for name in alone
+                    for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else []))
+                ),
+            )
+        )
     what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
-    return SelectionTable("The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ())
+    return SelectionTable(
+        "The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ()
+    )
 
 
 def _bound(c: Configuration, name: str) -> str:
@@ -163,28 +237,65 @@ def _bests(choice: Selection) -> SelectionTable:
     for what, (name, _) in BESTS.items():
         best = choice.best(what)
         if best:
-            known = sum(any(run.rank(name) is not None for run in c.runs) for c in choice.configurations)
+            known = sum(
+                any(run.rank(name) is not None for run in c.runs) for c in choice.configurations
+            )
             runs = sum(bool(c.runs) for c in choice.configurations)
-            rows.append((what + (f" (known for {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
-    return SelectionTable("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
+            rows.append(
+                (
+                    what + (f" (known for {known:,} of {runs:,})" if known < runs else ""),
+                    shown(best, name),
+                    best.label,
+                    f"{best.batch:,}",
+                )
+            )
+    return SelectionTable(
+        "Best under the targets" if choice.targets else "Best of what fits",
+        ("best", "", "configuration", "batch"),
+        tuple(rows),
+    )
 
 
 def _largest(choice: Selection, most: int) -> SelectionTable:
     """The largest passing batch and its metrics."""
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
-    header = ("configuration", "batches", "at the next batch", "itl", "throughput", "per device", "cost")
-    says = (
-        "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
+    header = (
+        "configuration",
+        "batches",
+        "at the next batch",
+        "itl",
+        "throughput",
+        "per device",
+        "cost",
     )
-    slow = "; batches at the slow end of what was measured" if any(c.run.slow for c in windowed[:most]) else ""
-    return SelectionTable("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
+    says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
+    slow = (
+        "; batches at the slow end of what was measured"
+        if any(c.run.slow for c in windowed[:most])
+        else ""
+    )
+    return SelectionTable(
+        "The largest batch that fits and meets every target", header, tuple(rows), says + slow
+    )
 
 
 def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
-    stopped = ", ".join(MISSES.get(name, f"misses {name}") for name in c.window.stopped_by) if c.window else ""
-    metrics = [shown(run, name) for name in ("sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok")]
+    stopped = (
+        ", ".join(MISSES.get(name, f"misses {name}") for name in c.window.stopped_by)
+        if c.window
+        else ""
+    )
+    metrics = [
+        shown(run, name)
+        for name in (
+            "sustained_itl",
+            "sustained_throughput",
+            "sustained_throughput_per_device",
+            "cost_per_mtok",
+        )
+    ]
     return (c.label, str(c.window), stopped or "passes", *metrics)
 
 
@@ -194,28 +305,63 @@ def _window(c: Configuration) -> tuple[str, ...]:
 def required_changes_table(choice: Selection, most: int) -> SelectionTable:
     """The required change of each input alone for failing configurations, then the required device."""
     failing = nearest_misses(choice)
-    follow = bool(failing[:most]) and not choice.passing and are_free(failing[0].run)  # it takes seconds: where there is nothing else to take
-    rows = [line for c in failing[:most] if not (follow and c is failing[0]) for line in _first_named(c.label, lacking(c.run.bound_case))]
+    follow = (
+        bool(failing[:most]) and not choice.passing and are_free(failing[0].run)
+    )  # it takes seconds: where there is nothing else to take
+    rows = [
+        line
+        for c in failing[:most]
+        if not (follow and c is failing[0])
+        for line in _first_named(c.label, lacking(c.run.bound_case))
+    ]
     if follow:
-        solved = [(f.name, f.now.plain(), f.text(), change(f.value / Fraction(f.now.value)) if f.value else "") for f in free_changes(failing[0].run)]
+        solved = [
+            (
+                f.name,
+                f.now.plain(),
+                f.text(),
+                change(f.value / Fraction(f.now.value)) if f.value else "",
+            )
+            for f in free_changes(failing[0].run)
+        ]
         rows = [*_first_named(failing[0].label, solved), *rows]
     says = "each input alone, solved with all conditions together; everything else unchanged"
     says += f", but for the batch and the replicas of {failing[0].label}" if follow else ""
-    says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
-    return SelectionTable("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
+    says += (
+        f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all"
+        if len(failing) > most
+        else ""
+    )
+    return SelectionTable(
+        "Required changes of failing configurations",
+        ("configuration", "input", "now", "passes with", "change"),
+        tuple(rows),
+        says,
+    )
 
 
 def _keeps(choice: Selection, most: int) -> SelectionTable:
     """The last passing value of each input for passing configurations."""
     shown_ones = choice.passing[: min(most, NEAREST)]
-    by_label = {c.label: {keep.name: keep for keep in margins(c.run.bound_case.slow_end, HEADROOM)} for c in shown_ones}
+    by_label = {
+        c.label: {keep.name: keep for keep in margins(c.run.bound_case.slow_end, HEADROOM)}
+        for c in shown_ones
+    }
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
-    rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
+    rows = [
+        (label, *(_headroom(own[name]) if name in own else "" for name in names))
+        for label, own in by_label.items()
+    ]
     says = "each input alone, solved: the last value that still passes, and its change" + (
         ", at the slow end of what was measured" if any(c.run.slow for c in shown_ones) else ""
     )
     says += _first_of(len(shown_ones), len(choice.passing))
-    return SelectionTable("Headroom of passing configurations", ("configuration", *names), tuple(rows) if names else (), says)
+    return SelectionTable(
+        "Headroom of passing configurations",
+        ("configuration", *names),
+        tuple(rows) if names else (),
+        says,
+    )
 
 
 def _first_of(some: int, count: int) -> str:
@@ -238,22 +384,36 @@ def _answers_to(choice: Selection, most: int) -> SelectionTable:
     """Elasticities of the latencies to compute and bandwidth, and what to buy."""
     shown_ones = choice.configurations[: min(most, NEAREST)]
     rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
-    header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
-    says = (
-        "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
+    header = (
+        "configuration",
+        "ttft to compute",
+        "to bandwidth",
+        "itl to compute",
+        "to bandwidth",
+        "buy",
     )
+    says = "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
     says += _first_of(len(shown_ones), len(choice.configurations))
     return SelectionTable("Sensitivity to bandwidth and compute", header, tuple(rows), says)
 
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
     metrics = {target: metrics_of(target, run.bound_case.case)[0] for target in ("ttft", "itl")}
-    spans = {target: elasticities_over_ranges(run.bound_case, metric, BUYS) for target, metric in metrics.items()}
+    spans = {
+        target: elasticities_over_ranges(run.bound_case, metric, BUYS)
+        for target, metric in metrics.items()
+    }
     if any(len(own) < len(BUYS) for own in spans.values()):
         return ()
     cells = [span_text(*span) for own in spans.values() for span in own.values()]
-    parts = {target: buy({by: span[0] for by, span in own.items()}) for target, own in spans.items()}
-    words = [f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}" for what in dict.fromkeys(parts.values()) if what]
+    parts = {
+        target: buy({by: span[0] for by, span in own.items()}) for target, own in spans.items()
+    }
+    words = [
+        f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}"
+        for what in dict.fromkeys(parts.values())
+        if what
+    ]
     return (label, *cells, ", ".join(words) or "neither changes them")
 
 
@@ -272,9 +432,19 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 
 def _fronts(choice: Selection, most: int) -> SelectionTable:
     """The Pareto-optimal runs for each pair of metrics; equally good runs share a row."""
-    rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over, most)]
+    rows = [
+        line
+        for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts))
+        for f in fronts
+        for line in _front(f, over, most)
+    ]
     says = "for each pair of metrics, the configurations that no other beats in both"
-    return SelectionTable("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
+    return SelectionTable(
+        "Pareto fronts",
+        ("among those that", "best in", "configuration", "batch", "", ""),
+        tuple(rows),
+        says,
+    )
 
 
 def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:
@@ -285,7 +455,10 @@ def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:
             alike[-1].append(run)
         else:
             alike.append([run])
-    rows = [(_labels(runs), f"{runs[0].batch:,}", *(shown(runs[0], name) for name, _ in f.respects)) for runs in alike[:most]]
+    rows = [
+        (_labels(runs), f"{runs[0].batch:,}", *(shown(runs[0], name) for name, _ in f.respects))
+        for runs in alike[:most]
+    ]
     rows += [(f"and {len(alike) - most:,} more", "", "", "")] if len(alike) > most else []
     return [(over if i == 0 else "", named if i == 0 else "", *row) for i, row in enumerate(rows)]
 

@@ -16,7 +16,16 @@ from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
-from symroof.report import view_case, view_decision, view_flips, view_latency, view_operators, view_sensitivities, view_thresholds, view_verdict
+from symroof.report import (
+    view_case,
+    view_decision,
+    view_flips,
+    view_latency,
+    view_operators,
+    view_sensitivities,
+    view_thresholds,
+    view_verdict,
+)
 from symroof.report.markup import Code, symbol
 from symroof.report.recommendation import subject_of
 from symroof.report.review_schema import FIGURES, PARTS, SHOWN_IN
@@ -39,14 +48,27 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
     report = check_study(study)
     counts = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
-    failures = [(f"{claim.file}:{claim.line}: {claim.id}", claim.failure) for claim in report.failures]
-    return {"rows": [_claim_row(claim) for claim in report.claims], "summary": counts, "failures": failures}
+    failures = [
+        (f"{claim.file}:{claim.line}: {claim.id}", claim.failure) for claim in report.failures
+    ]
+    return {
+        "rows": [_claim_row(claim) for claim in report.claims],
+        "summary": counts,
+        "failures": failures,
+    }
 
 
 def _claim_row(claim: Checked) -> list[Any]:
     named = [slip for slip in claim.slips if slip.named]
     derived = f"{claim.derived} †" if DOES_NOT_FIT in claim.flags else claim.derived
-    return [Code(claim.id), claim.says, claim.claimed, derived, claim.verdict, named[0].text if named else claim.reason]
+    return [
+        Code(claim.id),
+        claim.says,
+        claim.claimed,
+        derived,
+        claim.verdict,
+        named[0].text if named else claim.reason,
+    ]
 
 
 SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
@@ -71,11 +93,20 @@ SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
 
 def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
     """The differences to another case, one table per quantity."""
-    shown = [{"title": way.title, "rows": way.rows("this case", name), "notes": way.notes()} for way in ways]
+    shown = [
+        {"title": way.title, "rows": way.rows("this case", name), "notes": way.notes()}
+        for way in ways
+    ]
     return {"name": name, "header": list(HEADER), "ways": shown}
 
 
-def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str, Sequence[Waterfall]] | None = None, whole: bool = True) -> View:
+def view(
+    study: Study,
+    command: str,
+    parts: Sequence[str] = (),
+    other: tuple[str, Sequence[Waterfall]] | None = None,
+    whole: bool = True,
+) -> View:
     """All data of the review.
 
     Args:
@@ -85,11 +116,24 @@ def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str
     """
     subject = subject_of(study)
     if subject.theory_only:
-        raise InputError(Problem("report", "a review needs a model and a device, and this study is only a theory", hint="`symroof eval` evaluates it"))
+        raise InputError(
+            Problem(
+                "report",
+                "a review needs a model and a device, and this study is only a theory",
+                hint="`symroof eval` evaluates it",
+            )
+        )
     spec = study.spec
     parts = list(parts or PARTS)
-    shown = {name for name in SECTIONS if whole or name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)}
-    sections = {name: section(study, subject) if name in shown else None for name, section in SECTIONS.items()}
+    shown = {
+        name
+        for name in SECTIONS
+        if whole or name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)
+    }
+    sections = {
+        name: section(study, subject) if name in shown else None
+        for name, section in SECTIONS.items()
+    }
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
@@ -112,11 +156,27 @@ def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str
 def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
     theory = subject.case.theory
-    known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.expanded_names(quantity, subject)}
-    shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
+    known = {
+        name
+        for quantity in view_latency.DERIVED
+        if subject.get(quantity)
+        for name in view_latency.expanded_names(quantity, subject)
+    }
+    shown = [
+        entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]
+    ]
     used_names = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
-    shown_names = [name for name in used_names if name not in known and theory.definition(name) is not None and name not in subject.case.given]
-    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in shown_names]
+    shown_names = [
+        name
+        for name in used_names
+        if name not in known
+        and theory.definition(name) is not None
+        and name not in subject.case.given
+    ]
+    return [
+        [symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning]
+        for name in shown_names
+    ]
 
 
 def sources(study: Study) -> list[list[str]]:
@@ -124,15 +184,25 @@ def sources(study: Study) -> list[list[str]]:
     documents: dict[str, list[str]] = {}
     for case in study.cases:
         if case.hardware:
-            used = {valued.source if isinstance(valued.source, str) else str(valued.source): valued for _, valued in case.hardware.numbers()}
+            used = {
+                valued.source if isinstance(valued.source, str) else str(valued.source): valued
+                for _, valued in case.hardware.numbers()
+            }
             for valued in used.values():
                 source = case.hardware.source_of(valued)
-                documents.setdefault(str(source), [case.hardware.title, str(source), source.address or ""])
+                documents.setdefault(
+                    str(source), [case.hardware.title, str(source), source.address or ""]
+                )
         if case.model and case.model.source:
             source = case.model.source
-            documents.setdefault(str(source), [case.model.shown_name, str(source), source.address or ""])
+            documents.setdefault(
+                str(source), [case.model.shown_name, str(source), source.address or ""]
+            )
         if case.preset:
-            documents.setdefault(case.preset.name, [case.preset.title, str(case.preset.source), case.preset.source.address or ""])
+            documents.setdefault(
+                case.preset.name,
+                [case.preset.title, str(case.preset.source), case.preset.source.address or ""],
+            )
     return list(documents.values())
 
 
@@ -142,7 +212,10 @@ def input_hashes(study: Study) -> list[list[str]]:
     for case in study.cases:
         documents += case.documents
     unique = {document.file: document for document in documents if document}
-    return [[Code(_short(file)), Code(hashlib.sha256(d.text.encode()).hexdigest()[:16])] for file, d in unique.items()]
+    return [
+        [Code(_short(file)), Code(hashlib.sha256(d.text.encode()).hexdigest()[:16])]
+        for file, d in unique.items()
+    ]
 
 
 def _short(file: str) -> str:

@@ -7,7 +7,16 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unknown_targets
+from symroof.analysis.verdict import (
+    ISOLATED_METRICS,
+    TARGET_METRICS,
+    all_met,
+    findings,
+    overloaded,
+    target_checks,
+    under_load,
+    unknown_targets,
+)
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.drawing.table_formats import UNKNOWN
@@ -40,7 +49,11 @@ def cell(result: Result, digits: int = 4) -> str:
     alone = replace(result, low=None, high=None, flags=()).plain(digits)
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return Ranged(alone, span) if result.ranged and (span := result.span(digits)) else result.plain(digits)
+    return (
+        Ranged(alone, span)
+        if result.ranged and (span := result.span(digits))
+        else result.plain(digits)
+    )
 
 
 WIDE = Fraction(1, 5)
@@ -54,7 +67,13 @@ def brief(result: Result) -> int:
     2
     """
     value, low, high = result.value, result.low, result.high
-    wide = isinstance(value, Fraction) and low is not None and high is not None and high - low >= WIDE * abs(value) and high > low
+    wide = (
+        isinstance(value, Fraction)
+        and low is not None
+        and high is not None
+        and high - low >= WIDE * abs(value)
+        and high > low
+    )
     return 2 if wide else 3
 
 
@@ -75,7 +94,11 @@ def decision_metrics(case: BoundCase) -> dict[str, str]:
     {'ttft': 'loaded_ttft', 'itl': 'sustained_itl', 'rate': 'sustained_throughput'}
     """
     if under_load(case.case):
-        return {"ttft": TARGET_METRICS["ttft"], "itl": TARGET_METRICS["itl"], "rate": "sustained_throughput"}
+        return {
+            "ttft": TARGET_METRICS["ttft"],
+            "itl": TARGET_METRICS["itl"],
+            "rate": "sustained_throughput",
+        }
     return {"ttft": "ttft", "itl": _last_step(case), "rate": "decode_throughput"}
 
 
@@ -104,7 +127,9 @@ def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
 
 def _met(case: BoundCase) -> str:
     """Whether a case meets its targets, as text."""
-    return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(outcome := targets_outcome(case), outcome)
+    return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(
+        outcome := targets_outcome(case), outcome
+    )
 
 
 def targets_outcome(case: BoundCase) -> str:
@@ -120,7 +145,13 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {"name": check.name, "limit": check.against, "value": check.metric.plain(brief(check.metric)), "state": MET[check.met], "slack": check.gap.plain()}
+    return {
+        "name": check.name,
+        "limit": check.against,
+        "value": check.metric.plain(brief(check.metric)),
+        "state": MET[check.met],
+        "slack": check.gap.plain(),
+    }
 
 
 REPORTED = (
@@ -144,19 +175,48 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
     chosen = subject.assumptions
     return {
-        "chosen_inputs": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
-        "defaulted": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.result.symbol.meaning] for n, i in inputs.items() if i.defaulted],
-        "chosen": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if not chosen.defaulted(s)],
-        "standard": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if chosen.defaulted(s)],
+        "chosen_inputs": [
+            [Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source]
+            for n, i in inputs.items()
+            if not i.defaulted
+        ],
+        "defaulted": [
+            [
+                Code(n),
+                symbol(subject.case.theory.latex(n)),
+                i.result.plain(),
+                i.result.symbol.meaning,
+            ]
+            for n, i in inputs.items()
+            if i.defaulted
+        ],
+        "chosen": [
+            [Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]]
+            for s in SWITCHES
+            if not chosen.defaulted(s)
+        ],
+        "standard": [
+            [Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]]
+            for s in SWITCHES
+            if chosen.defaulted(s)
+        ],
         "precisions": [[role, Code(name)] for role, name in subject.precisions.items()],
         "compute": subject.compute,
     }
 
 
-PARTS = {"weight_bytes_per_device": "weights", "peak_kv_cache_bytes_per_device": "cache", "state_bytes_per_device": "state", "memory_reserve": "reserve"}
+PARTS = {
+    "weight_bytes_per_device": "weights",
+    "peak_kv_cache_bytes_per_device": "cache",
+    "state_bytes_per_device": "state",
+    "memory_reserve": "reserve",
+}
 """Parts of the memory of the most loaded device, with their labels."""
 OPTIONAL_PARTS = ("state_bytes_per_device", "memory_reserve")
-ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, those with a window too"}
+ALLOCATED = {
+    "paged": "in whole blocks",
+    "unified": "for every layer in full, those with a window too",
+}
 """Cache allocation policies of engines."""
 NOTABLE_SHARE = Fraction(1, 100)
 
@@ -164,7 +224,11 @@ NOTABLE_SHARE = Fraction(1, 100)
 def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts to show: recurrent state and reserve only if some case has them."""
     listed = list(cases)
-    return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
+    return {
+        name: word
+        for name, word in PARTS.items()
+        if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)
+    }
 
 
 def memory_part(name: str, case: BoundCase) -> Result:
@@ -175,8 +239,16 @@ def memory_part(name: str, case: BoundCase) -> Result:
 def allocated_cache(subject: BoundCase) -> list[str]:
     """Cache sizes that engines allocate, if notably more than the tokens need."""
     quantity, least = QUANTITIES["kv_reserved_bytes"], subject.case.value("peak_kv_cache_bytes")
-    sizes = {value: subject.formula(parse(definition), quantity, timed=False) for value, definition in quantity.variants if value in ALLOCATED}
-    return [f"{size.plain(3)} {ALLOCATED[value]}" for value, size in sizes.items() if Fraction(size.value) > least * (1 + NOTABLE_SHARE)]
+    sizes = {
+        value: subject.formula(parse(definition), quantity, timed=False)
+        for value, definition in quantity.variants
+        if value in ALLOCATED
+    }
+    return [
+        f"{size.plain(3)} {ALLOCATED[value]}"
+        for value, size in sizes.items()
+        if Fraction(size.value) > least * (1 + NOTABLE_SHARE)
+    ]
 
 
 def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -188,7 +260,10 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     parts = memory_parts(sized)
     rows = [memory_row(case, parts) for case in sized]
     return {
-        "parts": [[word, memory_part(name, subject).plain(), subject.result(name).symbol.meaning] for name, word in parts.items()]
+        "parts": [
+            [word, memory_part(name, subject).plain(), subject.result(name).symbol.meaning]
+            for name, word in parts.items()
+        ]
         + [["total", own.plain(), own.symbol.meaning]],
         "usable": shown(subject.get("usable_memory")),
         "free": shown(subject.get("free_memory")),
@@ -206,7 +281,9 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 def all_usable(subject: BoundCase) -> bool:
     """Whether all memory is usable: no reserve, no share."""
-    return bool(subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1)
+    return bool(
+        subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1
+    )
 
 
 def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:

@@ -29,7 +29,15 @@ from symroof.report.view_options import next_steps, ruled_out, use
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
-SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate", "fleet_price")
+SERVER = (
+    "loaded_ttft",
+    "sustained_itl",
+    "sustained_throughput",
+    "concurrency",
+    "cost_per_mtok",
+    "cost_per_mtok_at_rate",
+    "fleet_price",
+)
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 """Key metrics of a server under load, and of one request alone; page one shows one of the two."""
 UNBOUNDED = ("fleet_price",)
@@ -67,11 +75,24 @@ def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         return None
     states = [(case, passes(case)) for case in sorted(study.cases, key=cost) if case is not subject]
     everywhere = [case_label(case) for case, state in states if state]
-    at_median = any(check.straddles for case, state in states if state for check in target_checks(case))
-    partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
+    at_median = any(
+        check.straddles for case, state in states if state for check in target_checks(case)
+    )
+    partly = (
+        []
+        if everywhere or passes(subject) is None
+        else [case_label(case) for case, state in states if state is None]
+    )
     named = everywhere or partly
     return (
-        {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere), "at_median": at_median} if named else None
+        {
+            "labels": named[:MOST_PASSING],
+            "more": len(named[MOST_PASSING:]) or None,
+            "everywhere": bool(everywhere),
+            "at_median": at_median,
+        }
+        if named
+        else None
     )
 
 
@@ -81,7 +102,10 @@ def key_numbers(subject: BoundCase) -> list[list[str]]:
     names = dict.fromkeys([*checks, *key_metrics(subject)])
     if overloaded(subject):
         names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
-    sizes = [metric(name, subject, in_brief=True) for name in ("memory_bytes", "usable_memory", "free_memory")]
+    sizes = [
+        metric(name, subject, in_brief=True)
+        for name in ("memory_bytes", "usable_memory", "free_memory")
+    ]
     memory = [[quantity_name("memory_bytes", subject), sizes[0], "", *sizes[1:]]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
@@ -92,13 +116,23 @@ def key_metrics(subject: BoundCase) -> list[str]:
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
     """
-    names = SERVER if under_load(subject.case) else [metric_of("itl", subject.case) if name == "itl_last" else name for name in REQUEST]
-    return [name for name in names if name and subject.get(name) and (name != "fleet_price" or queues(subject.case))]
+    names = (
+        SERVER
+        if under_load(subject.case)
+        else [metric_of("itl", subject.case) if name == "itl_last" else name for name in REQUEST]
+    )
+    return [
+        name
+        for name in names
+        if name and subject.get(name) and (name != "fleet_price" or queues(subject.case))
+    ]
 
 
 def bounds(study: Study) -> list[list[str]]:
     """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
-    return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.at_peak]
+    return [
+        [marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.at_peak
+    ]
 
 
 def bounds_of(case: BoundCase) -> list[str]:
@@ -111,7 +145,9 @@ def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[st
     return [
         quantity_name(name, subject),
         cell(check.metric, brief(check.metric)) if check else metric(name, subject, in_brief=True),
-        cell(bound, brief(bound)) if name not in UNBOUNDED and (bound := subject.peak_bound(name)) else "",
+        cell(bound, brief(bound))
+        if name not in UNBOUNDED and (bound := subject.peak_bound(name))
+        else "",
         check.bound.plain() if check else _target(name, subject),
         _slack(check) if check else "",
     ]
@@ -119,7 +155,14 @@ def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[st
 
 def _target(name: str, subject: BoundCase) -> str:
     """The target of a metric without a value, such as an unbounded wait."""
-    limit = next((limit for target, limit in subject.targets.items() if name in metrics_of(target, subject.case)), None)
+    limit = next(
+        (
+            limit
+            for target, limit in subject.targets.items()
+            if name in metrics_of(target, subject.case)
+        ),
+        None,
+    )
     return "" if limit is None else limit_of(subject.case.theory.symbol(name), limit).plain()
 
 
@@ -130,19 +173,34 @@ def _slack(check: TargetCheck) -> str:
 
 def decisive_inputs(subject: BoundCase) -> list[list[str]]:
     """Rows of input, value (empty if it is zero, and so not modelled) and evidence: efficiencies, then defaults that could change the verdict."""
-    inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
+    inputs = subject.inputs(
+        ("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False
+    )
     flipping = {flip.name for flip in flips(subject)}
-    names = [name for name in FITTED if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)] + [
-        name for name, entry in inputs.items() if entry.defaulted and name in flipping - {*EFFICIENCIES}
+    names = [
+        name
+        for name in FITTED
+        if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)
+    ] + [
+        name
+        for name, entry in inputs.items()
+        if entry.defaulted and name in flipping - {*EFFICIENCIES}
     ]
     return [
-        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "", _evidence(inputs[name])] for name in names[:MOST_INPUTS]
+        [
+            _explained(name, subject),
+            cell(inputs[name].result) if inputs[name].result.value else "",
+            _evidence(inputs[name]),
+        ]
+        for name in names[:MOST_INPUTS]
     ]
 
 
 def _explained(name: str, subject: BoundCase) -> str:
     """The name of an input; for an abbreviation with its meaning."""
-    return input_name(name, subject) + (f" ({subject.case.theory.symbol(name).meaning})" if name in EFFICIENCIES else "")
+    return input_name(name, subject) + (
+        f" ({subject.case.theory.symbol(name).meaning})" if name in EFFICIENCIES else ""
+    )
 
 
 def _evidence(entry: Any) -> str:
@@ -157,10 +215,20 @@ def gain(changed: BoundCase, subject: BoundCase) -> str:
 
     parts = []
     rate = "sustained_throughput" if subject.get("sustained_throughput") else "decode_throughput"
-    latencies = [(target.upper(), name) for target in ("ttft", "itl") if (name := metric_of(target, subject.case))]
+    latencies = [
+        (target.upper(), name)
+        for target in ("ttft", "itl")
+        if (name := metric_of(target, subject.case))
+    ]
     for word, name in (*latencies, ("throughput", rate), ("memory", "memory_bytes")):
         before, after = subject.get(name), changed.get(name)
-        if before and after and isinstance(before.value, Fraction) and isinstance(after.value, Fraction) and before.value:
+        if (
+            before
+            and after
+            and isinstance(before.value, Fraction)
+            and isinstance(after.value, Fraction)
+            and before.value
+        ):
             factor = after.value / before.value
             if abs(factor - 1) >= Fraction(1, 100):
                 parts.append(f"{word} {change(factor)}")

@@ -21,18 +21,33 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
 
-PRECISIONS = ("weight_bytes_per_param", "weight_bits", "kv_bytes_per_element", "act_bytes_per_element", "state_bytes_per_element")
+PRECISIONS = (
+    "weight_bytes_per_param",
+    "weight_bits",
+    "kv_bytes_per_element",
+    "act_bytes_per_element",
+    "state_bytes_per_element",
+)
 
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""
 
-UNCHANGEABLE = frozenset(symbol.name for group in ("hardware", "efficiency") for symbol in GROUPS[group]) - {"memory_share"}
+UNCHANGEABLE = frozenset(
+    symbol.name for group in ("hardware", "efficiency") for symbol in GROUPS[group]
+) - {"memory_share"}
 """What nobody who runs a model can change: a device is as it is made, and an efficiency is what comes out. The appendix has them all the same."""
 
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
 
-CHOSEN = frozenset({*(symbol.name for symbol in GROUPS["hardware"]), *(name for name in DEGREES if name != COPIES), *PRECISIONS} - {"memory_share"})
+CHOSEN = frozenset(
+    {
+        *(symbol.name for symbol in GROUPS["hardware"]),
+        *(name for name in DEGREES if name != COPIES),
+        *PRECISIONS,
+    }
+    - {"memory_share"}
+)
 """Inputs that stay as they were chosen: the device, the layout of an instance, the precisions. The tables of flips have them; they are no risk."""
 
 MOST_RISKS = 3
@@ -59,10 +74,25 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.box),
         "standing": subject.range_position,
-        "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in constraints(subject) if c.has_wait(subject.case)), None),
+        "waits": next(
+            (
+                Code(f"symroof solve '{c.equation}' --for …")
+                for c in constraints(subject)
+                if c.has_wait(subject.case)
+            ),
+            None,
+        ),
         "good_now": not any(f.wrong_now for f in every),
-        "mending": [row(f, subject) for f in repairs if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)],
-        "risks": [row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False and f.name not in CHOSEN][:MOST_RISKS],
+        "mending": [
+            row(f, subject)
+            for f in repairs
+            if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)
+        ],
+        "risks": [
+            row(f, subject)
+            for f in near
+            if f.ruins and f.distance is not None and f.inside is not False and f.name not in CHOSEN
+        ][:MOST_RISKS],
     }
 
 
@@ -108,8 +138,13 @@ def _ends(flip: Flip, beyond: frozenset[str]) -> str:
     """The value with its range, where an end may be ``never`` (no value flips it there) or ``any`` (every value does)."""
     never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
     words = {never_: "never", any_: "any"}
-    low, high = (Result(flip.now.symbol, value).plain() for value in (flip.low or flip.value, flip.high or flip.value))
-    low, high = (words[side] if side in beyond else end for side, end in ((BELOW, low), (ABOVE, high)))
+    low, high = (
+        Result(flip.now.symbol, value).plain()
+        for value in (flip.low or flip.value, flip.high or flip.value)
+    )
+    low, high = (
+        words[side] if side in beyond else end for side, end in ((BELOW, low), (ABOVE, high))
+    )
     return f"{Result(flip.now.symbol, flip.value).plain()} ({low} to {high})"
 
 
@@ -141,22 +176,58 @@ def _evenly(flip: Flip, subject: BoundCase) -> str | None:
     heads = subject.get("n_heads")
     if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
         return None
-    return next((f"{n:,}" for n in range(int(flip.value), int(Fraction(heads.value)) + 1) if splits_evenly(subject, n)), None)
+    return next(
+        (
+            f"{n:,}"
+            for n in range(int(flip.value), int(Fraction(heads.value)) + 1)
+            if splits_evenly(subject, n)
+        ),
+        None,
+    )
 
 
 def lacking_cases(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Required changes of the other failing cases, with ranges at their middle; None if none fails."""
-    failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in constraints(case))]
-    rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
-    return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
+    failing = [
+        case
+        for case in study.cases
+        if case is not subject and any(not c.holds(case.case) for c in constraints(case))
+    ]
+    rows = [
+        [case_label(case) if i == 0 else "", Code(name), *rest]
+        for case in failing[:MOST]
+        for i, (name, *rest) in enumerate(lacking(case))
+    ]
+    return (
+        {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None}
+        if rows
+        else None
+    )
 
 
 def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
     """Rows of input, current value, passing value and change, then the required device."""
     levers = required_changes(answers)
-    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
-    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else combined_change(answers)
-    brought = [f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"]
+    rows: list[tuple[str, ...]] = [
+        (
+            lever.name,
+            lever.now.plain(),
+            needed(lever, answers),
+            change(lever.flip.factor) if lever.flip else "",
+        )
+        for lever in levers
+    ]
+    bought = (
+        None
+        if any(
+            lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity")
+            for lever in levers
+        )
+        else combined_change(answers)
+    )
+    brought = [
+        f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"
+    ]
     if brought:
         rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))
     return rows or [("", "", "none of these inputs changes what it misses", "")]
@@ -166,25 +237,44 @@ def needed(lever: Lever, answers: BoundCase) -> str:
     """The smallest change of an input that makes everything pass, or why none does."""
     if lever.flip:
         return _least(lever, answers)
-    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
+    why = [
+        f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only"
+        for name, flip in lever.cures
+    ]
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
     end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [f"{end}, {name} {_metric(best)}" for name, best in lever.stuck if best or len(lever.stuck) == 1]
+    why += [
+        f"{end}, {name} {_metric(best)}"
+        for name, best in lever.stuck
+        if best or len(lever.stuck) == 1
+    ]
     if lever.stuck or not lever.unsolved:
         return "no value is enough: " + ("; ".join(why) or "no number of them passes")
-    bound = f"is not met with {', '.join(f'{n:,}' for n in tried(answers.case))}" if lever.now.symbol.counted else f"is met {end}"
-    return "not known, as the wait has no formula to solve: " + "; ".join([*why, *(f"{name} {bound}" for name in lever.unsolved)])
+    bound = (
+        f"is not met with {', '.join(f'{n:,}' for n in tried(answers.case))}"
+        if lever.now.symbol.counted
+        else f"is met {end}"
+    )
+    return "not known, as the wait has no formula to solve: " + "; ".join(
+        [*why, *(f"{name} {bound}" for name in lever.unsolved)]
+    )
 
 
 def _metric(best: Result | None) -> str:
     """The best value of a metric with an input at its limit."""
-    return "is unbounded (the queue has no steady state)" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
+    return (
+        "is unbounded (the queue has no steady state)"
+        if best is None
+        else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
+    )
 
 
 def _least(lever: Lever, answers: BoundCase) -> str:
     assert lever.flip is not None
     cells = row(lever.flip, answers)
     more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
-    more += ["in a part of the ranges only"] if not (cells["everywhere"] or cells["ends_named"]) else []
+    more += (
+        ["in a part of the ranges only"] if not (cells["everywhere"] or cells["ends_named"]) else []
+    )
     return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])

@@ -17,7 +17,12 @@ LINE_LENGTH = 70
 """Characters beyond which a derivation uses a second line."""
 
 
-DERIVED = {"ttft": "Time to first token", "itl": "Inter-token latency", "memory_bytes": "Memory", "cost_per_mtok": "Cost"}
+DERIVED = {
+    "ttft": "Time to first token",
+    "itl": "Inter-token latency",
+    "memory_bytes": "Memory",
+    "cost_per_mtok": "Cost",
+}
 """The derived quantities, one block each; a block omits names that an earlier one expands."""
 
 
@@ -78,7 +83,10 @@ def bound_of(step: str, subject: BoundCase) -> list[str]:
 
 def lines(name: str, subject: BoundCase, known: set[str]) -> list[dict[str, Any]]:
     """The derivation from the quantity down to inputs, without the names in ``known``."""
-    return [_line(step_of(current, subject, with_ranges=True), subject) for current in expanded_names(name, subject, known)]
+    return [
+        _line(step_of(current, subject, with_ranges=True), subject)
+        for current in expanded_names(name, subject, known)
+    ]
 
 
 def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
@@ -86,7 +94,12 @@ def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None)
     order: dict[str, None] = {}
 
     def visit(current: str) -> None:
-        if current in order or current in (known or ()) or current in subject.case.given or subject.case.theory.definition(current) is None:
+        if (
+            current in order
+            or current in (known or ())
+            or current in subject.case.given
+            or subject.case.theory.definition(current) is None
+        ):
             return
         order[current] = None
         result = subject.get(current)
@@ -102,7 +115,12 @@ def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None)
 def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name))
-    steps = _steps(formula(formula_of(step), theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
+    steps = _steps(
+        formula(formula_of(step), theory.latex),
+        Math(step.substituted.latex, step.substituted.mathml),
+        _value(step),
+        step,
+    )
     return {
         "name": Code(step.symbol.name),
         "symbol": left,
@@ -117,8 +135,14 @@ def _steps(definition: Math, numbers: Math, value: Math, step: DerivationStep) -
     """The lines of a derivation: definition, then substituted numbers and value; one line if short."""
     if step.result is not None and step.result.value == 0:
         return [[value]]
-    sides = [numbers, value] if definition != numbers and len(numbers) <= LONGEST_NUMBERS else [value]
-    return [[definition, *sides]] if len("".join([definition, *sides])) <= LINE_LENGTH else [[definition], sides]
+    sides = (
+        [numbers, value] if definition != numbers and len(numbers) <= LONGEST_NUMBERS else [value]
+    )
+    return (
+        [[definition, *sides]]
+        if len("".join([definition, *sides])) <= LINE_LENGTH
+        else [[definition], sides]
+    )
 
 
 def _value(step: DerivationStep) -> Math:
@@ -142,9 +166,17 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each group that the study's inputs concern."""
-    asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.is_set(name) for name in inputs)]
+    asked = [
+        (group, heading)
+        for group, (heading, inputs) in GROUPS.items()
+        if any(subject.case.is_set(name) for name in inputs)
+    ]
     groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
-    return [{"heading": heading, "rows": rows} for heading, rows in (("Defined by this study", defined_rows(subject)), *groups) if rows]
+    return [
+        {"heading": heading, "rows": rows}
+        for heading, rows in (("Defined by this study", defined_rows(subject)), *groups)
+        if rows
+    ]
 
 
 def defined_rows(subject: BoundCase) -> list[list[Any]]:
@@ -153,7 +185,14 @@ def defined_rows(subject: BoundCase) -> list[list[Any]]:
     for quantity in case.theory.own.quantities:
         result = subject.get(quantity.name)
         value = result.text() if result else f"{UNKNOWN}: {subject.why_unknown(quantity.name)}"
-        rows.append([Code(quantity.name), formula(case.formula_or_name(quantity.name), case.theory.latex), value, quantity.meaning])
+        rows.append(
+            [
+                Code(quantity.name),
+                formula(case.formula_or_name(quantity.name), case.theory.latex),
+                value,
+                quantity.meaning,
+            ]
+        )
     return rows
 
 
@@ -161,7 +200,12 @@ def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
     """Name, formula, value and meaning of every known quantity of a group."""
     case = subject.case
     return [
-        [Code(quantity.name), in_table(formula(case.formula_or_name(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
+        [
+            Code(quantity.name),
+            in_table(formula(case.formula_or_name(quantity.name), case.theory.latex)),
+            result.plain(),
+            quantity.meaning,
+        ]
         for quantity in QUANTITY_GROUPS[group]
         if (result := subject.get(quantity.name))
     ]

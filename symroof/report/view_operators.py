@@ -50,7 +50,9 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     """Time, bound and intensity of an operator over all its layers."""
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
-    flops, moved, own_flops, own_moved = (subject.case.evaluate(build.mul(operator.count, tree)) for tree in amounts)
+    flops, moved, own_flops, own_moved = (
+        subject.case.evaluate(build.mul(operator.count, tree)) for tree in amounts
+    )
     return {
         "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
         "intensity": own_flops / own_moved if own_moved else None, "bound": _bounds(operator, subject),
@@ -70,4 +72,12 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
     intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
     share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN  # type: ignore[operator]
-    return [name, share, cell(time), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]
+    return [
+        name,
+        share,
+        cell(time),
+        " or ".join(e["bound"]),
+        intensity,
+        format_quantity(e["flops"], "FLOP"),
+        format_quantity(e["bytes"], "byte"),
+    ]

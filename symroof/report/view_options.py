@@ -33,13 +33,22 @@ def options(study: Study, subject: BoundCase, recommended: BoundCase | None) -> 
     """
     others = sorted((case for case in study.cases if case is not subject), key=cost)
     listed = [*([recommended] if recommended else []), subject, *others]
-    return [_option(case, case is recommended) for case in listed[:MOST_OPTIONS]] if len(listed) > 1 else []
+    return (
+        [_option(case, case is recommended) for case in listed[:MOST_OPTIONS]]
+        if len(listed) > 1
+        else []
+    )
 
 
 def _option(case: BoundCase, with_batch: bool) -> list[str]:
     price = "fleet_price" if "arrival_rate" in case.given else "instance_price"
     names = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case), price)
-    numbers = (replace(found, low=None, high=None).plain(brief(found)) if (found := case.get(name)) else UNKNOWN for name in names)
+    numbers = (
+        replace(found, low=None, high=None).plain(brief(found))
+        if (found := case.get(name))
+        else UNKNOWN
+        for name in names
+    )
     batch = f", batch {int(case.case.value('batch')):,}" if with_batch else ""
     return [marked(f"{group_label(case)}{batch}", case), outcome(case), *numbers]
 
@@ -49,7 +58,9 @@ def outcome(case: BoundCase) -> str:
     if case.does_not_fit:
         return f"{FAILS} does not fit"
     missed = [
-        "overloaded" if check.name == LOAD else f"misses {check.name.upper() if check.name in LATENCIES else check.name}"
+        "overloaded"
+        if check.name == LOAD
+        else f"misses {check.name.upper() if check.name in LATENCIES else check.name}"
         for check in target_checks(case)
         if check.met is False
     ]
@@ -70,7 +81,11 @@ def ruled_out(study: Study, subject: BoundCase) -> list[list[str | None]]:
     for case in study.cases:
         if case.hardware and case.hardware.name != own:
             by_device.setdefault(case.hardware.name, []).append(case)
-    rows = [_why_out(cases) for cases in by_device.values() if all(passes(case) is False for case in cases)]
+    rows = [
+        _why_out(cases)
+        for cases in by_device.values()
+        if all(passes(case) is False for case in cases)
+    ]
     return [row for row in rows if row][:MOST_RULED_OUT]
 
 
@@ -79,7 +94,11 @@ def _why_out(cases: list[BoundCase]) -> list[str | None] | None:
     counts = {devices(case) for case in cases}
     if len(counts) > 1:
         return None
-    label = f"{counts.pop()} × {cases[-1].hardware.title}" if cases[-1].hardware else group_label(cases[-1])
+    label = (
+        f"{counts.pop()} × {cases[-1].hardware.title}"
+        if cases[-1].hardware
+        else group_label(cases[-1])
+    )
     if all(case.does_not_fit for case in cases):
         return [label, "memory", None, None]
     never = [_never(case) for case in cases]
@@ -89,7 +108,12 @@ def _why_out(cases: list[BoundCase]) -> list[str | None] | None:
     missed = [check for check in target_checks(cases[-1]) if check.met is False]
     if len(cases) > 1 or not missed:
         return None
-    return [label, missed[0].name, missed[0].metric.plain(brief(missed[0].metric)), missed[0].bound.plain(3)]
+    return [
+        label,
+        missed[0].name,
+        missed[0].metric.plain(brief(missed[0].metric)),
+        missed[0].bound.plain(3),
+    ]
 
 
 def _never(case: BoundCase) -> list[tuple[TargetCheck, str]]:
@@ -112,4 +136,7 @@ def next_steps(study: Study) -> dict[str, Any] | None:
     if study.document is None:
         return None
     file = study.document.file.replace("\\", "/").rpartition("/")[2]
-    return {"select": Code(f"symroof select {file}"), "compare": Code(f"symroof diff {file} --measured 'itl = …'")}
+    return {
+        "select": Code(f"symroof select {file}"),
+        "compare": Code(f"symroof diff {file} --measured 'itl = …'"),
+    }

@@ -24,11 +24,20 @@ def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
         known = {metric: own[lever] for metric, own in spans.items() if lever in own}
         if any(abs(v[0]) >= NOTICEABLE for v in known.values()):
             by_lever[lever] = known
-    rows = [[Code(lever), *(_cell(values.get(metric)) for metric in metrics)] for lever, values in by_lever.items()]
-    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": {metric: _strongest(by_lever, metric) for metric in ("ttft", "itl")}}
+    rows = [
+        [Code(lever), *(_cell(values.get(metric)) for metric in metrics)]
+        for lever, values in by_lever.items()
+    ]
+    return {
+        "metrics": [Code(m) for m in metrics],
+        "rows": rows,
+        "best": {metric: _strongest(by_lever, metric) for metric in ("ttft", "itl")},
+    }
 
 
-def _strongest(by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str) -> str | None:
+def _strongest(
+    by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str
+) -> str | None:
     """The hardware input that a metric depends on most."""
     levers = [lever for lever in HARDWARE_LEVERS if metric in by_lever.get(lever, {})]
     return max(levers, key=lambda lever: abs(by_lever[lever][metric][0]), default=None)
@@ -51,9 +60,21 @@ def approximations(study: Study, subject: BoundCase) -> dict[str, Any]:
     rows = []
     for level in LEVELS:
         answers = subject.with_switches(**DETAIL[level])
-        rows.append([Code(level), *(shown(answers.get(name)) for name in ("ttft", "itl", "prefill_intensity", "decode_intensity"))])
-    rooflines = {name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")}
-    table = [[Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()]
+        rows.append(
+            [
+                Code(level),
+                *(
+                    shown(answers.get(name))
+                    for name in ("ttft", "itl", "prefill_intensity", "decode_intensity")
+                ),
+            ]
+        )
+    rooflines = {
+        name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")
+    }
+    table = [
+        [Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()
+    ]
     return {"levels": rows, "rooflines": table, "apart": _rooflines_differ(*rooflines.values())}
 
 
@@ -64,6 +85,11 @@ def _rooflines_differ(aggregate: BoundCase, per_operator: BoundCase) -> bool:
     """Whether the two rooflines differ by more than 2 % in a latency."""
     for name in ("ttft", "itl"):
         first, second = aggregate.get(name), per_operator.get(name)
-        if first and second and first.value and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE:  # type: ignore[operator]
+        if (
+            first
+            and second
+            and first.value
+            and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE
+        ):  # type: ignore[operator]
             return True
     return False

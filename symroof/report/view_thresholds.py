@@ -32,7 +32,11 @@ def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
     asked = [each.name for each in study.spec.thresholds] if study.spec else []
-    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))] if "all" in asked or not asked else []
+    every = (
+        [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
+        if "all" in asked or not asked
+        else []
+    )
     entries_of = []
     for name in dict.fromkeys((*every, *(name for name in asked if name != "all"))):
         declared = study.declared.threshold(name)
@@ -44,19 +48,35 @@ def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
                 entries_of.append((declared.group, entry))
     _rank([entry for _, entry in entries_of], subject)
     groups = {group: [entry for own, entry in entries_of if own == group] for group in HEADINGS}
-    return [{"heading": HEADINGS[group], "entries": entries} for group, entries in groups.items() if entries]
+    return [
+        {"heading": HEADINGS[group], "entries": entries}
+        for group, entries in groups.items()
+        if entries
+    ]
 
 
 def _rank(entries: list[dict[str, Any]], subject: BoundCase) -> None:
     """Rank the thresholds near the case, except those that repeat a flip of the verdict or that one device meets."""
     flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
-    new = [entry for entry in entries if entry["near"] and entry["least"] != 1 and not any(_same(entry, *flip) for flip in flipped)]
+    new = [
+        entry
+        for entry in entries
+        if entry["near"]
+        and entry["least"] != 1
+        and not any(_same(entry, *flip) for flip in flipped)
+    ]
     for rank, entry in enumerate(sorted(new, key=lambda entry: float(entry["distance"])), 1):
         entry["rank"] = rank
 
 
 def _same(entry: dict[str, Any], name: str, value: float) -> bool:
-    return bool(entry["unknown"] == name and (abs(entry["at"] / value - 1) < ALIKE or (entry["least"] is not None and abs(entry["least"] - value) <= 1)))
+    return bool(
+        entry["unknown"] == name
+        and (
+            abs(entry["at"] / value - 1) < ALIKE
+            or (entry["least"] is not None and abs(entry["least"] - value) <= 1)
+        )
+    )
 
 
 def _unknown(study: Study, name: str) -> Any:
@@ -85,7 +105,9 @@ def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
-        "equation": formula(Compare("=", *formula_trees(solution).sides), subject.case.theory.latex),
+        "equation": formula(
+            Compare("=", *formula_trees(solution).sides), subject.case.theory.latex
+        ),
         "formula": closed_form(solution),
         "unknown": Code(solution.unknown),
         "method": solution.method,
@@ -104,7 +126,12 @@ def near(solution: Solution, subject: BoundCase) -> bool:
     now = subject.case.value(unknown) if subject.case.has_value(unknown) else Fraction(0)
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
         return False
-    return not (unknown in ("prompt", "context", "output") and model and model.max_context and value > model.max_context)
+    return not (
+        unknown in ("prompt", "context", "output")
+        and model
+        and model.max_context
+        and value > model.max_context
+    )
 
 
 def distance(solution: Solution, subject: BoundCase) -> float:
@@ -118,7 +145,9 @@ def within_memory(solution: Solution) -> str:
     if solution.within_memory is not False or solution.whole is None:
         return "yes" if solution.within_memory else ""
     there = solution.bound_case.case.changed({solution.unknown: solution.whole})
-    needed, usable = (format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory"))
+    needed, usable = (
+        format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory")
+    )
     return f"no: {needed} of {usable}"
 
 
@@ -133,15 +162,30 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    shown = [(readable_condition(c, solution), c.holds) for c in branch.conditions if exists or c.holds is not True]
-    conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown]
-    used_trees = (*formula_trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
+    shown = [
+        (readable_condition(c, solution), c.holds)
+        for c in branch.conditions
+        if exists or c.holds is not True
+    ]
+    conditions = [
+        {"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown
+    ]
+    used_trees = (
+        *formula_trees(solution).sides,
+        form,
+        *(tree for _, tree in branch.named),
+        *(tree for tree, _ in shown),
+    )
     return {
         "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,
         "where": [equation(symbol(solution.spelled(name)), typeset) for name, typeset in where],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [Code(n) for n in dict.fromkeys(n for tree in used_trees for n in names(tree)) if n not in dict(branch.named)],
+        "speaks": [
+            Code(n)
+            for n in dict.fromkeys(n for tree in used_trees for n in names(tree))
+            if n not in dict(branch.named)
+        ],
     }
 
 

@@ -31,10 +31,17 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
     checks = [target_row(check) for check in target_checks(subject)]
     tried = alternatives(study, subject)
     recommended, recommended_case = recommendation(study, subject)
-    enough = (True,) if passes(subject) is None else (True, None)  # if the case passes at the middle of its ranges, alternatives must pass throughout
+    enough = (
+        (True,) if passes(subject) is None else (True, None)
+    )  # if the case passes at the middle of its ranges, alternatives must pass throughout
     return {
         "state": state(subject),
-        "case": case_title(subject) + (", batch 1 (not set)" if subject.hardware and "prompt" in subject.given and "batch" not in subject.given else ""),
+        "case": case_title(subject)
+        + (
+            ", batch 1 (not set)"
+            if subject.hardware and "prompt" in subject.given and "batch" not in subject.given
+            else ""
+        ),
         "needed": in_prose(subject, "memory_bytes"),
         "usable": in_prose(subject, "usable_memory"),
         "short": _short_of(subject),
@@ -54,7 +61,14 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
         "ridge_batch": _solved("batch_to_ridge", subject),
         "limits": {
             name: _solved(name, subject)
-            for name in ("max_batch_memory", "max_prompt_ttft", "max_batch_itl", "min_devices_memory", "min_devices_ttft", "context_beyond_ridge")
+            for name in (
+                "max_batch_memory",
+                "max_prompt_ttft",
+                "max_batch_itl",
+                "min_devices_memory",
+                "min_devices_ttft",
+                "context_beyond_ridge",
+            )
         },
         "ttft": shown(subject.get("ttft")),
         "itl": shown(subject.get("itl_last") or subject.get("itl")),
@@ -79,7 +93,15 @@ def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:
     for case in study.cases:
         if case is not subject:
             wrong = findings(case)
-            amounts = "does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "not_known" if unknown_targets(case) else "met"
+            amounts = (
+                "does_not_fit"
+                if "does_not_fit" in wrong
+                else "missed"
+                if wrong
+                else "not_known"
+                if unknown_targets(case)
+                else "met"
+            )
             by_state[amounts].append(case_label(case))
     return by_state
 
@@ -158,7 +180,9 @@ def _changes(study: Study, subject: BoundCase) -> list[tuple[str, str, BoundCase
         device = case.hardware
         if device and device.name != own:
             first_on.setdefault(device.name, (device.title, case))
-    return changes + [("hardware", title, variant(subject, on=other)) for title, other in first_on.values()]
+    return changes + [
+        ("hardware", title, variant(subject, on=other)) for title, other in first_on.values()
+    ]
 
 
 def _narrower(subject: BoundCase) -> list[tuple[str, str, BoundCase]]:

@@ -35,11 +35,21 @@ def terminal(way: Waterfall, start: str, end: str) -> str:
 
 def markdown(way: Waterfall, start: str, end: str) -> str:
     """A section with a table."""
-    lines = [f"## `{way.symbol.name}`{way.title.removeprefix(way.symbol.name)}", markdown_table(way.rows(start, end), HEADER)]
+    lines = [
+        f"## `{way.symbol.name}`{way.title.removeprefix(way.symbol.name)}",
+        markdown_table(way.rows(start, end), HEADER),
+    ]
     return "\n\n".join([*lines, *way.notes()])
 
 
-def origins_text(made: Origins, name: str, claimed: str, share: float | None, read: NumberExplanation, left_out: int) -> str:
+def origins_text(
+    made: Origins,
+    name: str,
+    claimed: str,
+    share: float | None,
+    read: NumberExplanation,
+    left_out: int,
+) -> str:
     """Explanations of a number: its share of the roof, mistakes, presets and choices, and how many random numbers these would explain.
 
     Args:
@@ -49,17 +59,34 @@ def origins_text(made: Origins, name: str, claimed: str, share: float | None, re
     unit = made.symbol.unit
     head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
     lines = [f"  {line}" for line in (read.roof, *(entry.text for entry in read.fitted)) if line]
-    slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.readable_formula, unit), _chance(slip.chance)] for slip in read.slips]
-    choices = [[entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations]
+    slips = [
+        [
+            f"slip {slip.slip}: {slip.text}",
+            _number(slip.readable_formula, unit),
+            _chance(slip.chance),
+        ]
+        for slip in read.slips
+    ]
+    choices = [
+        [entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations
+    ]
     if slips or choices:
         lines.append(text_table([*slips, *choices], indent="  "))
     elif not lines:
         lines.append("  no preset, no slip and no set of up to three choices gives it")
     if left_out:
-        lines.append(f"  {left_out} set{'s' * (left_out != 1)} of choices would give this number and most others: no explanation")
+        lines.append(
+            f"  {left_out} set{'s' * (left_out != 1)} of choices would give this number and most others: no explanation"
+        )
     alone = "" if made.complete else ", not all there are"
-    met = f"; {share * 100:.2g} % of random numbers of this size and precision would be explained too" if share is not None else ""
-    return "\n".join([head, *lines, f"{made.tried:,} presets and sets of choices tried{alone}{met}"])
+    met = (
+        f"; {share * 100:.2g} % of random numbers of this size and precision would be explained too"
+        if share is not None
+        else ""
+    )
+    return "\n".join(
+        [head, *lines, f"{made.tried:,} presets and sets of choices tried{alone}{met}"]
+    )
 
 
 def _number(value: Fraction | str, unit: str) -> str:

@@ -66,13 +66,23 @@ def window(bound_case: BoundCase) -> Window | None:
         return middle
     at = Fraction(middle.most or middle.least)
     try:
-        worst = [max(bound_case.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+        worst = [
+            max(bound_case.corners, key=lambda case: c.share(case.changed({"batch": at})))
+            for c in moved
+        ]
     except NoValue:  # at a corner a target has no metric, at any batch: a response of one token has no decode steps
         return None
-    inner = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
+    inner = _between(
+        crossings
+        | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)},
+        moved,
+        corners,
+    )
     if inner is not None and not _reaches(inner, moved, corners):
         return inner
-    everywhere = {value for case in bound_case.corners for s in known for value in crossings_in(s, case)}
+    everywhere = {
+        value for case in bound_case.corners for s in known for value in crossings_in(s, case)
+    }
     return _between(crossings | everywhere, moved, corners)
 
 
@@ -83,7 +93,9 @@ def _screened(bound_case: BoundCase) -> list[Screening]:
     return [screening for screening in screenings if screening] if None not in screenings else []
 
 
-def _between(crossings: Collection[Fraction], asked: list[Constraint], corners: Sequence[Case]) -> Window | None:
+def _between(
+    crossings: Collection[Fraction], asked: list[Constraint], corners: Sequence[Case]
+) -> Window | None:
     """The window that the crossings allow: checked next to each of them, and at one batch."""
     whole = sorted({n for value in crossings for n in _beside(value)} | {1})
     beyond = whole[-1] + 1

@@ -49,7 +49,10 @@ def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
     if not among:
         return made
     own = study.declared
-    lists: dict[str, Any] = {name: _listed(name, value) for name, value in ((_name(key, own), value) for key, value in among.items())}
+    lists: dict[str, Any] = {
+        name: _listed(name, value)
+        for name, value in ((_name(key, own), value) for key, value in among.items())
+    }
     named = {key: lists.pop(key, None) for key in KINDS}
     made.select(request_of(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
     return made
@@ -64,7 +67,11 @@ def _name(key: Any, own: Declarations) -> str:
     text = str(symbol_name(key))
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
-        hint = "did you mean 'hardware'?" if equivalent_of_name(name) == "--hardware" else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        hint = (
+            "did you mean 'hardware'?"
+            if equivalent_of_name(name) == "--hardware"
+            else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        )
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 
@@ -75,12 +82,25 @@ def _listed(name: str, value: Any) -> list[Any]:
     Raises:
         InputError: none are left.
     """
-    items: list[Any] = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    values = [part for item in items for part in (_split(name, item) if isinstance(item, str) else [item])]
+    items: list[Any] = (
+        [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    )
+    values = [
+        part for item in items for part in (_split(name, item) if isinstance(item, str) else [item])
+    ]
     if name in KINDS:
-        values = list(dict.fromkeys(entry for item in values for entry in _matching(name, str(item))))
+        values = list(
+            dict.fromkeys(entry for item in values for entry in _matching(name, str(item)))
+        )
     if not values:
-        raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name, hint=f"{name}={EXAMPLES.get(name, '1,2,4')}"))
+        raise InputError(
+            Problem(
+                ORIGIN,
+                "an empty list of candidates",
+                path=name,
+                hint=f"{name}={EXAMPLES.get(name, '1,2,4')}",
+            )
+        )
     return values
 
 
@@ -94,13 +114,29 @@ def _split(name: str, text: str) -> list[str]:
     if whole := re.fullmatch(r"\s*(\d+)\s*(?:-|:|\.\.)\s*(\d+)\s*", text):
         between = [str(2**i) for i in range(31) if int(whole[1]) < 2**i < int(whole[2])]
         listed = ",".join([whole[1], *between[:6], whole[2]])
-        raise InputError(Problem(ORIGIN, f"{text[:40]!r} is not a list", path=name, hint=f"write {name}={listed}"))
+        raise InputError(
+            Problem(
+                ORIGIN, f"{text[:40]!r} is not a list", path=name, hint=f"write {name}={listed}"
+            )
+        )
     if any(part.isdigit() and part.startswith("0") and part != "0" for part in values):
-        raise InputError(Problem(ORIGIN, f"{text[:40]!r}: a comma separates candidates", path=name, hint=f"write {text.replace(',', '')[:40]}"))
+        raise InputError(
+            Problem(
+                ORIGIN,
+                f"{text[:40]!r}: a comma separates candidates",
+                path=name,
+                hint=f"write {text.replace(',', '')[:40]}",
+            )
+        )
     return values
 
 
-EXAMPLES = {"hardware": "all, or hardware=h100-sxm,h200", "model": "llama-3-8b,llama-3-70b", "weights": "fp16,fp8", "kv": "fp16,fp8"}
+EXAMPLES = {
+    "hardware": "all, or hardware=h100-sxm,h200",
+    "model": "llama-3-8b,llama-3-70b",
+    "weights": "fp16,fp8",
+    "kv": "fp16,fp8",
+}
 
 
 def _matching(name: str, item: str) -> list[str]:
@@ -109,7 +145,14 @@ def _matching(name: str, item: str) -> list[str]:
         return [item]
     matching = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
     if not matching:
-        raise InputError(Problem(ORIGIN, f"no {name} of the catalogue is like {item[:40]!r}", path=name, hint=f"`symroof list {KINDS[name]}`"))
+        raise InputError(
+            Problem(
+                ORIGIN,
+                f"no {name} of the catalogue is like {item[:40]!r}",
+                path=name,
+                hint=f"`symroof list {KINDS[name]}`",
+            )
+        )
     return matching
 
 
@@ -167,20 +210,49 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], DeviceCount
     rest = dict(among)
     listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
     if len(listed) > 1:
-        raise InputError(Problem("among", "both devices of all replicas and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
+        raise InputError(
+            Problem(
+                "among",
+                "both devices of all replicas and of one instance are listed",
+                path=DEVICES,
+                hint=f"list {DEVICES} or {INSTANCE}",
+            )
+        )
     for word, value in listed.items():
-        words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)
-        counts = DeviceCounts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)
+        words = (
+            value.split(",")
+            if isinstance(value, str)
+            else [value]
+            if isinstance(value, int)
+            else list(value)
+        )
+        counts = DeviceCounts(
+            tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES
+        )
         clash = [name for name in counts.chosen if name in rest]
         if clash:
-            raise InputError(Problem("among", f"{clash[0]} is what layouts of devices choose", path=word, hint=f"list {word} or {clash[0]}, not both"))
+            raise InputError(
+                Problem(
+                    "among",
+                    f"{clash[0]} is what layouts of devices choose",
+                    path=word,
+                    hint=f"list {word} or {clash[0]}, not both",
+                )
+            )
         return rest, counts
     return rest, NO_COUNTS
 
 
 def _count(word: str, path: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) <= MOST_DEVICES):
-        raise InputError(Problem("among", f"{word[:40]!r} is not a number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
+        raise InputError(
+            Problem(
+                "among",
+                f"{word[:40]!r} is not a number of devices",
+                path=path,
+                hint=f"{path}=4,8, at most {MOST_DEVICES:,}",
+            )
+        )
     return int(word)
 
 
@@ -208,16 +280,33 @@ def expand_layouts(cases: Sequence[BoundCase], counts: DeviceCounts) -> tuple[Bo
             )
         )
     layouts = _layouts if counts.whole else _instances
-    every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _in_layout(bound_case, degrees))
+    every = (
+        laid
+        for bound_case in cases
+        for count in counts.numbers
+        for degrees in layouts(bound_case, count)
+        for laid in _in_layout(bound_case, degrees)
+    )
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
     if len(made) > MOST_CANDIDATES:
-        raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=counts.word, hint=f"fewer numbers of {counts.word}"))
+        raise InputError(
+            Problem(
+                "among",
+                f"more than {MOST_CANDIDATES:,} layouts",
+                path=counts.word,
+                hint=f"fewer numbers of {counts.word}",
+            )
+        )
     return made
 
 
 def degrees_of(bound_case: BoundCase) -> tuple[tuple[str, Fraction], ...]:
     """The degrees of a layout that are not 1, and its prefill devices."""
-    chosen = [(name, bound_case.case.value(name)) for name in LAYOUT_INPUTS if name in bound_case.case.given]
+    chosen = [
+        (name, bound_case.case.value(name))
+        for name in LAYOUT_INPUTS
+        if name in bound_case.case.given
+    ]
     return tuple((name, value) for name, value in chosen if value != 1 or name == "prefill_devices")
 
 
@@ -230,7 +319,11 @@ def _layouts(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
         copies = count // instance
         yield {**group, "dp": copies}
         for reading in _prefill_shares(bound_case, copies):
-            yield {**group, "dp": copies - reading, "prefill_devices": Fraction(instance * reading, copies - reading)}
+            yield {
+                **group,
+                "dp": copies - reading,
+                "prefill_devices": Fraction(instance * reading, copies - reading),
+            }
 
 
 def _instances(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
@@ -258,7 +351,9 @@ def _can_prefill_apart(bound_case: BoundCase) -> bool:
 def _prefill_shares(bound_case: BoundCase, groups: int) -> Iterator[int]:
     """How many of so many equal groups may read prompts for the others: every number of few, of many only in even parts."""
     if _can_prefill_apart(bound_case):
-        yield from (reading for reading in range(1, groups) if groups // math.gcd(reading, groups) <= SHARES)
+        yield from (
+            reading for reading in range(1, groups) if groups // math.gcd(reading, groups) <= SHARES
+        )
 
 
 def _divisors(n: int) -> list[int]:
@@ -267,7 +362,9 @@ def _divisors(n: int) -> list[int]:
 
 def _in_layout(bound_case: BoundCase, degrees: Mapping[str, Any]) -> Iterator[BoundCase]:
     """The case in a layout; none where the model does not allow it."""
-    assume = dict(bound_case.request.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})
+    assume = dict(bound_case.request.assume) | (
+        {"scheduling": "disaggregated"} if "prefill_devices" in degrees else {}
+    )
     base = bound_case.with_changes(request=replace(bound_case.request, assume=assume))
     try:
         made = variant(base, **degrees)

@@ -9,7 +9,15 @@ from typing import Any, Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, at_rate, target_checks, under_load, unknown_targets
+from symroof.analysis.verdict import (
+    LOAD,
+    MEMORY,
+    TargetCheck,
+    at_rate,
+    target_checks,
+    under_load,
+    unknown_targets,
+)
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -80,7 +88,11 @@ class Run:
     def value(self, name: str) -> Fraction | None:
         """The same as an exact number, at the middle of any ranges."""
         tested = self.tested(name)
-        return Fraction(self.bound_case.case.value(tested)) if self.bound_case.case.has_value(tested) else None
+        return (
+            Fraction(self.bound_case.case.value(tested))
+            if self.bound_case.case.has_value(tested)
+            else None
+        )
 
     def rank(self, name: str) -> Fraction | float | None:
         """The same as runs are compared by: a float where the screening has it."""
@@ -96,13 +108,20 @@ class Run:
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
         decided = {check.name: check for check in self.simulated}
-        checks = tuple(decided.get(check.name, check) for check in target_checks(self.bound_case) if check.name not in self.left_open)
+        checks = tuple(
+            decided.get(check.name, check)
+            for check in target_checks(self.bound_case)
+            if check.name not in self.left_open
+        )
         fits = self.bound_case.fits
         if fits is None:
             return checks
         met = None if len(fits.possible) > 1 else bool(fits.value)
         limit = Fraction(self.bound_case.result("usable_memory_per_device").value)
-        return (TargetCheck(MEMORY, self.bound_case.result("memory_bytes_per_device"), limit, met), *checks)
+        return (
+            TargetCheck(MEMORY, self.bound_case.result("memory_bytes_per_device"), limit, met),
+            *checks,
+        )
 
     @cached_property
     def unknown(self) -> dict[str, str]:
@@ -111,26 +130,58 @@ class Run:
         reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
         return reasons | unknown_targets(self.bound_case) | dict(self.left_open)
 
-    def with_decided(self, simulated: tuple[TargetCheck, ...], when_slow: Mapping[str, float]) -> "Run":
+    def with_decided(
+        self, simulated: tuple[TargetCheck, ...], when_slow: Mapping[str, float]
+    ) -> "Run":
         """The run with what simulation found for some targets; ``when_slow``: their shares of the limit at the slow end of what was measured."""
         if not self.shares:
             return replace(self, simulated=simulated)
-        found = {check.name: float(Fraction(check.metric.value) / check.limit) for check in simulated}
+        found = {
+            check.name: float(Fraction(check.metric.value) / check.limit) for check in simulated
+        }
         slow = {**self.slow, **when_slow} if self.slow else {}
-        return replace(self, simulated=simulated, shares={**self.shares, **found}, slow=slow, fast={**self.fast, **found} if self.fast else {})
+        return replace(
+            self,
+            simulated=simulated,
+            shares={**self.shares, **found},
+            slow=slow,
+            fast={**self.fast, **found} if self.fast else {},
+        )
 
     def with_open(self, reasons: Mapping[str, str]) -> "Run":
         """The run with some targets left undecided, each with the reason."""
-        shares, slow, fast = ({name: share for name, share in of.items() if name not in reasons} for of in (self.shares, self.slow, self.fast))
+        shares, slow, fast = (
+            {name: share for name, share in of.items() if name not in reasons}
+            for of in (self.shares, self.slow, self.fast)
+        )
         return replace(self, left_open=reasons, shares=shares, slow=slow, fast=fast)
 
     @property
     def state(self) -> State:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
-        if self.shares and not any(abs(share - 1) < CLOSE for share in (*(self.slow or self.shares).values(), *self.fast.values())):
-            return "fails" if self.missed else "unknown" if self.unjudged else "in part" if self.missed_when_slow else "passes"
+        if self.shares and not any(
+            abs(share - 1) < CLOSE
+            for share in (*(self.slow or self.shares).values(), *self.fast.values())
+        ):
+            return (
+                "fails"
+                if self.missed
+                else "unknown"
+                if self.unjudged
+                else "in part"
+                if self.missed_when_slow
+                else "passes"
+            )
         met = [check.met for check in self.checks]
-        return "fails" if False in met else "unknown" if self.unknown else "in part" if None in met else "passes"
+        return (
+            "fails"
+            if False in met
+            else "unknown"
+            if self.unknown
+            else "in part"
+            if None in met
+            else "passes"
+        )
 
     @property
     def passes(self) -> bool:
@@ -160,7 +211,9 @@ class Run:
     @property
     def worst(self) -> Fraction | float:
         """The largest metric over its limit: above one it fails. A wait without end says less of how far it is off than the load."""
-        return max((share for share in self._shares.values() if share < math.inf), default=Fraction(0))
+        return max(
+            (share for share in self._shares.values() if share < math.inf), default=Fraction(0)
+        )
 
     def share(self, name: str) -> Fraction | float:
         """How much of its limit a metric takes up, as measurements predict."""
@@ -169,12 +222,16 @@ class Run:
     @property
     def _shares(self) -> Mapping[str, Fraction | float]:
         """How much of its limit each metric takes up, as measurements predict."""
-        return self.shares or {check.name: Fraction(check.metric.value) / check.limit for check in self.checks}
+        return self.shares or {
+            check.name: Fraction(check.metric.value) / check.limit for check in self.checks
+        }
 
 
 def _over(shares: Mapping[str, Fraction | float]) -> tuple[str, ...]:
     """The conditions that are missed; at a load of 1 the queue already grows."""
-    return tuple(name for name, share in shares.items() if share > 1 + CLOSE or (name == LOAD and share >= 1))
+    return tuple(
+        name for name, share in shares.items() if share > 1 + CLOSE or (name == LOAD and share >= 1)
+    )
 
 
 @dataclass(frozen=True)
@@ -219,22 +276,43 @@ class Configuration:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """What it competes with: its own batch, the smallest, the busiest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
-        ends = [self.window.least, *(batch for batch in self.ends if batch >= self.window.least)] if self.window else []
-        by_batch = {run.batch: run for run in (self.run, *map(self._at, ends), self.largest) if run and run.passes}
+        ends = (
+            [self.window.least, *(batch for batch in self.ends if batch >= self.window.least)]
+            if self.window
+            else []
+        )
+        by_batch = {
+            run.batch: run
+            for run in (self.run, *map(self._at, ends), self.largest)
+            if run and run.passes
+        }
         return tuple(by_batch[batch] for batch in sorted(by_batch))
 
     def _at(self, batch: int) -> Run:
-        return self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
+        return (
+            self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
+        )
 
 
-def evaluate(cases: Sequence[BoundCase], listed: bool, track: Track = untracked) -> list[Configuration]:
+def evaluate(
+    cases: Sequence[BoundCase], listed: bool, track: Track = untracked
+) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
     cases = [bound_case.between_corners() for bound_case in cases]
     screenings = screen(cases)
-    ranged = [place for place, bound_case in enumerate(cases) if screenings[place] is None and bound_case.box]
-    for place, screening in zip(ranged, screen_ranges([cases[place] for place in ranged], with_inputs), strict=True):
+    ranged = [
+        place
+        for place, bound_case in enumerate(cases)
+        if screenings[place] is None and bound_case.box
+    ]
+    for place, screening in zip(
+        ranged, screen_ranges([cases[place] for place in ranged], with_inputs), strict=True
+    ):
         screenings[place] = screening
-    return [_evaluated(bound_case, listed, screenings[i]) for i, bound_case in enumerate(track(cases, "judging configurations"))]
+    return [
+        _evaluated(bound_case, listed, screenings[i])
+        for i, bound_case in enumerate(track(cases, "judging configurations"))
+    ]
 
 
 def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None) -> Configuration:
@@ -247,8 +325,20 @@ def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None)
         return Configuration(run, batches, chosen)
     changes = {} if chosen or screening.batch == 1 else {"batch": screening.batch}
     changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
-    run = Run(label(bound_case), bound_case, tuple(changes.items()), screening.values[screening.batch], screening.shares, screening.slow, screening.fast)
-    batches = None if listed or not screening.most else Window(screening.least, screening.most, screening.stopped_by)
+    run = Run(
+        label(bound_case),
+        bound_case,
+        tuple(changes.items()),
+        screening.values[screening.batch],
+        screening.shares,
+        screening.slow,
+        screening.fast,
+    )
+    batches = (
+        None
+        if listed or not screening.most
+        else Window(screening.least, screening.most, screening.stopped_by)
+    )
     return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
 
 
@@ -257,8 +347,17 @@ def label(bound_case: BoundCase) -> str:
     case = bound_case.case
     count = int(_served_devices(bound_case) * case.value("dp"))
     model = [bound_case.model.name] if bound_case.several_models and bound_case.model else []
-    device = [f"{f'{count} x ' if count > 1 else ''}{bound_case.hardware.name if bound_case.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *_layout(bound_case, count), *(f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES)])
+    device = [
+        f"{f'{count} x ' if count > 1 else ''}{bound_case.hardware.name if bound_case.hardware else 'no hardware'}"
+    ]
+    return ", ".join(
+        [
+            *model,
+            *device,
+            *_layout(bound_case, count),
+            *(f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES),
+        ]
+    )
 
 
 def _served_devices(bound_case: BoundCase) -> Fraction:
@@ -271,7 +370,14 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
         return Fraction(bound_case.case.value("served_devices"))
     except MissingInput as error:
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
-        raise InputError(Problem("select", "devices that prefill on their own (scheduling disaggregated) need a number", path=error.name, hint=hint)) from None
+        raise InputError(
+            Problem(
+                "select",
+                "devices that prefill on their own (scheduling disaggregated) need a number",
+                path=error.name,
+                hint=hint,
+            )
+        ) from None
 
 
 def _layout(bound_case: BoundCase, count: int) -> list[str]:
@@ -280,7 +386,11 @@ def _layout(bound_case: BoundCase, count: int) -> list[str]:
     disaggregated = bound_case.assumptions["scheduling"] == "disaggregated"
     compared = "attention_dp" in bound_case.given  # every layout sets it
     plain = [f"tp {case.value('tp')}"] if count > 1 and (disaggregated or compared) else []
-    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if disaggregated else []
+    prefill = (
+        [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
+        if disaggregated
+        else []
+    )
     return [*(degrees(bound_case) or plain), *prefill]
 
 
@@ -293,7 +403,10 @@ def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> 
 
 def with_inputs(bound_case: BoundCase, **changes: Any) -> BoundCase:
     """The same configuration with some inputs at other values."""
-    same = {name: getattr(bound_case, name) for name in ("assumptions", "several_models", "varied", "search_inside")}
+    same = {
+        name: getattr(bound_case, name)
+        for name in ("assumptions", "several_models", "varied", "search_inside")
+    }
     return replace(variant(bound_case, **changes), **same)
 
 

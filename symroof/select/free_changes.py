@@ -38,7 +38,13 @@ class FreeChange:
     def text(self) -> str:
         """The value, and the batch and the copies that it then has."""
         if self.value is None:
-            end = "even at 1" if self.name in SHARES else f"up to {max(DEGREES)}" if self.name == "tp" else f"up to {FURTHEST:,} times as much"
+            end = (
+                "even at 1"
+                if self.name in SHARES
+                else f"up to {max(DEGREES)}"
+                if self.name == "tp"
+                else f"up to {FURTHEST:,} times as much"
+            )
             return f"no value is enough at any batch and number of replicas, {end}"
         beside = f"{self.copies:,} replica{'s' * (self.copies != 1)}, batch {self.batch:,}"
         return f"{'' if self.name == 'tp' else 'at least '}{Result(self.now.symbol, self.value).plain()} ({beside})"
@@ -46,7 +52,11 @@ class FreeChange:
 
 def are_free(run: Run) -> bool:
     """Whether the batch of a configuration, and at an arrival rate its copies, are what others allow."""
-    return bool(run.shares) and "batch" not in run.own.given and ("arrival_rate" not in run.own.given or "dp" not in run.own.given)
+    return (
+        bool(run.shares)
+        and "batch" not in run.own.given
+        and ("arrival_rate" not in run.own.given or "dp" not in run.own.given)
+    )
 
 
 def free_changes(run: Run) -> tuple[FreeChange, ...]:
@@ -68,7 +78,10 @@ def _changes(own: BoundCase) -> Iterator[FreeChange]:
     if own.case.value("tp") in (1, *DEGREES):
         now = own.case.value("tp")
         found = _judged(own, "tp", [Fraction(n) for n in DEGREES if n > now])
-        yield FreeChange(own.result("tp"), *next(((value, *passing) for value, passing in found if passing), (None,)))
+        yield FreeChange(
+            own.result("tp"),
+            *next(((value, *passing) for value, passing in found if passing), (None,)),
+        )
 
 
 def _least(own: BoundCase, name: str) -> FreeChange:
@@ -99,7 +112,9 @@ def _rounded(value: Fraction) -> Fraction:
     return near if near >= value else near + Fraction(10) ** (int(text.partition("e")[2]) - DIGITS)
 
 
-def _judged(own: BoundCase, name: str, values: Sequence[Fraction]) -> list[tuple[Fraction, tuple[int, int] | None]]:
+def _judged(
+    own: BoundCase, name: str, values: Sequence[Fraction]
+) -> list[tuple[Fraction, tuple[int, int] | None]]:
     """Each value with the batch and the copies that pass with it; None where none do. Values that the case cannot have are left out."""
     cases: list[tuple[Fraction, BoundCase]] = []
     for value in values:
@@ -108,4 +123,7 @@ def _judged(own: BoundCase, name: str, values: Sequence[Fraction]) -> list[tuple
         except InputError:
             continue
     screened = screen([bound_case for _, bound_case in cases])
-    return [(value, (s.batch, s.copies or 1) if s is not None and s.passes else None) for (value, _), s in zip(cases, screened, strict=True)]
+    return [
+        (value, (s.batch, s.copies or 1) if s is not None and s.passes else None)
+        for (value, _), s in zip(cases, screened, strict=True)
+    ]

@@ -79,7 +79,11 @@ def _headroom(load: _Load, name: str) -> Headroom | None:
         if first == 0:
             return None
         low, high, turn = float(points[first - 1]), float(points[first]), turn + 1
-    names = {load.limits[metric][0]: None for metric, state in load.broken(name, np.array([high])).items() if state[0]}
+    names = {
+        load.limits[metric][0]: None
+        for metric, state in load.broken(name, np.array([high])).items()
+        if state[0]
+    }
     return Headroom(name, low, (LOAD,) if LOAD in names else tuple(names))
 
 
@@ -89,9 +93,18 @@ class _Load:
     def __init__(self, run: Run, bound_case: BoundCase, names: Sequence[str]) -> None:
         self.bound_case = bound_case
         self.now = {name: float(bound_case.case.value(name)) for name in names}
-        self.limits = {metric: limit for metric, limit in _limits(bound_case).items() if limit[0] not in run.missed}
+        self.limits = {
+            metric: limit
+            for metric, limit in _limits(bound_case).items()
+            if limit[0] not in run.missed
+        }
         solved = "batch" in dict(run.changes)
-        self.batch = _Batch(bound_case, names, run.batch, self.limits[ITL][1] if solved and ITL in self.limits else math.inf)
+        self.batch = _Batch(
+            bound_case,
+            names,
+            run.batch,
+            self.limits[ITL][1] if solved and ITL in self.limits else math.inf,
+        )
         self.function = compile(list(self.limits), [*names, "batch"], bound_case)
 
     def broken(self, name: str, points: Array) -> dict[str, Array]:
@@ -99,23 +112,34 @@ class _Load:
         inputs = {**self.now, name: points}
         columns = self.function.codes(*inputs.values(), self.batch(inputs, points.shape))
         limits = (limit for _, limit in self.limits.values())
-        return {metric: ~_within(column, limit) for metric, column, limit in zip(self.limits, columns, limits, strict=True)}
+        return {
+            metric: ~_within(column, limit)
+            for metric, column, limit in zip(self.limits, columns, limits, strict=True)
+        }
 
 
 class _Batch:
     """The requests that decode as an input changes: no more than now, than fit, and than meet the ITL target, which they do the slower the more they are."""
 
-    def __init__(self, bound_case: BoundCase, names: Sequence[str], most: float, limit: float) -> None:
+    def __init__(
+        self, bound_case: BoundCase, names: Sequence[str], most: float, limit: float
+    ) -> None:
         self.most, self.limit = most, limit
         self.capacity = compile(["concurrency"], names, bound_case)
-        self.step: Compiled | None = compile([ITL], [*names, "batch"], bound_case) if limit < math.inf else None
+        self.step: Compiled | None = (
+            compile([ITL], [*names, "batch"], bound_case) if limit < math.inf else None
+        )
 
     def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
-        high = np.floor(np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most))
+        high = np.floor(
+            np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most)
+        )
         step, limit = self.step, self.limit
         if step is None or _within(step.codes(*inputs.values(), high)[0], limit).all():
             return np.asarray(high)
-        in_time = largest_whole(lambda batch: _within(step.codes(*inputs.values(), batch)[0], limit), high)
+        in_time = largest_whole(
+            lambda batch: _within(step.codes(*inputs.values(), batch)[0], limit), high
+        )
         return np.asarray(np.maximum(in_time, 1))  # at least one decodes, in time or not
 
 
@@ -141,7 +165,11 @@ def expected_copies(run: Run) -> int:
 
     def enough(copies: int) -> bool:
         there = with_inputs(run.own, **{**changes, "dp": copies})
-        return all(condition.holds(there.case) for condition in constraints(there) if condition.name not in run.missed)
+        return all(
+            condition.holds(there.case)
+            for condition in constraints(there)
+            if condition.name not in run.missed
+        )
 
     return 1 + bisect_left(range(1, run.copies), True, key=enough)
 
@@ -151,14 +179,20 @@ def expected_batch(run: Run) -> int:
     if "batch" not in dict(run.changes):
         return run.batch
     limits = _limits(run.own)
-    return int(_Batch(run.own, ["dp"], math.inf, limits[ITL][1] if ITL in limits else math.inf)({"dp": 1.0}, (1,))[0])
+    return int(
+        _Batch(run.own, ["dp"], math.inf, limits[ITL][1] if ITL in limits else math.inf)(
+            {"dp": 1.0}, (1,)
+        )[0]
+    )
 
 
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
     """Each metric with its condition and limit; a load of 1 is already too much."""
     case = bound_case.case
     limits: dict[str, tuple[str, float]] = (
-        {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.has_value("fits") else {}
+        {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))}
+        if case.has_value("fits")
+        else {}
     )
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)

@@ -27,7 +27,9 @@ MEDIAN_OFF = 3
 """How far a mean may be above the limit of a median: few long waits raise the one alone."""
 
 
-def decide(ranked: Sequence[Configuration], percentiles: Mapping[str, str], track: Track = untracked) -> list[Configuration]:
+def decide(
+    ranked: Sequence[Configuration], percentiles: Mapping[str, str], track: Track = untracked
+) -> list[Configuration]:
     """The configurations, in the same order, with the targets of a percentile decided by simulation.
 
     ``percentiles``: target -> its statistic. One that closed forms leave is simulated as it is, and where it misses with more replicas if their number
@@ -42,7 +44,14 @@ def decide(ranked: Sequence[Configuration], percentiles: Mapping[str, str], trac
             decided.append(_decided(configuration, percentiles))
             simulated, passed = simulated + 1, passed + (decided[-1].state == "passes")
         else:
-            decided.append(replace(configuration, run=_undecided(configuration.run, percentiles), window=None, ends={}))
+            decided.append(
+                replace(
+                    configuration,
+                    run=_undecided(configuration.run, percentiles),
+                    window=None,
+                    ends={},
+                )
+            )
     return decided
 
 
@@ -77,29 +86,53 @@ def _attempts(configuration: Configuration) -> Iterator[Run]:
     if "arrival_rate" in run.own.given:
         if "dp" not in run.own.given:
             more = sorted({math.ceil(run.copies * times) for times in MORE_COPIES} - {run.copies})
-            yield from (replace(run, changes=tuple({**dict(run.changes), "dp": copies}.items()), quick={}, shares={}, slow={}, fast={}) for copies in more)
+            yield from (
+                replace(
+                    run,
+                    changes=tuple({**dict(run.changes), "dp": copies}.items()),
+                    quick={},
+                    shares={},
+                    slow={},
+                    fast={},
+                )
+                for copies in more
+            )
     elif not configuration.chosen:
         smaller = {run.batch >> halved for halved in range(1, SMALLER + 1)} - {0}
-        yield from (at_batch(replace(run, shares={}), batch) for batch in sorted(smaller, reverse=True))
+        yield from (
+            at_batch(replace(run, shares={}), batch) for batch in sorted(smaller, reverse=True)
+        )
 
 
 def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
     """The run with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
     case = run.bound_case
     found = slow = _figures(case, percentiles)
-    if all(value <= case.targets[name] for name, value in found.items()) and case.slow_end is not case:
+    if (
+        all(value <= case.targets[name] for name, value in found.items())
+        and case.slow_end is not case
+    ):
         slow = _figures(case.slow_end, percentiles)
     checks = []
     for name, statistic in percentiles.items():
         limit = case.targets[name]
         met = False if found[name] > limit else True if slow[name] <= limit else None
-        symbol = replace(case.case.theory.symbol(metric_of(name, case.case) or f"loaded_{name}"), digits=3)
+        symbol = replace(
+            case.case.theory.symbol(metric_of(name, case.case) or f"loaded_{name}"), digits=3
+        )
         checks.append(TargetCheck(name, Result(symbol, found[name]), limit, met, statistic))
-    return run.with_decided(tuple(checks), {name: float(value / case.targets[name]) for name, value in slow.items()})
+    return run.with_decided(
+        tuple(checks), {name: float(value / case.targets[name]) for name, value in slow.items()}
+    )
 
 
 def _undecided(run: Run, percentiles: Mapping[str, str]) -> Run:
-    return run.with_open({name: f"its {statistic} was not simulated: enough configurations before it pass" for name, statistic in percentiles.items()})
+    return run.with_open(
+        {
+            name: f"its {statistic} was not simulated: enough configurations before it pass"
+            for name, statistic in percentiles.items()
+        }
+    )
 
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:
@@ -108,11 +141,18 @@ def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fract
     if found is None or any(run.requests.refused.any() for run in found.runs):
         return dict.fromkeys(percentiles, Fraction(10**9))
     summary = found.summary
-    return {name: Fraction(summary[name][statistic].value) for name, statistic in percentiles.items()}
+    return {
+        name: Fraction(summary[name][statistic].value) for name, statistic in percentiles.items()
+    }
 
 
 def _simulation(case: BoundCase) -> Simulation | None:
     try:
-        return simulate(case, requests=max(REQUESTS, 20 * int(case.number("batch"))) if "arrival_rate" not in case.given else None)
+        return simulate(
+            case,
+            requests=max(REQUESTS, 20 * int(case.number("batch")))
+            if "arrival_rate" not in case.given
+            else None,
+        )
     except InputError:
         return None

@@ -92,21 +92,37 @@ def required_changes(bound_case: BoundCase, among: Collection[str] = LEVERS) -> 
     """
     asked = constraints(bound_case)
     missed = [c for c in asked if not c.holds(bound_case.case)]
-    flipping = flips(bound_case, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
+    flipping = flips(
+        bound_case, tuple(among), {c.name for c in missed}, waits=True
+    )  # what holds now flips for the worse: nothing is lacking there
     moving = [name for name in LEVERS if name in among and _moves(name, missed, bound_case.case)]
-    levers = [_lever(name, asked, [f for f in flipping if f.name == name], bound_case) for name in moving]
+    levers = [
+        _lever(name, asked, [f for f in flipping if f.name == name], bound_case) for name in moving
+    ]
     return tuple(
         lever
         for lever in levers
-        if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, bound_case))
+        if lever.flip
+        or lever.cures
+        or lever.stuck
+        or lever.unsolved
+        or (lever.now.symbol.counted and _solvable(lever.name, asked, bound_case))
     )
 
 
-def _lever(name: str, asked: list[Constraint], flipping: list[Flip], bound_case: BoundCase) -> Lever:
+def _lever(
+    name: str, asked: list[Constraint], flipping: list[Flip], bound_case: BoundCase
+) -> Lever:
     missed = [c for c in asked if not c.holds(bound_case.case)]
     moved = [c for c in missed if _moves(name, [c], bound_case.case)]
-    cures = {c.name: next(f for f in flipping if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in flipping)}
-    good = next((f for f in flipping if f.good), None) or _first_that_does(name, missed, asked, bound_case)
+    cures = {
+        c.name: next(f for f in flipping if f.condition == c.name and f.holds)
+        for c in moved
+        if any(f.condition == c.name and f.holds for f in flipping)
+    }
+    good = next((f for f in flipping if f.good), None) or _first_that_does(
+        name, missed, asked, bound_case
+    )
     value = _sufficient(asked, bound_case.case, good) if good else None
     others = [] if good else [c for c in moved if c.name not in cures]
     ends = {c.name: _end(c, name, bound_case) for c in others}
@@ -116,23 +132,34 @@ def _lever(name: str, asked: list[Constraint], flipping: list[Flip], bound_case:
         good,
         value,
         tuple(cures.items()),
-        stuck=tuple((condition, end.metric) for condition, end in ends.items() if end and not end.met),
+        stuck=tuple(
+            (condition, end.metric) for condition, end in ends.items() if end and not end.met
+        ),
         breaks=tuple(n for n in last.wrong if n not in last.wrong_now) if last and not good else (),
         unsolved=tuple(c.name for c in others if _unsolved(c, name, ends[c.name], bound_case)),
     )
 
 
-def _unsolved(condition: Constraint, name: str, end: AtTheEnd | None, bound_case: BoundCase) -> bool:
+def _unsolved(
+    condition: Constraint, name: str, end: AtTheEnd | None, bound_case: BoundCase
+) -> bool:
     """Whether some value of a lever may meet a condition, and none is known: it is met at the lever's end, or all numbers that were tried are too few."""
     if end is not None:
         return end.met
-    return name == "tp" and condition.has_wait(bound_case.case) and None not in [_met(condition, bound_case.case, number) for number in tried(bound_case.case)]
+    return (
+        name == "tp"
+        and condition.has_wait(bound_case.case)
+        and None
+        not in [_met(condition, bound_case.case, number) for number in tried(bound_case.case)]
+    )
 
 
 def tried(case: Case) -> list[int]:
     """The next numbers of devices that can share out the heads: they are tried where the equation of a wait is not solved for them."""
     now = int(case.value("tp"))
-    return list(islice((n for n in range(now + 1, MOST_DEGREE) if case.can_split_heads(n)), MOST_TRIED))
+    return list(
+        islice((n for n in range(now + 1, MOST_DEGREE) if case.can_split_heads(n)), MOST_TRIED)
+    )
 
 
 def _met(condition: Constraint, case: Case, number: int) -> bool | None:
@@ -143,19 +170,37 @@ def _met(condition: Constraint, case: Case, number: int) -> bool | None:
         return None
 
 
-def _first_that_does(name: str, missed: list[Constraint], asked: list[Constraint], bound_case: BoundCase) -> Flip | None:
+def _first_that_does(
+    name: str, missed: list[Constraint], asked: list[Constraint], bound_case: BoundCase
+) -> Flip | None:
     """The first number of devices that were tried with which everything holds, where a wait is missed."""
     case = bound_case.case
     waiting = next((c for c in missed if c.has_wait(case)), None)
     if name != "tp" or waiting is None:
         return None
     now = case.value(name)
-    number = next((Fraction(number) for number in tried(case) if all(_met(c, case, number) for c in asked)), None)
+    number = next(
+        (Fraction(number) for number in tried(case) if all(_met(c, case, number) for c in asked)),
+        None,
+    )
     if number is None:
         return None
     last = max((Fraction(other) for other in tried(case) if other < number), default=now)
     wrong_now = tuple(c.name for c in missed)
-    return Flip(bound_case.result(name), waiting.name, True, number, number, last, True, (), (), wrong_now, lambda: (None, None, True), frozenset)
+    return Flip(
+        bound_case.result(name),
+        waiting.name,
+        True,
+        number,
+        number,
+        last,
+        True,
+        (),
+        (),
+        wrong_now,
+        lambda: (None, None, True),
+        frozenset,
+    )
 
 
 def _moves(name: str, asked: list[Constraint], case: Case) -> bool:
@@ -165,7 +210,11 @@ def _moves(name: str, asked: list[Constraint], case: Case) -> bool:
 
 def _solvable(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether it is known that no number of something counted does: links may not be given."""
-    return all(c.solution(name, bound_case) is not None for c in asked if _moves(name, [c], bound_case.case))
+    return all(
+        c.solution(name, bound_case) is not None
+        for c in asked
+        if _moves(name, [c], bound_case.case)
+    )
 
 
 @dataclass(frozen=True)
@@ -178,16 +227,27 @@ class AtTheEnd:
 
 def _end(condition: Constraint, name: str, bound_case: BoundCase) -> AtTheEnd | None:
     """A condition with a lever at its end, a share at one, anything else without end; None where it has no end, or is there."""
-    if bound_case.case.theory.symbol(name).counted or (name in SHARES and bound_case.case.value(name) == 1):
+    if bound_case.case.theory.symbol(name).counted or (
+        name in SHARES and bound_case.case.value(name) == 1
+    ):
         return None
-    there = bound_case.case.changed({name: Fraction(1) if name in SHARES else bound_case.case.value(name) * ENDLESS})
+    there = bound_case.case.changed(
+        {name: Fraction(1) if name in SHARES else bound_case.case.value(name) * ENDLESS}
+    )
     try:
         met = condition.holds(there)
         flags = () if bound_case.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
         metric = bound_case.case.theory.symbol(condition.metric)
         if not there.has_value(condition.metric):
             return AtTheEnd(None, met)
-        return AtTheEnd(Result(metric, there.value(condition.metric), flags=flags if bound_case.case.theory.timed(condition.metric) else ()), met)
+        return AtTheEnd(
+            Result(
+                metric,
+                there.value(condition.metric),
+                flags=flags if bound_case.case.theory.timed(condition.metric) else (),
+            ),
+            met,
+        )
     except NoValue:
         return None
 
@@ -203,14 +263,18 @@ def combined_change(bound_case: BoundCase) -> dict[str, Result] | None:
         here = _moved(bound_case, moved)
         if condition.holds(here.case):
             continue
-        cure = next((f for name in BOUGHT for f in flips(here, (name,), {condition.name}) if f.holds), None)
+        cure = next(
+            (f for name in BOUGHT for f in flips(here, (name,), {condition.name}) if f.holds), None
+        )
         if cure is None:
             return None
         moved[cure.name] = _sufficient([condition], here.case, cure)
     there = _moved(bound_case, moved)
     if not all(c.holds(there.case) for c in constraints(bound_case)):
         return None
-    return {name: Result(bound_case.case.theory.symbol(name), value) for name, value in moved.items()}
+    return {
+        name: Result(bound_case.case.theory.symbol(name), value) for name, value in moved.items()
+    }
 
 
 def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
@@ -220,7 +284,11 @@ def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
 def _sufficient(asked: list[Constraint], case: Case, flip: Flip) -> Fraction:
     """A crossing at which the conditions hold: a root of 40 digits may lie a hair short."""
     there = case.changed({flip.name: flip.value})
-    return flip.value if all(c.holds(there) for c in asked) else flip.value * (1 + NUDGE if flip.up else 1 - NUDGE)
+    return (
+        flip.value
+        if all(c.holds(there) for c in asked)
+        else flip.value * (1 + NUDGE if flip.up else 1 - NUDGE)
+    )
 
 
 def margins(bound_case: BoundCase, among: Iterable[str] = LEVERS) -> tuple[Margin, ...]:
@@ -249,10 +317,20 @@ def _nearest(name: str, tightest: list[Constraint], bound_case: BoundCase) -> It
     nearest: dict[bool, Flip] = {}
     case, counted = bound_case.case, bound_case.case.theory.symbol(name).counted
     for condition in tightest:
-        if nearest and not counted and not any(condition.name in flip.wrong for flip in nearest.values()):
+        if (
+            nearest
+            and not counted
+            and not any(condition.name in flip.wrong for flip in nearest.values())
+        ):
             continue
         for flip in flips(bound_case, (name,), {condition.name}, waits=True):
-            if flip.ruins and (flip.up not in nearest or (flip.distance or 0) < (nearest[flip.up].distance or 0)):
+            if flip.ruins and (
+                flip.up not in nearest or (flip.distance or 0) < (nearest[flip.up].distance or 0)
+            ):
                 nearest[flip.up] = flip
     waiting = [c for c in tightest if counted and c.has_wait(case)]
-    return (flip for flip in nearest.values() if all(c.holds(case.changed({name: flip.last})) for c in waiting))
+    return (
+        flip
+        for flip in nearest.values()
+        if all(c.holds(case.changed({name: flip.last})) for c in waiting)
+    )

@@ -37,13 +37,18 @@ VALUES = (
 """What configurations are compared by, besides the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-WITHOUT_QUEUE = tuple(("sustained_itl", reading, "time_outside_steps") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
+WITHOUT_QUEUE = tuple(
+    ("sustained_itl", reading, "time_outside_steps")
+    for reading in ("prompt_prefill_time", "mix_prompt_prefill_time")
+)
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
 
-SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) | {*DEGREES, "prefill_devices", "chunk"}
+SHARED = frozenset(
+    symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]
+) | {*DEGREES, "prefill_devices", "chunk"}
 """Inputs that may differ between configurations of one function: degrees where they lead to one theory."""
 
 
@@ -111,30 +116,53 @@ class ConfigurationGroup:
         self.cases = cases
         first = cases[0].case
         self.size = len(cases)
-        self.targets = {name: limit for name, limit in cases[0].targets.items() if first.has(PRICE) or name not in PRICED}
+        self.targets = {
+            name: limit
+            for name, limit in cases[0].targets.items()
+            if first.has(PRICE) or name not in PRICED
+        }
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
         self.unqueued = WITHOUT_QUEUE[has_mix(cases[0].given)]
-        self.ends = [{} if c.changed_case else {name: slow_first(ends, name) for name, ends in c.box.items()} for c in cases]
+        self.ends = [
+            {} if c.changed_case else {name: slow_first(ends, name) for name, ends in c.box.items()}
+            for c in cases
+        ]
         self.ranged = frozenset().union(*self.ends)
-        self.differing = [name for name in dict.fromkeys((*first.given, *first.numbers)) if name in SHARED & used and self._differs(name)]
+        self.differing = [
+            name
+            for name in dict.fromkeys((*first.given, *first.numbers))
+            if name in SHARED & used and self._differs(name)
+        ]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.expected = self._numbers()
-        self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
-        uneven = COMPUTE in self.ranged and first.theory.assumptions["scheduling"] == "disaggregated"
+        self.slow, self.fast = (
+            self._numbers(end) if self.ranged else self.expected for end in (0, 1)
+        )
+        uneven = (
+            COMPUTE in self.ranged and first.theory.assumptions["scheduling"] == "disaggregated"
+        )
         self.worst = [self.slow, *([self._numbers(0, compute=1)] if uneven else [])]
-        self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
+        self.limits = {
+            name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets
+        }
         self.metrics = {name: metrics_of(name, first)[0] for name in self.targets}
         compared = (*VALUES, *(AT_A_RATE.values() if self.rate else ()), *self.metrics.values())
-        plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
+        plain = [
+            name for name in compared if self._has(name) and not (self.rate and name == QUEUED)
+        ]
         quick = tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else []))))
         self.compiled = self._compiled_with_waits((*quick, *ROOM))
         self.quick = self._part_of(quick)
         self.rising = self._part_of(self.unqueued)  # bisections work these out dozens of times
-        self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.queued = (
+            self._wait(QUEUED) if self.rate else self.quick
+        )  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         ones = np.ones(self.size)
-        self.usable, self.capacity = self._called(self.compiled.only(ROOM), ROOM, ones, ones, self.expected).values()
+        self.usable, self.capacity = self._called(
+            self.compiled.only(ROOM), ROOM, ones, ones, self.expected
+        ).values()
 
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or not prices_move(name)
@@ -143,21 +171,34 @@ class ConfigurationGroup:
         """Whether configurations have different numbers of an input, or one has a range of it."""
         first, *others = (c.case for c in self.cases)
         here = first.given.get(name), first.numbers.get(name)
-        return name in self.ranged or any((case.given.get(name), case.numbers.get(name)) != here for case in others)
+        return name in self.ranged or any(
+            (case.given.get(name), case.numbers.get(name)) != here for case in others
+        )
 
     def _numbers(self, end: int | None = None, compute: int | None = None) -> list[Array]:
         """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one;
         that of compute at an end of its own, if there is one."""
         at = {COMPUTE: end if compute is None else compute}
 
-        def number(bound_case: BoundCase, ends: Mapping[str, tuple[Fraction, Fraction]], name: str) -> float:
+        def number(
+            bound_case: BoundCase, ends: Mapping[str, tuple[Fraction, Fraction]], name: str
+        ) -> float:
             place = at.get(name, end)
-            return _number(bound_case.case, name) if place is None or name not in ends else float(ends[name][place])
+            return (
+                _number(bound_case.case, name)
+                if place is None or name not in ends
+                else float(ends[name][place])
+            )
 
-        return [np.array([number(c, ends, name) for c, ends in zip(self.cases, self.ends, strict=True)]) for name in self.differing]
+        return [
+            np.array([number(c, ends, name) for c, ends in zip(self.cases, self.ends, strict=True)])
+            for name in self.differing
+        ]
 
     def _compiled(self, names: Sequence[str]) -> Compiled:
-        return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
+        return compile_alike(
+            names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ()
+        )
 
     def _compiled_with_waits(self, names: Sequence[str]) -> Compiled:
         """Together with the TTFT and its waits, where prefill keeps up at some batch: they share most of their formulas."""
@@ -168,9 +209,15 @@ class ConfigurationGroup:
 
     def _part_of(self, names: Sequence[str]) -> Function:
         part = self.compiled.only(names)
-        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers) if numbers else self._worst(part, names, batch, copies)
+        return lambda batch, copies, numbers=None: (
+            self._called(part, names, batch, copies, numbers)
+            if numbers
+            else self._worst(part, names, batch, copies)
+        )
 
-    def _worst(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
+    def _worst(
+        self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array
+    ) -> dict[str, Array]:
         """The largest values at the slow end; where prefills have devices of their own, also with fast prefills, which keep more requests decoding."""
         each = [self._called(compiled, names, batch, copies, numbers) for numbers in self.worst]
         return {name: np.maximum.reduce([values[name] for values in each]) for name in names}
@@ -181,9 +228,20 @@ class ConfigurationGroup:
             return self._part_of((name,))
         return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
 
-    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
+    def _called(
+        self,
+        compiled: Compiled,
+        names: Sequence[str],
+        batch: Array,
+        copies: Array,
+        numbers: list[Array],
+    ) -> dict[str, Array]:
         """Quantities at a batch and a number of copies of each configuration, or at several of each, those of one in a row."""
-        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *(self._for_each(number, batch) for number in numbers)]
+        arguments = [
+            batch.astype(float),
+            *([copies.astype(float)] if self.open_copies else []),
+            *(self._for_each(number, batch) for number in numbers),
+        ]
         return dict(zip(names, compiled.codes(*arguments), strict=True))
 
     def _for_each(self, of_each: Array, places: Array) -> Array:
@@ -205,18 +263,33 @@ class ConfigurationGroup:
         least = self._least(tried, copies) if passing.any() else tried
         expected, fast = waits, waits
         if self.ranged:
-            expected, fast = (self._waits(judged, copies, numbers) for numbers in (self.expected, self.fast))
+            expected, fast = (
+                self._waits(judged, copies, numbers) for numbers in (self.expected, self.fast)
+            )
         busiest = self._busiest(least, tried, copies)
         ends = (("judged", judged), ("least", least), ("busiest", busiest), ("most", tried))
-        places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
+        places = {
+            name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends
+        }
         shares = self._shares(places["judged"])
         slowest = self._shares({**self.quick(judged, copies), **waits}) if self.ranged else {}
-        fastest = self._shares({**self.quick(judged, copies, self.fast), **fast}) if self.ranged else {}
-        beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
+        fastest = (
+            self._shares({**self.quick(judged, copies, self.fast), **fast}) if self.ranged else {}
+        )
+        beyond = {MEMORY: most + 1 > self.capacity} | {
+            name: ~met for name, met in self._limited(most + 1).items()
+        }
         made = []
         for i in range(self.size):
             batches = {int(at[i]): name for name, at in reversed(ends)}
-            values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
+            values = {
+                batch: {
+                    key: float(column[i])
+                    for key, column in places[name].items()
+                    if not math.isnan(column[i])
+                }
+                for batch, name in batches.items()
+            }
             found = int(copies[i]) if self.open_copies and borne[i] else None
             made.append(
                 Screening(
@@ -234,7 +307,9 @@ class ConfigurationGroup:
             )
         return made
 
-    def _waits(self, batch: Array, copies: Array, numbers: list[Array] | None = None) -> dict[str, Array]:
+    def _waits(
+        self, batch: Array, copies: Array, numbers: list[Array] | None = None
+    ) -> dict[str, Array]:
         """The TTFT with its waits at an arrival rate; without a rate there are none."""
         return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
 
@@ -243,7 +318,14 @@ class ConfigurationGroup:
         alone = self._met(self.quick(np.ones(self.size), copies))
         if alone.all():
             return np.ones(self.size)
-        return np.where(alone, 1, last_whole(lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1) + 1)
+        return np.where(
+            alone,
+            1,
+            last_whole(
+                lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1
+            )
+            + 1,
+        )
 
     def _busiest(self, least: Array, most: Array, copies: Array) -> Array:
         """The batch between two with the most tokens per second, which fall again where requests leave a full budget less for prompts.
@@ -273,23 +355,40 @@ class ConfigurationGroup:
 
     def _unqueued(self, batch: Array) -> Array:
         """Whether what rises with the batch is within its limits."""
-        return np.asarray(np.logical_and.reduce([np.ones(len(batch), bool), *self._limited(batch).values()]))
+        return np.asarray(
+            np.logical_and.reduce([np.ones(len(batch), bool), *self._limited(batch).values()])
+        )
 
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
         at = self.rising(batch, np.ones(len(batch)))
         itl, reading, queueing = at.values()
         metrics = {"ttft": queueing + reading, "itl": itl}
-        return {name: self._within(metric, name) for name, metric in metrics.items() if name in self.limits}
+        return {
+            name: self._within(metric, name)
+            for name, metric in metrics.items()
+            if name in self.limits
+        }
 
     def _met(self, values: Mapping[str, Array]) -> Array:
         """Whether the targets on these values are met, and whether there is a steady state at the arrival rate."""
-        limited = [self._within(values[self.metrics[name]], name) for name in self.limits if self.metrics[name] in values]
+        limited = [
+            self._within(values[self.metrics[name]], name)
+            for name in self.limits
+            if self.metrics[name] in values
+        ]
         steady = [values[LOAD] < 1] if self.rate else []
-        return np.asarray(np.logical_and.reduce([*steady, *limited])) if steady or limited else np.ones(self.size, bool)
+        return (
+            np.asarray(np.logical_and.reduce([*steady, *limited]))
+            if steady or limited
+            else np.ones(self.size, bool)
+        )
 
     def _within(self, metric: Array, target: str) -> Array:
-        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
+        return np.asarray(
+            np.nan_to_num(metric, nan=np.inf)
+            <= self._for_each(self.limits[target], metric) * (1 + CLOSE)
+        )
 
     def _copies(self, batch: Array) -> Array:
         """The least number of copies that sustains the arrival rate within the targets: as many as the load asks for, more where the waits do.
@@ -297,7 +396,9 @@ class ConfigurationGroup:
         Where no number of them brings the TTFT within its target, those that sustain the rate: then that is what is missed, not the rate."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
-        copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
+        copies: Array = np.asarray(
+            np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1)
+        )
         if "ttft" not in self.limits:
             return copies
 
@@ -308,7 +409,13 @@ class ConfigurationGroup:
         enough = ~late(tried.ravel()).reshape(tried.shape)
         first, each = enough.argmax(axis=1), np.arange(self.size)
         short = np.where(first > 0, tried[each, first - 1], copies - 1)
-        more = last_whole(lambda more: late(self._for_each(short, more) + more), tried[each, first] - short - 1) + 1
+        more = (
+            last_whole(
+                lambda more: late(self._for_each(short, more) + more),
+                tried[each, first] - short - 1,
+            )
+            + 1
+        )
         return np.where(enough.any(axis=1), short + more, copies)
 
 
@@ -322,7 +429,12 @@ def _number(case: Case, name: str) -> float:
 
 def last_whole(holds: Callable[[Array], Array], high: Array) -> Array:
     """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so. Asked of several at once, those of one in a row."""
-    return np.asarray(largest_whole(lambda points: holds(np.maximum(points, 1).T.ravel()).reshape(points.shape[::-1]).T, high))
+    return np.asarray(
+        largest_whole(
+            lambda points: holds(np.maximum(points, 1).T.ravel()).reshape(points.shape[::-1]).T,
+            high,
+        )
+    )
 
 
 ARGUMENTS = SHARED | {"batch"}
@@ -347,7 +459,9 @@ def screen(cases: Sequence[BoundCase], own: bool = True) -> list[Screening | Non
     return results
 
 
-def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list[int], ConfigurationGroup]]:
+def _groups(
+    cases: Sequence[BoundCase], own: bool = True
+) -> Iterator[tuple[list[int], ConfigurationGroup]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[Any, frozenset[str]] = {}
@@ -355,7 +469,9 @@ def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list
     for place, bound_case in enumerate(cases):
         case = bound_case.case
         if under_load(case) and (bound_case.changed_case or bound_case.box.keys() <= EFFICIENCIES):
-            formulas = frozenset().union(*(names(tree) for tree in case.given.values() if not isinstance(tree, Num)))
+            formulas = frozenset().union(
+                *(names(tree) for tree in case.given.values() if not isinstance(tree, Num))
+            )
             if (id(case.theory), formulas) not in relevant:
                 relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
             used = relevant[id(case.theory), formulas]
@@ -364,11 +480,15 @@ def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list
                 for name, tree in case.given.items()
                 if name in used and name != PRICE
             )
-            moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
+            moved = tuple(
+                (name, None if name in ARGUMENTS else value) for name, value in case.numbers.items()
+            )
             unpriced = not case.has(PRICE) and bool(PRICED & bound_case.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
     for (*_, used), members in by_shape.items():
-        places = sorted(members, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
+        places = sorted(
+            members, key=lambda place: not cases[place].case.has(PRICE)
+        )  # the first one's formulas are those of all
         if not cases[places[0]].case.has_value("fits"):
             continue
         try:
@@ -386,7 +506,10 @@ class _FormulaNumbers:
 
     def __call__(self, tree: Expr) -> int:
         if id(tree) not in self._by_object:
-            self._by_object[id(tree)] = self._by_formula.setdefault(tree, len(self._by_formula)), tree
+            self._by_object[id(tree)] = (
+                self._by_formula.setdefault(tree, len(self._by_formula)),
+                tree,
+            )
         return self._by_object[id(tree)][0]
 
 
@@ -395,6 +518,15 @@ def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     return frozenset().union(
         *(
             theory.dependencies(name)
-            for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), *AT_A_RATE.values(), LOAD, *ROOM, *formulas)
+            for name in (
+                *VALUES,
+                *WITHOUT_QUEUE[0],
+                *WITHOUT_QUEUE[1],
+                *TARGET_METRICS.values(),
+                *AT_A_RATE.values(),
+                LOAD,
+                *ROOM,
+                *formulas,
+            )
         )
     )

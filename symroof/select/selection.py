@@ -14,7 +14,15 @@ from symroof.cases.request import request_of
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
-from symroof.select.candidates import NO_COUNTS, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
+from symroof.select.candidates import (
+    NO_COUNTS,
+    DeviceCounts,
+    degrees_of,
+    device_counts,
+    expand_layouts,
+    widen_hint,
+    with_candidates,
+)
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
 from symroof.theory.declarations import MissingInput
@@ -33,8 +41,13 @@ def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tup
     Raises:
         ValueError: a point with more or fewer criteria than ``larger`` does.
     """
-    signed = [tuple(value if more else -value for value, more in zip(point, larger, strict=True)) for point in points]
-    return tuple(i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed))
+    signed = [
+        tuple(value if more else -value for value, more in zip(point, larger, strict=True))
+        for point in points
+    ]
+    return tuple(
+        i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed)
+    )
 
 
 def _beats(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
@@ -73,7 +86,12 @@ MONEY = ("cost", "price", "fleet")
 WHOLE_DEVICES = ("price", "fleet")
 """Orders in which many are equally good, as a price is that of so many devices."""
 
-SHOWN = {"loaded_ttft": "TTFT", "sustained_itl": "ITL", "sustained_throughput_per_device": "token/s per device", "cost_per_mtok": "per million tokens"}
+SHOWN = {
+    "loaded_ttft": "TTFT",
+    "sustained_itl": "ITL",
+    "sustained_throughput_per_device": "token/s per device",
+    "cost_per_mtok": "per million tokens",
+}
 """The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""
@@ -141,15 +159,37 @@ class Selection:
         best = self.passing[0] if passing else None
         said = f"{passing:,} of {count:,} configuration{'s' * (count != 1)} pass{'es' * (1 in (passing, count))}"
         said += f"; first by {self.order}: {best.label}, batch {best.run.batch:,}" if best else ""
-        names = [(name, head) for name, head in SHOWN.items() if any(c.run.result(name) for c in self.configurations)]
+        names = [
+            (name, head)
+            for name, head in SHOWN.items()
+            if any(c.run.result(name) for c in self.configurations)
+        ]
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
         rows = []
         for c in self.configurations[:MOST_SHOWN]:
             results = [c.run.result(name) for name, _ in names]
-            values = [replace(result, low=None, high=None).plain(DIGITS) if result else "" for result in results]
-            rows.append([mark[c.state], c.label, f"{c.run.batch:,}", *values, ", ".join(dict.fromkeys((*c.run.missed_as_expected, *c.run.missed)))])
+            values = [
+                replace(result, low=None, high=None).plain(DIGITS) if result else ""
+                for result in results
+            ]
+            rows.append(
+                [
+                    mark[c.state],
+                    c.label,
+                    f"{c.run.batch:,}",
+                    *values,
+                    ", ".join(dict.fromkeys((*c.run.missed_as_expected, *c.run.missed))),
+                ]
+            )
         caption = f"the first {MOST_SHOWN} of {count:,}" if count > MOST_SHOWN else ""
-        return card([said], html_table(["", "configuration", "batch", *(head for _, head in names), "misses"], rows, caption))
+        return card(
+            [said],
+            html_table(
+                ["", "configuration", "batch", *(head for _, head in names), "misses"],
+                rows,
+                caption,
+            ),
+        )
 
     def target_name(self, target: str) -> str:
         """A target with the statistic that it is of, ``ttft p99``; a mean goes without saying."""
@@ -184,12 +224,21 @@ class Selection:
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
         at_corners = any(not c.run.own.search_inside for c in self.configurations)
-        return (*basis_lines(c.run.own for c in self.configurations), *(["over the ranges that are given: evaluated at their corners"] if at_corners else []))
+        return (
+            *basis_lines(c.run.own for c in self.configurations),
+            *(["over the ranges that are given: evaluated at their corners"] if at_corners else []),
+        )
 
     @property
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
-        aim = () if self.targets else ("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",)
+        aim = (
+            ()
+            if self.targets
+            else (
+                "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",
+            )
+        )
         return (
             *aim,
             *((widen_hint(self.study),) if len(self.configurations) == 1 else ()),
@@ -210,7 +259,10 @@ class Selection:
             case = c.run.own
             device = case.hardware.name if case.hardware else None
             if device not in best and case.case.has("price"):
-                best[device] = c, c.run.bound_case.over_list_prices(c.run.tested(ORDERS[self.order][0]))
+                best[device] = (
+                    c,
+                    c.run.bound_case.over_list_prices(c.run.tested(ORDERS[self.order][0])),
+                )
         highest = next((high for _, (_, high) in best.values()), Fraction(0))
         near = tuple(c for c, (low, _) in best.values() if low <= highest)
         return near if len(near) > 1 else ()
@@ -219,8 +271,16 @@ class Selection:
     def _overlapping(self) -> tuple[str, ...]:
         """That the prices found do not decide who is first."""
         first, *others = [c.label for c in self.overlap] or [""]
-        shown = [first, *others[:MOST_NAMED], *([f"{len(others) - MOST_NAMED:,} more"] if len(others) > MOST_NAMED else [])]
-        return (f"{', '.join(shown[:-1])} and {shown[-1]} overlap: the prices found do not decide",) if others else ()
+        shown = [
+            first,
+            *others[:MOST_NAMED],
+            *([f"{len(others) - MOST_NAMED:,} more"] if len(others) > MOST_NAMED else []),
+        ]
+        return (
+            (f"{', '.join(shown[:-1])} and {shown[-1]} overlap: the prices found do not decide",)
+            if others
+            else ()
+        )
 
     @property
     def _without_price(self) -> tuple[str, ...]:
@@ -229,9 +289,13 @@ class Selection:
             return ()
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
-        shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+        shown = ", ".join(names[:MOST_NAMED]) + (
+            f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        )
         return (
-            (f"no price of {shown} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",)
+            (
+                f"no price of {shown} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",
+            )
             if names
             else ()
         )
@@ -240,29 +304,46 @@ class Selection:
     def _one_layout(self) -> tuple[str, ...]:
         """Where copies are solved for an arrival rate and every instance has the same layout."""
         givens = [c.run.own.given for c in self.configurations]
-        if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
+        if (
+            any("arrival_rate" not in given or "dp" in given for given in givens)
+            or len({degrees_of(c.run.own) for c in self.configurations}) > 1
+        ):
             return ()
-        return ("every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",)
+        return (
+            "every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",
+        )
 
     @property
     def _own_budget(self) -> tuple[str, ...]:
         """Where an ITL is to be met and all configurations have the steps that the engine starts with: shorter ones may serve more within it."""
         owns = [c.run.own for c in self.configurations]
         if "itl" not in self.targets or any(
-            own.case.theory.assumptions["scheduling"] != "chunked" or "token_budget" not in own.given or {"chunk", "token_budget"} & own.request.values.keys()
+            own.case.theory.assumptions["scheduling"] != "chunked"
+            or "token_budget" not in own.given
+            or {"chunk", "token_budget"} & own.request.values.keys()
             for own in owns
         ):
             return ()
-        return ("steps have the engine's own token budget, and a smaller one may serve more within the ITL: --among chunk=256,512,2048 tries others",)
+        return (
+            "steps have the engine's own token budget, and a smaller one may serve more within the ITL: --among chunk=256,512,2048 tries others",
+        )
 
     @property
     def _full_steps(self) -> tuple[str, ...]:
         """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
         for c in self.passing[:1]:
             case = c.run.bound_case.case
-            if case.theory.assumptions["scheduling"] != "chunked" or has_mix(c.run.bound_case.given) or not case.has_value("most_prompts"):
+            if (
+                case.theory.assumptions["scheduling"] != "chunked"
+                or has_mix(c.run.bound_case.given)
+                or not case.has_value("most_prompts")
+            ):
                 continue
-            slots = case.value("most_prompts") * (case.value("slot_steps") + case.value("prompt_chunks")) * case.value("attention_dp")
+            slots = (
+                case.value("most_prompts")
+                * (case.value("slot_steps") + case.value("prompt_chunks"))
+                * case.value("attention_dp")
+            )
             if slots < c.run.batch:
                 return (
                     f"{c.label}: prompts fill the budget of {int(case.value('chunk')):,} tokens of every step from a batch of {math.ceil(slots):,} on, so that one of "
@@ -276,7 +357,13 @@ def nearest_misses(choice: Selection) -> list[Configuration]:
     return [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
 
 
-def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Selection:
+def select(
+    study: str | os.PathLike[str] | Study | None = None,
+    *,
+    among: Mapping[str, Any] | None = None,
+    by: str | None = None,
+    **case: Any,
+) -> Selection:
     """Every configuration of a study against memory and its targets.
 
     Args:
@@ -297,12 +384,20 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     Raises:
         InputError: an unknown name, an empty list of candidates, no model, more than 20,000 configurations.
     """
-    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, request_of(origin="given", **case) if case else None)
+    made = (
+        study
+        if isinstance(study, Study)
+        else Study(**case)
+        if study is None
+        else Study.load(study, request_of(origin="given", **case) if case else None)
+    )
     rest, counts = device_counts(among or {})
     return select_from(with_candidates(made, rest), by, counts=counts)
 
 
-def select_from(study: Study, by: str | None = None, track: Track = untracked, counts: DeviceCounts = NO_COUNTS) -> Selection:
+def select_from(
+    study: Study, by: str | None = None, track: Track = untracked, counts: DeviceCounts = NO_COUNTS
+) -> Selection:
     """The same of a study that has its candidates; ``counts`` are numbers of devices to lay out in every way.
 
     Raises:
@@ -319,14 +414,18 @@ def select_from(study: Study, by: str | None = None, track: Track = untracked, c
     if study.request.percentiles:
         from symroof.select.percentiles import decide
 
-        ranked = sorted(decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order))
+        ranked = sorted(
+            decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order)
+        )
     return Selection(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
-    priced = [c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"]
+    priced = [
+        c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"
+    ]
     return word if not priced or any(priced) else "rate"
 
 
@@ -334,15 +433,33 @@ def _check_complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
     own = study.first
     missing = [
-        name for name, entry in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not entry and "params" not in own.given
+        name
+        for name, entry in (
+            ("model", own.model),
+            ("hardware", own.hardware or "mem_capacity" in own.given),
+        )
+        if not entry and "params" not in own.given
     ]
     if missing:
-        raise InputError([Problem("select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all") for name in missing])
+        raise InputError(
+            [
+                Problem(
+                    "select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all"
+                )
+                for name in missing
+            ]
+        )
     try:
         study.first.case.value("memory_bytes")
     except MissingInput as error:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
-            raise InputError(Problem("select", f"what has to fit is not known without {error.name}", hint=f"--{error.name} 4096")) from None
+            raise InputError(
+                Problem(
+                    "select",
+                    f"what has to fit is not known without {error.name}",
+                    hint=f"--{error.name} 4096",
+                )
+            ) from None
     except NoValue:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
@@ -352,17 +469,32 @@ def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, 
     a token costs, then by the load; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run
-        unpriced = configuration.state == "unknown" and run.unjudged <= PRICED and not run.missed_as_expected
+        unpriced = (
+            configuration.state == "unknown"
+            and run.unjudged <= PRICED
+            and not run.missed_as_expected
+        )
         if unpriced:
             return UNPRICED, 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
         return RANK[configuration.state], 0, run.worst, 0
     name, larger = ORDERS[order]
-    best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
+    best = (
+        configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
+    )
     value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
-    equal = [best.rank(ORDERS["cost"][0]), best.rank(LOAD)] if best and order in WHOLE_DEVICES else []
-    written = 0 if value is None else float(f"{float(value):.12g}")  # equal prices differ in the last digits of their floats
-    return rank, int(value is None), -written if larger else written, [math.inf if tie is None else tie for tie in equal]
+    equal = (
+        [best.rank(ORDERS["cost"][0]), best.rank(LOAD)] if best and order in WHOLE_DEVICES else []
+    )
+    written = (
+        0 if value is None else float(f"{float(value):.12g}")
+    )  # equal prices differ in the last digits of their floats
+    return (
+        rank,
+        int(value is None),
+        -written if larger else written,
+        [math.inf if tie is None else tie for tie in equal],
+    )
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
@@ -392,4 +524,15 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
     return tuple(fronts)
 
 
-__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGET_SYMBOLS", "Front", "Selection", "nearest_misses", "select", "select_from"]
+__all__ = [
+    "BESTS",
+    "FRONTS",
+    "NEAREST_MISSES",
+    "ORDERS",
+    "TARGET_SYMBOLS",
+    "Front",
+    "Selection",
+    "nearest_misses",
+    "select",
+    "select_from",
+]

@@ -99,12 +99,16 @@ class Gaps:
         self.seconds, self.counts = array("d"), array("d")
 
     def arrays(self) -> tuple[Any, Any]:
-        return np.frombuffer(self.seconds, dtype=float).copy(), np.frombuffer(self.counts, dtype=float).copy()
+        return np.frombuffer(self.seconds, dtype=float).copy(), np.frombuffer(
+            self.counts, dtype=float
+        ).copy()
 
     def _merge(self) -> None:
         """Equal times within a part in four thousand become one, at their mean."""
         seconds, counts = self.arrays()
-        _, back = np.unique(np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE), return_inverse=True)
+        _, back = np.unique(
+            np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE), return_inverse=True
+        )
         total = np.bincount(back, counts)
         self.clear()
         self.seconds.frombytes((np.bincount(back, counts * seconds) / total).tobytes())
@@ -121,13 +125,23 @@ class Server:
     def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
         self.cost, self.rules, self.work = cost, rules, work
         count = len(work)
-        self.prompt, self.output, self.cached = work.prompt.tolist(), work.output.tolist(), work.cached.tolist()
-        self.priority, self.follower, self.pause = work.priority.tolist(), work.follower.tolist(), work.pause.tolist()
+        self.prompt, self.output, self.cached = (
+            work.prompt.tolist(),
+            work.output.tolist(),
+            work.cached.tolist(),
+        )
+        self.priority, self.follower, self.pause = (
+            work.priority.tolist(),
+            work.follower.tolist(),
+            work.pause.tolist(),
+        )
         self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
         self.read, self.joined = list(self.cached), [0] * count
         self.own_steps = steps_of(work.output, cost.gained)
         self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
-        self.coming: list[tuple[float, int]] = [(time + rules.front, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
+        self.coming: list[tuple[float, int]] = [
+            (time + rules.front, i) for i, time in enumerate(work.arrival.tolist()) if time == time
+        ]
         heapq.heapify(self.coming)
         self.clock, self.steps, self.finished = 0.0, 0, 0
         self.gaps, self.every, self.ticks = Gaps(), 1, 0
@@ -153,7 +167,9 @@ class Server:
             time, i = heapq.heappop(self.coming)
             self.came[i] = time - self.rules.front
             self.left -= 1
-            if not self.left and self.counted_from:  # the end, where requests get fewer, is not counted
+            if (
+                not self.left and self.counted_from
+            ):  # the end, where requests get fewer, is not counted
                 self.counting, self.counted_to = False, time
             if self.rules.share(self.prompt[i] + self.output[i] - 1) > FULL:
                 self.end(i, time)
@@ -161,7 +177,11 @@ class Server:
             self.enqueue(time, i)
 
     def enqueue(self, time: float, i: int) -> None:
-        home = min(range(len(self.groups)), key=lambda g: self.groups[g].load) if len(self.groups) > 1 else 0
+        home = (
+            min(range(len(self.groups)), key=lambda g: self.groups[g].load)
+            if len(self.groups) > 1
+            else 0
+        )
         heapq.heappush(self.groups[home].waiting, (self.priority[i], time, i))
 
     def idle(self) -> None:
@@ -172,7 +192,9 @@ class Server:
         """The last token of a request; another may come for it."""
         self.ended[i] = time
         self.finished += 1
-        if self.finished == self.work.warmup and self.left:  # the beginning, where requests get more, is not counted
+        if (
+            self.finished == self.work.warmup and self.left
+        ):  # the beginning, where requests get more, is not counted
             self.counted_from = time
             self.gaps.clear()
         after = self.follower[i]
@@ -185,7 +207,14 @@ class Server:
         """A point of the timeline, ever fewer the longer it is."""
         self.ticks += 1
         if self.ticks % self.every == 0:
-            self.timeline.append((self.clock, self.held, sum(len(group.waiting) for group in self.groups), self.memory))
+            self.timeline.append(
+                (
+                    self.clock,
+                    self.held,
+                    sum(len(group.waiting) for group in self.groups),
+                    self.memory,
+                )
+            )
             if len(self.timeline) >= 2 * MOST_POINTS:
                 self.timeline, self.every = self.timeline[1::2], 2 * self.every
 
@@ -215,7 +244,11 @@ class Server:
 
     def release(self, group: Group, i: int) -> None:
         group.held -= 1
-        group.memory = group.memory - self.rules.share(self.prompt[i] + self.output[i] - 1) if group.held else 0.0
+        group.memory = (
+            group.memory - self.rules.share(self.prompt[i] + self.output[i] - 1)
+            if group.held
+            else 0.0
+        )
         self.end(i, self.clock)
 
     def token(self, group: Group, i: int) -> None:
@@ -250,7 +283,9 @@ class Server:
         """Take away what a request brought since a step."""
         context = self._context(i, began)
         steps = self.steps - began
-        for f, (value, slope) in enumerate(zip(self.cost.of_token(context), self.cost.slope(context), strict=True)):
+        for f, (value, slope) in enumerate(
+            zip(self.cost.of_token(context), self.cost.slope(context), strict=True)
+        ):
             group.features[f] -= value + slope * steps
             group.slopes[f] -= slope
 
@@ -260,7 +295,10 @@ class Server:
         for group in self.groups:
             if not group.decoding:
                 continue
-            group.features = [value + steps * slope for value, slope in zip(group.features, group.slopes, strict=True)]
+            group.features = [
+                value + steps * slope
+                for value, slope in zip(group.features, group.slopes, strict=True)
+            ]
             while group.events and group.events[0][0] <= self.steps:
                 _, i, began = heapq.heappop(group.events)
                 self._leave(group, i, began)
@@ -270,7 +308,10 @@ class Server:
                 else:
                     self._stretch(group, i)
             if not group.decoding:  # nothing is left but rounding
-                group.features, group.slopes = [0.0] * len(group.features), [0.0] * len(group.slopes)
+                group.features, group.slopes = (
+                    [0.0] * len(group.features),
+                    [0.0] * len(group.slopes),
+                )
 
     # ----------------------------------------------------------------------------------------------------------- steps
 
@@ -322,7 +363,10 @@ class Server:
         """The features of some pieces."""
         if not pieces:
             return cost.nothing
-        each = [cost.of_piece(taken, self.read[i], float(self.read[i] + taken >= self.prompt[i])) for i, taken in pieces]
+        each = [
+            cost.of_piece(taken, self.read[i], float(self.read[i] + taken >= self.prompt[i]))
+            for i, taken in pieces
+        ]
         return each[0] if len(each) == 1 else [sum(column) for column in zip(*each, strict=True)]
 
     def seconds(self, prompts: Sequence[Sequence[float]]) -> float:
@@ -331,7 +375,10 @@ class Server:
         drafted = self.cost.draft_time(sum(counts))
         if len(counts) == 1:
             return float(self.cost.time(prompts[0], self.groups[0].features, counts[0])) + drafted
-        return float(self.cost.slowest(prompts, [group.features for group in self.groups], counts)) + drafted
+        return (
+            float(self.cost.slowest(prompts, [group.features for group in self.groups], counts))
+            + drafted
+        )
 
     def interrupted(self) -> float:
         """When something may come that changes a step without prompts."""
@@ -341,7 +388,9 @@ class Server:
 
     def decode(self) -> None:
         """Steps without prompts, until a request ends or another may be admitted."""
-        steps = min(MOST_STEPS, *(group.events[0][0] - self.steps for group in self.groups if group.events))
+        steps = min(
+            MOST_STEPS, *(group.events[0][0] - self.steps for group in self.groups if group.events)
+        )
         limit = self.interrupted()
         decoding = sum(group.decoding for group in self.groups)
         nothing = [self.cost.nothing] * len(self.groups)
@@ -351,8 +400,16 @@ class Server:
             self.advance(1)
             return
         index = np.arange(steps, dtype=float)
-        features = [[value + slope * index if slope else value for value, slope in zip(g.features, g.slopes, strict=True)] for g in self.groups]
-        times = self.cost.times(nothing, features, [group.decoding for group in self.groups], steps) + self.cost.draft_time(decoding)
+        features = [
+            [
+                value + slope * index if slope else value
+                for value, slope in zip(g.features, g.slopes, strict=True)
+            ]
+            for g in self.groups
+        ]
+        times = self.cost.times(
+            nothing, features, [group.decoding for group in self.groups], steps
+        ) + self.cost.draft_time(decoding)
         ends = self.clock + np.cumsum(times)
         done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
         if self.counting:
@@ -410,7 +467,11 @@ class Exclusive(Paused):
     def pieces(self, group: Group) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         left = self.rules.budget or math.inf
-        while left > 0 and len(found) < self.rules.together and (group.partial is not None or self.admits(group)):
+        while (
+            left > 0
+            and len(found) < self.rules.together
+            and (group.partial is not None or self.admits(group))
+        ):
             i = self.admit(group) if group.partial is None else group.partial
             taken = int(min(left, self.prompt[i] - self.read[i]))
             left -= taken
@@ -433,7 +494,9 @@ class Disaggregated(Paused):
         super().__init__(cost, rules, work)
         self.prefill = prefill
         self.free = [0.0] * rules.prefill_instances.numerator
-        self.turns = rules.prefill_instances.denominator  # instances that several share prefill for this one in turn
+        self.turns = (
+            rules.prefill_instances.denominator
+        )  # instances that several share prefill for this one in turn
         self.queue: list[tuple[int, float, int]] = []
         self.ready: list[tuple[float, int]] = []
 
@@ -447,15 +510,23 @@ class Disaggregated(Paused):
             if start > self.clock:
                 break
             some: list[int] = []
-            while self.queue and len(some) < self.rules.together * self.prefill.groups and self.queue[0][1] <= start:
+            while (
+                self.queue
+                and len(some) < self.rules.together * self.prefill.groups
+                and self.queue[0][1] <= start
+            ):
                 some.append(heapq.heappop(self.queue)[2])
             of_group = [some[g :: self.prefill.groups] for g in range(self.prefill.groups)]
-            seconds = self.turns * prefill_seconds(self, [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group])
+            seconds = self.turns * prefill_seconds(
+                self, [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
+            )
             heapq.heapreplace(self.free, start + seconds)
             self.prefill_time += seconds / len(self.free)
             for i in some:
                 self.began[i] = start
-                heapq.heappush(self.ready, (start + seconds + self.rules.transfer(self.prompt[i]), i))
+                heapq.heappush(
+                    self.ready, (start + seconds + self.rules.transfer(self.prompt[i]), i)
+                )
         while self.ready and self.ready[0][0] <= self.clock:
             time, i = heapq.heappop(self.ready)
             self.first[i] = time
@@ -483,7 +554,9 @@ class Disaggregated(Paused):
         return min(times, default=math.inf)
 
 
-def prefill_seconds(server: Exclusive | Disaggregated, pieces: Sequence[Sequence[tuple[int, int]]]) -> float:
+def prefill_seconds(
+    server: Exclusive | Disaggregated, pieces: Sequence[Sequence[tuple[int, int]]]
+) -> float:
     """The time of a prefill of whole prompts, by group."""
     cost, counts = server.prefill, [len(some) for some in pieces]
     features = [server.of_pieces(some, cost) for some in pieces]

@@ -15,7 +15,12 @@ from symroof.specs.fields import STATISTICS
 if TYPE_CHECKING:
     from symroof.simulate.server import Server
 
-METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before prefill"}
+METRICS = {
+    "ttft": "time to first token",
+    "itl": "inter-token latency",
+    "response_time": "end to end",
+    "queue_wait": "wait before prefill",
+}
 """Times of which there are a mean and percentiles, and what people read."""
 FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
           ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
@@ -61,7 +66,15 @@ class Run:
         worked = server.decode_time if apart else server.decode_time + server.prefill_time
         share = 1 / makespan if makespan else 0.0
         return cls(
-            table, gaps, counts, np.array(server.timeline).reshape(-1, 4), (low, high), makespan, worked * share, server.prefill_time * share, server.steps
+            table,
+            gaps,
+            counts,
+            np.array(server.timeline).reshape(-1, 4),
+            (low, high),
+            makespan,
+            worked * share,
+            server.prefill_time * share,
+            server.steps,
         )
 
     def times(self, metric: str) -> tuple[Any, Any]:
@@ -69,7 +82,11 @@ class Run:
         if metric == "itl":
             return self.gaps, self.counts
         counted = self.requests[self.requests.counted]
-        times = {"ttft": counted.first_token, "response_time": counted.end, "queue_wait": counted.start}[metric] - counted.arrival
+        times = {
+            "ttft": counted.first_token,
+            "response_time": counted.end,
+            "queue_wait": counted.start,
+        }[metric] - counted.arrival
         return times, np.ones(len(times))
 
     def statistics(self, metric: str) -> dict[str, float]:
@@ -82,14 +99,27 @@ class Run:
         found = {"mean": float(np.average(times, weights=counts))}
         for name, share in STATISTICS.items():
             if share is not None:
-                found[name] = float(times[order[min(int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))), len(order) - 1)]])
+                found[name] = float(
+                    times[
+                        order[
+                            min(
+                                int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))),
+                                len(order) - 1,
+                            )
+                        ]
+                    ]
+                )
         return found
 
     def rate(self) -> float:
         """Responses per second in the counted time."""
         low, high = self.window
         ends = self.requests.end[~self.requests.refused]
-        return float(np.count_nonzero((ends > low) & (ends <= high))) / (high - low) if high > low else math.nan
+        return (
+            float(np.count_nonzero((ends > low) & (ends <= high))) / (high - low)
+            if high > low
+            else math.nan
+        )
 
     def token_rate(self) -> float:
         """Output tokens per second in the counted time, each response as long as in the mean."""
@@ -106,7 +136,9 @@ class Run:
         if "ttft" in limits:
             met &= counted.first_token - counted.arrival <= limits["ttft"]
         if "itl" in limits:
-            met &= counted.end - counted.first_token <= limits["itl"] * np.maximum(counted.output - 1, 0) * (1 + 1e-12)
+            met &= counted.end - counted.first_token <= limits["itl"] * np.maximum(
+                counted.output - 1, 0
+            ) * (1 + 1e-12)
         return float(np.count_nonzero(met)) / (len(counted) + late)
 
 
@@ -135,7 +167,10 @@ class Figure:
 
     def as_json(self, unit: str) -> dict[str, Any]:
         """Value and unit, with the ends of its interval where there is one; null is a value that there is not."""
-        found: dict[str, Any] = {"value": self.value if math.isfinite(self.value) else None, "unit": unit}
+        found: dict[str, Any] = {
+            "value": self.value if math.isfinite(self.value) else None,
+            "unit": unit,
+        }
         if self.half is not None and math.isfinite(self.half):
             found |= {"low": self.value - self.half, "high": self.value + self.half}
         return found
@@ -179,7 +214,10 @@ class Simulation:
     def summary(self) -> dict[str, dict[str, Figure]]:
         """Metric -> statistic -> its figure, in seconds."""
         each = [{metric: run.statistics(metric) for metric in METRICS} for run in self.runs]
-        return {metric: {name: Figure.of([one[metric][name] for one in each]) for name in STATISTICS} for metric in METRICS}
+        return {
+            metric: {name: Figure.of([one[metric][name] for one in each]) for name in STATISTICS}
+            for metric in METRICS
+        }
 
     @property
     def rates(self) -> dict[str, tuple[Figure, str]]:
@@ -195,7 +233,11 @@ class Simulation:
             "busy": (of(lambda run: run.busy), ""),
             "prefilling": (of(lambda run: run.prefilling), ""),
         }
-        return {**found, "within_targets": (of(lambda run: run.within(self.limits)), "")} if self.limits else found
+        return (
+            {**found, "within_targets": (of(lambda run: run.within(self.limits)), "")}
+            if self.limits
+            else found
+        )
 
     @property
     def checks(self) -> dict[str, dict[str, Any]]:
@@ -203,12 +245,17 @@ class Simulation:
         summary = self.summary
         values = {name: summary[name][self.judged[name]].value for name in self.limits}
         # a response of one token has no time between tokens, and misses no target for it
-        return {name: {"limit": limit, "value": values[name], "met": not values[name] > limit} for name, limit in self.limits.items()}
+        return {
+            name: {"limit": limit, "value": values[name], "met": not values[name] > limit}
+            for name, limit in self.limits.items()
+        }
 
     @property
     def missed(self) -> bool:
         """Whether a target is missed, or no memory holds some request."""
-        return any(not check["met"] for check in self.checks.values()) or any(run.requests.refused.any() for run in self.runs)
+        return any(not check["met"] for check in self.checks.values()) or any(
+            run.requests.refused.any() for run in self.runs
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The result for programs, in base units."""
@@ -228,7 +275,10 @@ class Simulation:
 
     def tables(self, digits: int = 3) -> list[tuple[tuple[str, ...], list[list[str]]]]:
         """The headed tables that people read: times, and rates; an interval as a share of its value."""
-        times = [[METRICS[metric], *(_written(figure, "s", digits) for figure in each.values())] for metric, each in self.summary.items()]
+        times = [
+            [METRICS[metric], *(_written(figure, "s", digits) for figure in each.values())]
+            for metric, each in self.summary.items()
+        ]
         words = {
             "request_rate": "responses",
             "throughput": "output tokens",
@@ -236,14 +286,25 @@ class Simulation:
             "busy": "busy",
             "prefilling": "in steps that prefill",
         }
-        rates = [[words.get(name, name), _written(figure, unit, digits)] for name, (figure, unit) in self.rates.items()]
+        rates = [
+            [words.get(name, name), _written(figure, unit, digits)]
+            for name, (figure, unit) in self.rates.items()
+        ]
         return [(("", *STATISTICS), times), ((), rates)]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Simulation) or (self.title, self.judged, self.says, self.limits) != (other.title, other.judged, other.says, other.limits):
+        if not isinstance(other, Simulation) or (
+            self.title,
+            self.judged,
+            self.says,
+            self.limits,
+        ) != (other.title, other.judged, other.says, other.limits):
             return False
         pairs = zip(self.runs, other.runs, strict=False)
-        return len(self.runs) == len(other.runs) and all(a.requests.tobytes() == b.requests.tobytes() and np.array_equal(a.gaps, b.gaps) for a, b in pairs)
+        return len(self.runs) == len(other.runs) and all(
+            a.requests.tobytes() == b.requests.tobytes() and np.array_equal(a.gaps, b.gaps)
+            for a, b in pairs
+        )
 
     def __hash__(self) -> int:
         return hash((self.title, self.says, tuple(run.requests.tobytes() for run in self.runs)))
@@ -252,7 +313,9 @@ class Simulation:
         from symroof.units import format_quantity
 
         ttft, itl = (
-            format_quantity(Fraction(self.summary[name]["mean"].value), "s") if math.isfinite(self.summary[name]["mean"].value) else "-"
+            format_quantity(Fraction(self.summary[name]["mean"].value), "s")
+            if math.isfinite(self.summary[name]["mean"].value)
+            else "-"
             for name in ("ttft", "itl")
         )
         return f"<Simulation of {len(self.requests):,} requests: TTFT {ttft}, ITL {itl} in the mean, {self.rates['request_rate'][0].value:.4g} request/s>"

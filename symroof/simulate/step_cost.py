@@ -84,7 +84,10 @@ def printed(tree: Expr, free: Sequence[str], functions: Mapping[str, Any]) -> Ca
     if unbound := [name for name in names(tree) if name not in free]:
         raise NoValue(f"needs {', '.join(unbound)}")
     source = python(tree, tuple(free))
-    constants = {name: float(value) if isinstance(value, Fraction) else value for name, value in source.constants.items()}
+    constants = {
+        name: float(value) if isinstance(value, Fraction) else value
+        for name, value in source.constants.items()
+    }
     return function(GeneratedCode(source.text, constants), functions)
 
 
@@ -131,28 +134,53 @@ class StepCost:
         self.case, self.prefill = case, step == "prefill"
         theory = case.theory
         table = totals(theory.architecture, theory.assumptions, theory.layout)
-        self.devices = Pipeline(table, theory.layout) if theory.layout.staged else Devices(table, theory.layout)
+        self.devices = (
+            Pipeline(table, theory.layout)
+            if theory.layout.staged
+            else Devices(table, theory.layout)
+        )
         self.step = next(known for known in STEPS if known.name == step)
         self.groups = int(case.value("attention_dp")) if theory.layout.attention_dp else 1
         self.stages = int(case.value("pp")) if theory.layout.staged else 1
         self._fixed = theory.assumptions["kv_growth"] == "fixed"
-        self.decoded, self.gained = int(case.value("decoded_tokens")), float(case.value("gained_tokens"))
-        kinds = dict.fromkeys((per, scope) for per, scope, _ in table.drivers(self.step) if not isinstance(scope, ExpertPool))
+        self.decoded, self.gained = (
+            int(case.value("decoded_tokens")),
+            float(case.value("gained_tokens")),
+        )
+        kinds = dict.fromkeys(
+            (per, scope)
+            for per, scope, _ in table.drivers(self.step)
+            if not isinstance(scope, ExpertPool)
+        )
         self.features = tuple(kinds)
         self.drivers = tuple(self._drivers())
         self.reaches = tuple(
-            (scope.kind, int(case.value(scope.symbol)), int(case.value(scope.rate)) if scope.rate else 1)
-            for scope in dict.fromkeys(scope for _, scope in kinds if isinstance(scope, AttentionReach))
+            (
+                scope.kind,
+                int(case.value(scope.symbol)),
+                int(case.value(scope.rate)) if scope.rate else 1,
+            )
+            for scope in dict.fromkeys(
+                scope for _, scope in kinds if isinstance(scope, AttentionReach)
+            )
         )
         self.nothing = (0.0,) * len(self.features)
         free = [driver.name for driver in self.drivers] + ["prefill_batch"] * self.prefill
-        time = parse("prefill_time + prefill_overhead" if self.prefill else f"{step}_time(loaded_draft_time = 0)")
+        time = parse(
+            "prefill_time + prefill_overhead"
+            if self.prefill
+            else f"{step}_time(loaded_draft_time = 0)"
+        )
         try:
             self._free, self._tree = free, inlined(case, time, free)
             self._time = printed(self._tree, free, FLOATS)
             self.of_piece = self._of_request(PIECE, OF_PIECE)
             self._of_token = self._of_request(token_step(self.decoded), OF_TOKEN)
-            self._drafting = printed(inlined(case, parse("loaded_draft_time"), ("batch",)), ("batch",), FLOATS) if self.decoded > 1 else None
+            self._drafting = (
+                printed(inlined(case, parse("loaded_draft_time"), ("batch",)), ("batch",), FLOATS)
+                if self.decoded > 1
+                else None
+            )
             self._context = float(case.value("context")) if self._fixed else 0.0
         except NoValue as error:
             raise InputError(Problem("simulate", f"this case has no step times: {error}")) from None
@@ -173,7 +201,9 @@ class StepCost:
             for pooled in (True, False):
                 name = self.devices.driver_name(self.step, per, scope, alone, pooled)
                 if name != whole:
-                    found[name] = Driver(name, feature, alone, GROUP if self.groups > 1 and not pooled else PASS)
+                    found[name] = Driver(
+                        name, feature, alone, GROUP if self.groups > 1 and not pooled else PASS
+                    )
         return list(found.values())
 
     def _of_request(self, step: Step, free: tuple[str, ...]) -> Callable[..., tuple[float, ...]]:
@@ -183,7 +213,14 @@ class StepCost:
         for per, scope in self.features:
             tree = driver(step, per, scope, self.case.theory.assumptions, phase)
             if isinstance(scope, AttentionReach):
-                tree = substitute(tree, {symbol: Num(Fraction(self.case.value(symbol))) for symbol in (scope.symbol, scope.rate) if symbol})
+                tree = substitute(
+                    tree,
+                    {
+                        symbol: Num(Fraction(self.case.value(symbol)))
+                        for symbol in (scope.symbol, scope.rate)
+                        if symbol
+                    },
+                )
             parts.append(printed(tree, free, FLOATS))
 
         @lru_cache(maxsize=REMEMBERED)
@@ -221,11 +258,18 @@ class StepCost:
         """What a decoding request adds more to each step, as its context grows, as far as that is even."""
         if self._fixed or self.even_steps(context) <= 1:
             return self.nothing
-        return tuple(b - a for a, b in zip(self.of_token(context), self.of_token(context + self.gained), strict=True))
+        return tuple(
+            b - a
+            for a, b in zip(
+                self.of_token(context), self.of_token(context + self.gained), strict=True
+            )
+        )
 
     # ---------------------------------------------------------------------------------------------------------- time
 
-    def time(self, prompt: Sequence[float], token: Sequence[Any], decoding: int, requests: int = 0) -> Any:
+    def time(
+        self, prompt: Sequence[float], token: Sequence[Any], decoding: int, requests: int = 0
+    ) -> Any:
         """The time of a step of one group.
 
         Args:
@@ -236,52 +280,103 @@ class StepCost:
         """
         if self._alone:
             both = [p + d for p, d in zip(prompt, token, strict=True)]
-            arguments = [both[f] if phase is None else (prompt if phase == "prompt" else token)[f] for f, phase in self._order]
-            return self._time(None, *arguments, requests or 1) if self.prefill else self._time(None, *arguments)
+            arguments = [
+                both[f] if phase is None else (prompt if phase == "prompt" else token)[f]
+                for f, phase in self._order
+            ]
+            return (
+                self._time(None, *arguments, requests or 1)
+                if self.prefill
+                else self._time(None, *arguments)
+            )
         return self.slowest([prompt], [token], [decoding], [requests])
 
-    def slowest(self, prompts: Sequence[Sequence[float]], tokens: Sequence[Sequence[Any]], decoding: Sequence[int], requests: Sequence[int] = ()) -> Any:
+    def slowest(
+        self,
+        prompts: Sequence[Sequence[float]],
+        tokens: Sequence[Sequence[Any]],
+        decoding: Sequence[int],
+        requests: Sequence[int] = (),
+    ) -> Any:
         """The time of a step of several groups, as long as the slowest takes; experts are read for the tokens of all."""
-        return max(self._time(None, *arguments) for arguments in self._arguments(prompts, tokens, decoding, requests))
+        return max(
+            self._time(None, *arguments)
+            for arguments in self._arguments(prompts, tokens, decoding, requests)
+        )
 
-    def times(self, prompts: Sequence[Sequence[float]], tokens: Sequence[Sequence[Any]], decoding: Sequence[int], steps: int) -> Any:
+    def times(
+        self,
+        prompts: Sequence[Sequence[float]],
+        tokens: Sequence[Sequence[Any]],
+        decoding: Sequence[int],
+        steps: int,
+    ) -> Any:
         """The times of several steps one after the other, where features are arrays with a place for each."""
         import numpy as np
 
         if self._arrays is None:
             self._arrays = printed(self._tree, self._free, over_arrays())
-        slowest = reduce(np.maximum, (self._arrays(None, *arguments) for arguments in self._arguments(prompts, tokens, decoding, ())))
+        slowest = reduce(
+            np.maximum,
+            (
+                self._arrays(None, *arguments)
+                for arguments in self._arguments(prompts, tokens, decoding, ())
+            ),
+        )
         return np.broadcast_to(slowest, (steps,))
 
     def _arguments(
-        self, prompts: Sequence[Sequence[float]], tokens: Sequence[Sequence[Any]], decoding: Sequence[int], requests: Sequence[int]
+        self,
+        prompts: Sequence[Sequence[float]],
+        tokens: Sequence[Sequence[Any]],
+        decoding: Sequence[int],
+        requests: Sequence[int],
     ) -> list[list[Any]]:
         """What the formula takes, for each group."""
         prompt, token = _sums(prompts), _sums(tokens)
         prompt_pass, token_pass = prompt, token
         if self.stages > 1:
             if self.prefill:  # prompts go through the stages one by one
-                prompts = [[x / count for x in column] if count else column for column, count in zip(prompts, requests, strict=True)]
+                prompts = [
+                    [x / count for x in column] if count else column
+                    for column, count in zip(prompts, requests, strict=True)
+                ]
             else:
                 prompts = [[x / self.stages for x in column] for column in prompts]
-            shares = [math.ceil(count / self.stages) / count if count else 1.0 for count in decoding]
-            tokens = [[x * share for x in column] for column, share in zip(tokens, shares, strict=True)]
+            shares = [
+                math.ceil(count / self.stages) / count if count else 1.0 for count in decoding
+            ]
+            tokens = [
+                [x * share for x in column] for column, share in zip(tokens, shares, strict=True)
+            ]
             prompt_pass, token_pass = _sums(prompts), _sums(tokens)
         last = [max(requests) * self.groups] if self.prefill else []
         found = []
         for of_prompts, of_tokens in zip(prompts, tokens, strict=True):
-            sources = {"": (prompt, token), PASS: (prompt_pass, token_pass), GROUP: (of_prompts, of_tokens)}
+            sources = {
+                "": (prompt, token),
+                PASS: (prompt_pass, token_pass),
+                GROUP: (of_prompts, of_tokens),
+            }
             arguments: list[Any] = []
             for feature, phase, part in self._plan:
                 p, d = sources[part]
-                arguments.append(p[feature] + d[feature] if phase is None else p[feature] if phase == "prompt" else d[feature])
+                arguments.append(
+                    p[feature] + d[feature]
+                    if phase is None
+                    else p[feature]
+                    if phase == "prompt"
+                    else d[feature]
+                )
             found.append(arguments + last)
         return found
 
 
 def _sums(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """The features of all groups together."""
-    return columns[0] if len(columns) == 1 else [sum(column) for column in zip(*columns, strict=True)]
+    return (
+        columns[0] if len(columns) == 1 else [sum(column) for column in zip(*columns, strict=True)]
+    )
 
 
 def request_share(case: Case) -> Callable[[int], float]:
@@ -294,7 +389,11 @@ def request_share(case: Case) -> Callable[[int], float]:
     True
     """
     free = ("peak_context",)
-    stages = [name.removeprefix("request_bytes_per_device") for name in case.theory.definitions if name.startswith("request_bytes_per_device.")]
+    stages = [
+        name.removeprefix("request_bytes_per_device")
+        for name in case.theory.definitions
+        if name.startswith("request_bytes_per_device.")
+    ]
     room = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
     shares = [f"request_bytes_per_device{stage}/({room}{stage})" for stage in stages or [""]]
     text = shares[0] if len(shares) == 1 else f"max({', '.join(shares)})"

@@ -35,7 +35,9 @@ class Row(NamedTuple):
     blocks: tuple[int, ...] = ()
 
 
-def read_trace(path: str | os.PathLike[str], requests: int | None = None, speed: float = 1.0) -> Workload:
+def read_trace(
+    path: str | os.PathLike[str], requests: int | None = None, speed: float = 1.0
+) -> Workload:
     """The requests of a trace file, from its first on.
 
     Azure's LLM inference traces (2023 and 2024), BurstGPT, Mooncake, and columns ``arrival,prompt,output`` with ``cached_prefix`` and ``priority``
@@ -56,7 +58,9 @@ def read_trace(path: str | os.PathLike[str], requests: int | None = None, speed:
         return parse_trace(lines, file, requests, speed)
 
 
-def parse_trace(lines: Iterable[str], file: str = "<trace>", requests: int | None = None, speed: float = 1.0) -> Workload:
+def parse_trace(
+    lines: Iterable[str], file: str = "<trace>", requests: int | None = None, speed: float = 1.0
+) -> Workload:
     r"""The requests in the lines of a trace.
 
     >>> trace = parse_trace(["TIMESTAMP,ContextTokens,GeneratedTokens\n", "2023-11-16 18:15:46.6805900,374,44\n", "2023-11-16 18:15:50.9951690,396,109\n"])
@@ -77,7 +81,15 @@ def parse_trace(lines: Iterable[str], file: str = "<trace>", requests: int | Non
         if requests is not None and len(rows) >= requests:
             break
         if len(rows) >= MOST_REQUESTS:
-            raise InputError(Problem(file, f"has more than {MOST_REQUESTS:,} requests", number, 1, hint="--requests reads the first of them"))
+            raise InputError(
+                Problem(
+                    file,
+                    f"has more than {MOST_REQUESTS:,} requests",
+                    number,
+                    1,
+                    hint="--requests reads the first of them",
+                )
+            )
         empty += _take(file, number, line, read, rows, problems)
         if len(problems) >= MOST_PROBLEMS:
             break
@@ -88,12 +100,21 @@ def parse_trace(lines: Iterable[str], file: str = "<trace>", requests: int | Non
     return _workload(rows, file, speed, empty)
 
 
-def _take(file: str, number: int, line: str, read: Callable[[str], Row], rows: list[Row], problems: list[Problem]) -> int:
+def _take(
+    file: str,
+    number: int,
+    line: str,
+    read: Callable[[str], Row],
+    rows: list[Row],
+    problems: list[Problem],
+) -> int:
     """Read one line; 1 where its request has no tokens."""
     try:
         row = read(line)
     except (ValueError, RecursionError, csv.Error) as error:
-        problems.append(Problem(file, str(error) or "cannot be read", number, 1, source=line.rstrip("\r\n")))
+        problems.append(
+            Problem(file, str(error) or "cannot be read", number, 1, source=line.rstrip("\r\n"))
+        )
         return 0
     if row.prompt == 0 or row.output == 0:
         return 1
@@ -107,7 +128,9 @@ def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
     source = iter(lambda: read(LONGEST_LINE + 1), "") if read else iter(lines)
     for number, line in enumerate(source, 1):
         if len(line) > LONGEST_LINE:
-            raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
+            raise InputError(
+                Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1)
+            )
         if line.strip():
             yield number, line
 
@@ -121,9 +144,26 @@ def _form(file: str, number: int, line: str) -> tuple[str, Callable[[str], Row]]
         if all(name in names for name in required):
             doubled = next((name for name in names if name and names.count(name) > 1), None)
             if doubled:
-                raise InputError(Problem(file, f"the column {doubled} is there twice", number, 1, source=line.rstrip()))
+                raise InputError(
+                    Problem(
+                        file,
+                        f"the column {doubled} is there twice",
+                        number,
+                        1,
+                        source=line.rstrip(),
+                    )
+                )
             return "table", partial(_of_table, made, names)
-    raise InputError(Problem(file, "is no trace of a known form", number, 1, source=line.rstrip("\r\n"), hint=f"there are {FORMS_TOLD}"))
+    raise InputError(
+        Problem(
+            file,
+            "is no trace of a known form",
+            number,
+            1,
+            source=line.rstrip("\r\n"),
+            hint=f"there are {FORMS_TOLD}",
+        )
+    )
 
 
 def _of_table(made: Callable[[dict[str, str]], Row], names: list[str], line: str) -> Row:
@@ -138,16 +178,32 @@ def _cells(line: str, count: int | None = None) -> list[str]:
 
 
 def _azure(cells: dict[str, str]) -> Row:
-    return Row(_moment(cells["timestamp"]), _tokens(cells["contexttokens"]), _tokens(cells["generatedtokens"]))
+    return Row(
+        _moment(cells["timestamp"]),
+        _tokens(cells["contexttokens"]),
+        _tokens(cells["generatedtokens"]),
+    )
 
 
 def _burst_gpt(cells: dict[str, str]) -> Row:
-    return Row(_seconds(cells["timestamp"]), _tokens(cells["request tokens"]), _tokens(cells["response tokens"]))
+    return Row(
+        _seconds(cells["timestamp"]),
+        _tokens(cells["request tokens"]),
+        _tokens(cells["response tokens"]),
+    )
 
 
 def _plain(cells: dict[str, str]) -> Row:
-    cached, priority = (_tokens(cells.get(name) or "0", name) for name in ("cached_prefix", "priority"))
-    return Row(_seconds(cells["arrival"]), _tokens(cells["prompt"]), _tokens(cells["output"]), cached, priority)
+    cached, priority = (
+        _tokens(cells.get(name) or "0", name) for name in ("cached_prefix", "priority")
+    )
+    return Row(
+        _seconds(cells["arrival"]),
+        _tokens(cells["prompt"]),
+        _tokens(cells["output"]),
+        cached,
+        priority,
+    )
 
 
 TABLES = (
@@ -167,7 +223,9 @@ def _mooncake(line: str) -> Row:
     value = json.loads(line, parse_constant=constant)
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object")
-    if missing := next((name for name in ("timestamp", "input_length", "output_length") if name not in value), None):
+    if missing := next(
+        (name for name in ("timestamp", "input_length", "output_length") if name not in value), None
+    ):
         raise ValueError(f"has no {missing}")
     hashes = value.get("hash_ids", [])
     if not isinstance(hashes, list) or not all(type(each) is int for each in hashes):
@@ -206,7 +264,9 @@ def _moment(text: str) -> float:
     except ValueError:
         return _seconds(text)
     start = datetime(1970, 1, 1, tzinfo=moment.tzinfo)
-    return (moment - start).total_seconds() + (float(f"0.{digits[:12]}") if mark and digits else 0.0)
+    return (moment - start).total_seconds() + (
+        float(f"0.{digits[:12]}") if mark and digits else 0.0
+    )
 
 
 def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
@@ -218,12 +278,20 @@ def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
         hits = next((i for i, block in enumerate(row.blocks) if block not in seen), len(row.blocks))
         cached.append(max(row.cached, hits * MOONCAKE_BLOCK))
         seen.update(row.blocks)
-    says = [f"{len(rows):,} requests of {os.path.basename(file)} over {(rows[-1].arrival - start) / speed:.4g} s"]
+    says = [
+        f"{len(rows):,} requests of {os.path.basename(file)} over {(rows[-1].arrival - start) / speed:.4g} s"
+    ]
     if speed != 1:
         says.append(f"{speed:g} times as fast as recorded")
     if empty:
         says.append(f"{empty:,} recorded requests without a prompt or a response are left out")
     if seen:
-        says.append(f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them")
-    columns = ([(row.arrival - start) / speed for row in rows], [row.prompt for row in rows], [row.output for row in rows])
+        says.append(
+            f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them"
+        )
+    columns = (
+        [(row.arrival - start) / speed for row in rows],
+        [row.prompt for row in rows],
+        [row.output for row in rows],
+    )
     return Workload.of(*columns, cached, [row.priority for row in rows], 0, says)

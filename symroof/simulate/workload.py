@@ -57,12 +57,21 @@ class Length:
         if kind not in FORMS:
             raise ValueError(f"no distribution {kind[:40]!r}; {nearest(kind, [*FORMS])}")
         parts = re.split(r"\.\.|,", rest) if kind == "uniform" else rest.split(",")
-        numbers = [_number(piece) for part in parts for piece in (part.split("*") if kind == "choice" else [part])]
+        numbers = [
+            _number(piece)
+            for part in parts
+            for piece in (part.split("*") if kind == "choice" else [part])
+        ]
         if len(numbers) != FORMS[kind][0] and (kind != "choice" or len(numbers) % 2):
             raise ValueError(f"is written {FORMS[kind][1]}")
         made = cls(kind, tuple(numbers))
         tokens = numbers[::2] if kind in ("choice", "lognormal") else numbers
-        if min(tokens) < 1 or max(tokens) > LONGEST or min(numbers) < 0 or (kind == "uniform" and numbers[0] > numbers[1]):
+        if (
+            min(tokens) < 1
+            or max(tokens) > LONGEST
+            or min(numbers) < 0
+            or (kind == "uniform" and numbers[0] > numbers[1])
+        ):
             raise ValueError(f"lengths are from 1 to {LONGEST:,} tokens")
         if kind == "choice" and not sum(numbers[1::2]) > 0:
             raise ValueError("weights of all lengths are 0")
@@ -74,7 +83,11 @@ class Length:
         n = self.numbers
         if self.kind == "uniform":
             return (n[0] + n[1]) / 2
-        return sum(a * b for a, b in zip(n[::2], n[1::2], strict=True)) / sum(n[1::2]) if self.kind == "choice" else n[0]
+        return (
+            sum(a * b for a, b in zip(n[::2], n[1::2], strict=True)) / sum(n[1::2])
+            if self.kind == "choice"
+            else n[0]
+        )
 
     def draw(self, count: int, random: np.random.Generator) -> Numbers:
         """So many whole lengths, from one token on."""
@@ -98,7 +111,11 @@ class Length:
         n = [f"{x:g}" for x in self.numbers]
         if self.kind == "choice":
             return "choice:" + ",".join(f"{a}*{b}" for a, b in zip(n[::2], n[1::2], strict=True))
-        return n[0] if self.kind == "fixed" else f"{self.kind}:{'..'.join(n) if self.kind == 'uniform' else ','.join(n)}"
+        return (
+            n[0]
+            if self.kind == "fixed"
+            else f"{self.kind}:{'..'.join(n) if self.kind == 'uniform' else ','.join(n)}"
+        )
 
 
 FORMS = {
@@ -152,16 +169,38 @@ class Workload:
         return len(self.prompt)
 
     @classmethod
-    def of(cls, arrival: Any, prompt: Any, output: Any, cached: Any = 0, priority: Any = 0, warmup: int = 0, says: Sequence[str] = ()) -> Workload:
+    def of(
+        cls,
+        arrival: Any,
+        prompt: Any,
+        output: Any,
+        cached: Any = 0,
+        priority: Any = 0,
+        warmup: int = 0,
+        says: Sequence[str] = (),
+    ) -> Workload:
         """Requests that come at known times, and no other after them.
 
         >>> len(Workload.of([0.0, 1.5], [100, 200], [10, 10]))
         2
         """
         count = len(prompt)
-        tokens, written, held, order = (np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy() for x in (prompt, output, cached, priority))
+        tokens, written, held, order = (
+            np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy()
+            for x in (prompt, output, cached, priority)
+        )
         held = np.clip(held, 0, tokens - 1)
-        return cls(np.asarray(arrival, dtype=float), tokens, written, held, order, np.full(count, -1), np.zeros(count), warmup, tuple(says))
+        return cls(
+            np.asarray(arrival, dtype=float),
+            tokens,
+            written,
+            held,
+            order,
+            np.full(count, -1),
+            np.zeros(count),
+            warmup,
+            tuple(says),
+        )
 
 
 @dataclass(frozen=True)
@@ -201,7 +240,10 @@ class Traffic:
         prompt, output = self.prompt.draw(requests, random), self.output.draw(requests, random)
         if self.mix:
             other = random.random(requests) < self.mix[0]
-            prompt, output = (np.where(other, kind.draw(requests, random), own) for kind, own in zip(self.mix[1:], (prompt, output), strict=True))
+            prompt, output = (
+                np.where(other, kind.draw(requests, random), own)
+                for kind, own in zip(self.mix[1:], (prompt, output), strict=True)
+            )
         arrival = np.full(requests, np.nan)
         follower, pause = np.full(requests, -1), np.zeros(requests)
         cached = np.minimum(self.cached, prompt - 1)
@@ -209,7 +251,9 @@ class Traffic:
         if self.arrivals == "closed-loop":
             users = min(self.users, requests)
             arrival[:users] = 0.0
-            output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work: these are prefilled
+            output[:users] = random.integers(
+                1, output[:users] + 1
+            )  # the server is met in the middle of its work: these are prefilled
             cached[:users] = prompt[:users] - 1
             uncounted = max(uncounted, min(users, requests // 2))
         elif self.arrivals == "burst":
@@ -221,13 +265,26 @@ class Traffic:
             turn = np.arange(requests) // sessions
             arrival[:sessions] = starts
             follower[: requests - sessions] = np.arange(sessions, requests)
-            pause[: requests - sessions] = random.exponential(self.think, requests - sessions) if self.think else 0.0
+            pause[: requests - sessions] = (
+                random.exponential(self.think, requests - sessions) if self.think else 0.0
+            )
             for k in range(1, self.turns):  # a later turn holds all text before it
                 now, before = np.flatnonzero(turn == k), np.flatnonzero(turn == k) - sessions
                 text = prompt[before] + output[before]
                 prompt[now] = np.minimum(prompt[now] + text, LONGEST)
                 cached[now] = np.minimum(text // self.block * self.block, prompt[now] - 1)
-        return Workload(arrival, prompt, output, cached, np.zeros(requests, dtype=np.int64), follower, pause, uncounted, self.says(), users)
+        return Workload(
+            arrival,
+            prompt,
+            output,
+            cached,
+            np.zeros(requests, dtype=np.int64),
+            follower,
+            pause,
+            uncounted,
+            self.says(),
+            users,
+        )
 
     def _times(self, count: int, rate: float, random: np.random.Generator) -> Numbers:
         if self.arrivals == "uniform":
@@ -244,10 +301,16 @@ class Traffic:
             come = f"a burst to an idle server, {f'{self.users:,} requests at a time' if self.users < MOST_REQUESTS else 'all requests at once'}; its start and its end are counted"
         else:
             come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
-            come += f", coefficient of variation {self.burstiness:g}" if self.arrivals == "bursty" else ""
+            come += (
+                f", coefficient of variation {self.burstiness:g}"
+                if self.arrivals == "bursty"
+                else ""
+            )
         lengths = f"prompts {self.prompt}, outputs {self.output} tokens"
         if self.mix:
-            lengths += f"; a share of {self.mix[0]:g} with prompts {self.mix[1]}, outputs {self.mix[2]}"
+            lengths += (
+                f"; a share of {self.mix[0]:g} with prompts {self.mix[1]}, outputs {self.mix[2]}"
+            )
         if self.cached:
             lengths += f"; {self.cached:,} tokens of each prompt are cached"
         sessions = f"sessions of {self.turns} turns, {self.think:g} s apart in the mean; the text before a turn is cached in whole blocks of {self.block}"
@@ -262,17 +325,38 @@ def checked(traffic: Traffic) -> Traffic:
     """
     problems = []
     if traffic.arrivals not in ARRIVALS:
-        problems.append(Problem("arrivals", "no such kind of arrivals", path=traffic.arrivals[:40], hint=nearest(traffic.arrivals, [*ARRIVALS])))
+        problems.append(
+            Problem(
+                "arrivals",
+                "no such kind of arrivals",
+                path=traffic.arrivals[:40],
+                hint=nearest(traffic.arrivals, [*ARRIVALS]),
+            )
+        )
     elif traffic.arrivals not in OPEN and not 1 <= traffic.users <= MOST_REQUESTS:
         problems.append(Problem("users", f"has to be from 1 to {MOST_REQUESTS:,}"))
     elif traffic.arrivals in OPEN and not (0 < traffic.rate < math.inf):
-        problems.append(Problem("arrival_rate", f"{traffic.arrivals} arrivals need a rate", hint="--set arrival_rate=2/s, or --arrivals closed-loop or burst"))
+        problems.append(
+            Problem(
+                "arrival_rate",
+                f"{traffic.arrivals} arrivals need a rate",
+                hint="--set arrival_rate=2/s, or --arrivals closed-loop or burst",
+            )
+        )
     if traffic.arrivals == "bursty" and not 0.01 <= traffic.burstiness <= 100:
-        problems.append(Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100"))
+        problems.append(
+            Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100")
+        )
     if traffic.turns > 1 and traffic.arrivals not in OPEN:
-        problems.append(Problem("turns", f"sessions come at a rate, not in a {traffic.arrivals.replace('-', ' ')}"))
+        problems.append(
+            Problem(
+                "turns", f"sessions come at a rate, not in a {traffic.arrivals.replace('-', ' ')}"
+            )
+        )
     if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
-        problems.append(Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative"))
+        problems.append(
+            Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative")
+        )
     if problems:
         raise InputError(problems)
     return traffic

@@ -6,7 +6,18 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import Add, Call, Compare, Expr, Num, children, mentions, names, parts, sums
+from symroof.formula.tree import (
+    Add,
+    Call,
+    Compare,
+    Expr,
+    Num,
+    children,
+    mentions,
+    names,
+    parts,
+    sums,
+)
 from symroof.solver.rational import NotRational
 
 
@@ -22,20 +33,34 @@ def _deepest(tree: Expr, moving: frozenset[str]) -> Call | None:
     moves = not moving.isdisjoint(names(tree))
     if not moves and not sums(tree):  # the index of a sum is free inside it alone
         return None
-    inner = next((choice for part in children(tree) if (choice := _deepest(part, moving)) is not None), None)
-    return inner or (tree if moves and isinstance(tree, Call) and tree.function in ("max", "min") else None)
+    inner = next(
+        (choice for part in children(tree) if (choice := _deepest(part, moving)) is not None), None
+    )
+    return inner or (
+        tree if moves and isinstance(tree, Call) and tree.function in ("max", "min") else None
+    )
 
 
 def ends(tree: Expr, node: Call) -> list[dict[str, Expr]]:
     """Where to compare the arms: at once, or at both ends of the sum that contains them."""
-    outer = next((outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)), None)
+    outer = next(
+        (outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)),
+        None,
+    )
     return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 
 
 def beats(node: Call, winner: Expr, loser: Expr) -> Compare:
     """The condition under which one arm wins against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
     relation = ">=" if node.function == "max" else "<="
-    shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
+    shift = next(
+        (
+            build.neg(term)
+            for term in (winner.terms if isinstance(winner, Add) else ())
+            if isinstance(term, Num)
+        ),
+        None,
+    )
     if shift is not None and isinstance(loser, Num):
         winner, loser = build.add(winner, shift), build.add(loser, shift)
     return Compare(relation, winner, loser)
@@ -48,7 +73,10 @@ def winner(node: Call, sides: list[dict[str, Expr]], number: Callable[[Expr], Fr
         NotRational: different arms win at the two ends of a sum.
     """
     pick = max if node.function == "max" else min
-    winners = {pick(range(len(node.args)), key=lambda i: number(substitute(node.args[i], end))) for end in sides}
+    winners = {
+        pick(range(len(node.args)), key=lambda i: number(substitute(node.args[i], end)))
+        for end in sides
+    }
     if len(winners) > 1:
         raise NotRational("steps of both kinds in one sum")
     return node.args[winners.pop()]

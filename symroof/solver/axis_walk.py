@@ -49,17 +49,31 @@ class AxisWalk:
         branches = [branch for region in regions for branch in self.region_branches(region)]
         values = self._values(branches)
         for before, region in pairwise(regions):
-            if not region.after_pole and not any(_same(region.low, v) for v in values) and self._turns(before, region, values):
+            if (
+                not region.after_pole
+                and not any(_same(region.low, v) for v in values)
+                and self._turns(before, region, values)
+            ):
                 branches.append(self._edge_branch(region))
                 values = sorted([*values, region.low])
         if values:
             bracketed = any(b.holds and b.closed_form is None for b in branches)
-            return Crossing("crosses", NUMERIC if bracketed else CLOSED, tuple(branches), tuple(values), self.domain)
+            return Crossing(
+                "crosses",
+                NUMERIC if bracketed else CLOSED,
+                tuple(branches),
+                tuple(values),
+                self.domain,
+            )
         signs = {self._sign_at(region, region.inside) for region in regions} - {0}
-        if len(signs) > 1:  # they change over at a pole without meeting: the verdict holds for the axis up to there
+        if (
+            len(signs) > 1
+        ):  # they change over at a pole without meeting: the verdict holds for the axis up to there
             regions = [*takewhile(lambda region: not region.after_pole, regions)]
             signs = {self._sign_at(region, region.inside) for region in regions} - {0}
-        verdict = {frozenset(): "identical", frozenset({1}): "lhs_above"}.get(frozenset(signs), "lhs_below")
+        verdict = {frozenset(): "identical", frozenset({1}): "lhs_above"}.get(
+            frozenset(signs), "lhs_below"
+        )
         return Crossing(verdict, CLOSED, tuple(branches), domain=(self.low, regions[-1].high))
 
     def _values(self, branches: list[Branch]) -> list[Fraction]:
@@ -74,22 +88,39 @@ class AxisWalk:
         cut = after.low
         last = max([before.low, *(v for v in values if v < cut)])
         following = [v for v in values if v > cut]
-        first = following[0] if following and (after.high is None or following[0] < after.high) else after.high
-        left, right = self._sign_at(before, before.between(last, cut)), self._sign_at(after, after.between(cut, first))
+        first = (
+            following[0]
+            if following and (after.high is None or following[0] < after.high)
+            else after.high
+        )
+        left, right = (
+            self._sign_at(before, before.between(last, cut)),
+            self._sign_at(after, after.between(cut, first)),
+        )
         return left != right
 
     def _edge_branch(self, region: Region) -> Branch:
         """The crossing at a region's beginning: in closed form, where the arms that change there meet in one."""
-        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.roots_only else None
+        edge = (
+            Region(self.low, self.high, region.edge)
+            if region.edge is not None and not self.roots_only
+            else None
+        )
         for branch in self.region_branches(edge) if edge else ():
             if branch.value is not None and _same(branch.value, region.low):
-                arm_conditions = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
-                return replace(branch, conditions=(*branch.conditions, *arm_conditions), value=region.low)
+                arm_conditions = tuple(
+                    Condition(tree, self._holds(tree, region.low)) for tree in region.conditions
+                )
+                return replace(
+                    branch, conditions=(*branch.conditions, *arm_conditions), value=region.low
+                )
         return Branch(None, (), region.low)
 
     def _sign_at(self, region: Region, point: Fraction) -> int:
         over, under = self._quotient(region.tree)
-        return sign(value(self._coefficients(over), point) * value(self._coefficients(under), point))
+        return sign(
+            value(self._coefficients(over), point) * value(self._coefficients(under), point)
+        )
 
     # ---------------------------------------------------------------------------------------------------- regions
 
@@ -101,15 +132,32 @@ class AxisWalk:
             return
         sides = ends(region.tree, node)
         arms = [substitute(arm, end) for arm in node.args for end in sides]
-        edges = {root: build.sub(a, b) for i, a in enumerate(arms) for b in arms[i + 1 :] for root in self._roots(build.sub(a, b), region)}
+        edges = {
+            root: build.sub(a, b)
+            for i, a in enumerate(arms)
+            for b in arms[i + 1 :]
+            for root in self._roots(build.sub(a, b), region)
+        }
         cuts = sorted(edges)
         for low, high in zip([region.low, *cuts], [*cuts, region.high], strict=True):
             part = Region(low, high, region.tree)
             wins = self._winner(node, sides, part)
             losers = [arm for arm in node.args if arm != wins]
-            arm_conditions = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
+            arm_conditions = tuple(
+                beats(node, substitute(wins, end), substitute(loser, end))
+                for loser in losers
+                for end in sides
+            )
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *arm_conditions), edge))
+            yield from self.regions(
+                Region(
+                    low,
+                    high,
+                    replaced(region.tree, node, wins),
+                    (*region.conditions, *arm_conditions),
+                    edge,
+                )
+            )
 
     def _winner(self, node: Call, sides: list[dict[str, Expr]], part: Region) -> Expr:
         """The arm that wins by its value inside a region: on either side of the middle where a pole lies just there.
@@ -124,8 +172,12 @@ class AxisWalk:
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
         """A region cut where the denominator vanishes: the sides do not meet there, they diverge."""
-        poles = positive_roots(self._coefficients(self._quotient(region.tree)[1]), region.low, region.high)
-        for i, (low, high) in enumerate(zip([region.low, *poles], [*poles, region.high], strict=True)):
+        poles = positive_roots(
+            self._coefficients(self._quotient(region.tree)[1]), region.low, region.high
+        )
+        for i, (low, high) in enumerate(
+            zip([region.low, *poles], [*poles, region.high], strict=True)
+        ):
             yield replace(region, low=low, high=high, after_pole=i > 0)
 
     def _roots(self, tree: Expr, region: Region) -> list[Fraction]:
@@ -141,14 +193,27 @@ class AxisWalk:
         if not mentions(region.tree, self.x):
             return []
         over, below = self._quotient(region.tree)
-        under = self._coefficients(below)  # where it vanishes too, a root of the numerator is no crossing
+        under = self._coefficients(
+            below
+        )  # where it vanishes too, a root of the numerator is no crossing
         over = factored(shared_factors_out(over))
         numbers = self._coefficients(over)
         over = {power: over[power] for power in over if numbers.get(power)}
         if not over:
             return []
-        roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
-        roots = sorted({*roots, *(end for end in self._own_ends(region) if value(numbers, end) == 0 and value(under, end))})
+        roots = [
+            root for root in positive_roots(numbers, region.low, region.high) if value(under, root)
+        ]
+        roots = sorted(
+            {
+                *roots,
+                *(
+                    end
+                    for end in self._own_ends(region)
+                    if value(numbers, end) == 0 and value(under, end)
+                ),
+            }
+        )
         if self.roots_only:
             return [Branch(None, (), root) for root in roots]
         if max(over) - min(over) > 2:
@@ -163,20 +228,30 @@ class AxisWalk:
     def _own_ends(self, region: Region) -> list[Fraction]:
         """The ends that belong to a region: its first point where another precedes it, and the last of the whole domain."""
         first = [region.low] if region.low > self.low else []
-        return [*first, region.high] if region.high is not None and region.high == self.high else first
+        return (
+            [*first, region.high] if region.high is not None and region.high == self.high else first
+        )
 
-    def _branch(self, form: Form | None, region: Region, root: Fraction | None, point: Fraction | None) -> Branch:
+    def _branch(
+        self, form: Form | None, region: Region, root: Fraction | None, point: Fraction | None
+    ) -> Branch:
         """A candidate with its conditions, looked at in its root or where it would put one: the failing one shows why."""
         inside = (Compare("<=", Name(self.x), Num(self.high)),) if self.high is not None else ()
         conditions = [self._condition(form, tree) for tree in form.conditions] if form else []
         if point is not None:
-            conditions += [Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)]
+            conditions += [
+                Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)
+            ]
         if form is None:
             return Branch(None, tuple(conditions), root)
-        return Branch(form.expand(form.abbreviated), tuple(conditions), root, form.abbreviated, form.named)
+        return Branch(
+            form.expand(form.abbreviated), tuple(conditions), root, form.abbreviated, form.named
+        )
 
     def _condition(self, form: Form, abbreviated: Compare) -> Condition:
-        whole = Compare(abbreviated.operator, form.expand(abbreviated.left), form.expand(abbreviated.right))
+        whole = Compare(
+            abbreviated.operator, form.expand(abbreviated.left), form.expand(abbreviated.right)
+        )
         return Condition(whole, self._holds(whole, None), abbreviated)
 
     def _candidate(self, form: Expr) -> Fraction | None:

@@ -23,7 +23,14 @@ ROUGHLY = Fraction(1, 10**11)
 """How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be computed exactly."""
 
 
-def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
+def narrow(
+    gap: Gap,
+    start: Fraction,
+    end: Fraction,
+    bracket: tuple[Fraction, Fraction],
+    before: int,
+    whole: bool,
+) -> Fraction | None:
     """The crossing between two points, which rough values put in a bracket; of whole numbers the first beyond it. None where floats misled.
 
     A secant meets a straight line exactly, and comes so near to a smooth crossing that another point just beyond closes the bracket.
@@ -32,7 +39,9 @@ def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fr
     low, high = bracket
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
-        return halve(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
+        return (
+            halve(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
+        )
     side, straight, plain = 0, True, False
     points: Iterator[Fraction] = iter(())
     widths: list[Fraction] = []
@@ -41,7 +50,9 @@ def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fr
         if widths[-1] <= (1 if whole else _enough(gap, turn) * high):
             break
         slow = turn > 1 and widths[-1] > GAIN * widths[-3]
-        secant = high if slow and turn % SECANTS == 0 else low + (high - low) * below / (below - above)
+        secant = (
+            high if slow and turn % SECANTS == 0 else low + (high - low) * below / (below - above)
+        )
         if slow and not (plain or whole):
             plain, points = True, _plain_numbers(low, high)
         middle = next(points, None) or secant
@@ -52,7 +63,9 @@ def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fr
         if here is None or here == 0:
             return middle if here == 0 and not whole else halve(gap, low, middle, before, whole)
         moved = 1 if sign(here) == before else -1
-        damped = straight or moved == side  # the value of an end that does not move is halved: the next point lies just beyond the crossing
+        damped = (
+            straight or moved == side
+        )  # the value of an end that does not move is halved: the next point lies just beyond the crossing
         if moved == 1:
             low, below, above = middle, here, above / 2 if damped else above
         else:
@@ -69,7 +82,11 @@ def _enough(gap: Gap, turn: int) -> Fraction:
 def _plain_numbers(low: Fraction, high: Fraction) -> Iterator[Fraction]:
     """Where most jumps lie: at plain numbers; and what lies just next to them."""
     plain = ((low + high) / 2).limit_denominator(10**6)
-    return (point for point in (plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)) if low < point < high)
+    return (
+        point
+        for point in (plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2))
+        if low < point < high
+    )
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
@@ -77,14 +94,30 @@ def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
     return first is not None and second is not None and first * second > 0
 
 
-def narrow_roughly(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Search[tuple[Fraction, Fraction]]:
+def narrow_roughly(
+    gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool
+) -> Search[tuple[Fraction, Fraction]]:
     """A bracket made as narrow as rough values can."""
     while gap.floats and high - low > ROUGHLY * high and (points := _inside(low, high, whole)):
         values = yield points
-        sides = [(point, sign(value)) for point, value in zip(points, values, strict=True) if value == value]
+        sides = [
+            (point, sign(value))
+            for point, value in zip(points, values, strict=True)
+            if value == value
+        ]
         beyond = next((point for point, side in sides if side == -before), None)
-        short = max((point for point, side in sides if side == before and (beyond is None or point < beyond)), default=None)
-        low, high = (low if short is None else exact_decimal(short)), (high if beyond is None else exact_decimal(beyond))
+        short = max(
+            (
+                point
+                for point, side in sides
+                if side == before and (beyond is None or point < beyond)
+            ),
+            default=None,
+        )
+        low, high = (
+            (low if short is None else exact_decimal(short)),
+            (high if beyond is None else exact_decimal(beyond)),
+        )
         if (short is None and beyond is None) or len(sides) < len(points):
             break
     return low, high
@@ -94,7 +127,9 @@ def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
     """Floats that part a bracket."""
     start, end = float(low), float(high)
     points = (start + (end - start) * i / SECTIONS for i in range(1, SECTIONS))
-    return sorted({point for x in points if (point := float(math.floor(x)) if whole else x) > start})
+    return sorted(
+        {point for x in points if (point := float(math.floor(x)) if whole else x) > start}
+    )
 
 
 def halve(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
@@ -107,13 +142,19 @@ def halve(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> 
     def middle(low: Fraction, high: Fraction) -> Fraction:
         if not whole and high - low <= DIGITS * high:
             return high
-        return Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
+        return (
+            Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
+        )
 
     return bisect(beyond, low, high, TURNS, middle)[1]
 
 
 def bisect(
-    beyond: Callable[[Number], bool | None], low: Number, high: Number, turns: int, middle: Callable[[Number, Number], Number] | None = None
+    beyond: Callable[[Number], bool | None],
+    low: Number,
+    high: Number,
+    turns: int,
+    middle: Callable[[Number, Number], Number] | None = None,
 ) -> tuple[Number, Number]:
     """The last two points between which something changes over, from two where it does, in whichever order: halved so many times, or until no
     point lies between them. Where ``beyond`` says None of a point, that is it.

@@ -57,7 +57,11 @@ POSITIVE = frozenset({"max", "min", "ceil", "floor", "sqrt", "exp", "pi", "of_la
 def plainly_positive(tree: Expr) -> bool:
     """Whether a formula has no minus sign anywhere, and no function that may be negative of a positive number: positive symbols make it positive."""
     if isinstance(tree, Call) and tree.function not in POSITIVE:
-        return tree.function in ("log", "log2") and isinstance(tree.args[0], Num) and tree.args[0].value > 1
+        return (
+            tree.function in ("log", "log2")
+            and isinstance(tree.args[0], Num)
+            and tree.args[0].value > 1
+        )
     return not build.is_negative(tree) and all(map(plainly_positive, children(tree)))
 
 
@@ -80,11 +84,20 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
 
 def _linear(slope: Expr, start: Expr, sign: Sign) -> Form:
     """The root of ``slope*x + start``, written over the denominator that has to be positive; the conditions that it exists."""
-    over, under = (start, build.negated(slope)) if _turned(slope, start, sign) else (build.negated(start), slope)
+    over, under = (
+        (start, build.negated(slope))
+        if _turned(slope, start, sign)
+        else (build.negated(start), slope)
+    )
     root = build.div(over, under)
-    if not (plain_sign(over) or plain_sign(under) or sign(over) or sign(under)):  # both may turn: they have to agree
+    if not (
+        plain_sign(over) or plain_sign(under) or sign(over) or sign(under)
+    ):  # both may turn: they have to agree
         return Form(root, (Compare(">", root, ZERO),))
-    return Form(root, tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part)))
+    return Form(
+        root,
+        tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part)),
+    )
 
 
 def _turned(slope: Expr, start: Expr, sign: Sign) -> bool:
@@ -100,20 +113,30 @@ def _quadratic(p: Polynomial, sign: Sign) -> list[Form]:
     if sign(p[2]) < 0:
         p = {power: build.negated(coefficient) for power, coefficient in p.items()}
     long = sum(1 for coefficient in p.values() for _ in walk(coefficient)) > LONGEST_INLINE
-    named = tuple((COEFFICIENTS[power], p[power]) for power in sorted(p, reverse=True)) if long else ()
+    named = (
+        tuple((COEFFICIENTS[power], p[power]) for power in sorted(p, reverse=True)) if long else ()
+    )
     abbreviated: Polynomial = {power: Name(COEFFICIENTS[power]) for power in p} if long else p
     return [Form(form, conditions, named) for form, conditions in _roots(p, abbreviated, sign)]
 
 
-def _roots(p: Polynomial, abbreviated: Polynomial, sign: Sign) -> list[tuple[Expr, tuple[Compare, ...]]]:
+def _roots(
+    p: Polynomial, abbreviated: Polynomial, sign: Sign
+) -> list[tuple[Expr, tuple[Compare, ...]]]:
     """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
     two, (a, b, c) = build.number(2), (abbreviated[2], abbreviated[1], abbreviated[0])
     inside = build.sub(build.power(b, two), build.mul(build.number(4), a, c))
     root, minus_b = build.call("sqrt", inside), build.negated(b)
     twice_a, twice_c = build.mul(two, a), build.mul(two, c)
-    grown, shrunk = build.div(build.add(minus_b, root), twice_a), build.div(build.negated(twice_c), build.add(b, root))
+    grown, shrunk = (
+        build.div(build.add(minus_b, root), twice_a),
+        build.div(build.negated(twice_c), build.add(b, root)),
+    )
     real, below = Compare(">=", inside, ZERO), Compare("<", c, ZERO)
-    near, other = build.div(twice_c, build.add(minus_b, root)), build.div(build.sub(minus_b, root), twice_a)
+    near, other = (
+        build.div(twice_c, build.add(minus_b, root)),
+        build.div(build.sub(minus_b, root), twice_a),
+    )
     if not sign(p[2]):  # either way up, or a line: one of the two forms holds for that as well
         either = {1: (shrunk, other), 0: (shrunk, near), -1: (near, grown)}[sign(p[1])]
         return [(form, (real, Compare(">", form, ZERO))) for form in either]

@@ -117,7 +117,12 @@ def _undone(difference: Expr, node: Expr, along: AxisWalk) -> Crossing:
     if values:
         return Crossing("crosses", CLOSED, tuple(branches), tuple(values), along.domain)
     side = sign(along.evaluate(difference, {along.x: Region(*along.domain, difference).inside}))
-    return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
+    return Crossing(
+        {1: "lhs_above", -1: "lhs_below", 0: "identical"}[side],
+        CLOSED,
+        tuple(branches),
+        domain=along.domain,
+    )
 
 
 def _zero_at_zero(inner: Expr, along: AxisWalk) -> bool:
@@ -140,7 +145,9 @@ def _back(branch: Branch, node: Expr, along: AxisWalk) -> list[Branch]:
             continue
         for own in answer.branches:
             if own.closed_form is not None:
-                carried = tuple(Condition(_with_node(c.tree, node, along.x), c.holds) for c in branch.conditions)
+                carried = tuple(
+                    Condition(_with_node(c.tree, node, along.x), c.holds) for c in branch.conditions
+                )
                 branches.append(Branch(own.closed_form, (*carried, *own.conditions), own.value))
     return branches
 

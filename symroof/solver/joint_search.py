@@ -85,4 +85,7 @@ class Gap:
     def at(self, points: Sequence[Fraction]) -> Search[list[Value | None]]:
         """Its values at many points: their signs are right, their sizes may be floats."""
         values = yield points
-        return [value if value == value else self(point) for point, value in zip(points, values, strict=True)]
+        return [
+            value if value == value else self(point)
+            for point, value in zip(points, values, strict=True)
+        ]

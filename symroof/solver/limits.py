@@ -46,8 +46,16 @@ class Leading:
     def term(self, x: str) -> Expr:
         """The term itself."""
         power = build.power(Name(x), build.number(abs(self.power)))
-        over, under = (self.coefficient.over, self.coefficient.under) if isinstance(self.coefficient, Div) else (self.coefficient, ONE)
-        return build.div(build.mul(over, power), under) if self.power > 0 else build.div(over, build.mul(under, power))
+        over, under = (
+            (self.coefficient.over, self.coefficient.under)
+            if isinstance(self.coefficient, Div)
+            else (self.coefficient, ONE)
+        )
+        return (
+            build.div(build.mul(over, power), under)
+            if self.power > 0
+            else build.div(over, build.mul(under, power))
+        )
 
 
 def leading(tree: Expr, x: str, to: End, sign: Known) -> Leading:
@@ -72,7 +80,9 @@ def leading(tree: Expr, x: str, to: End, sign: Known) -> Leading:
         return Leading(ZERO, 0, whole=True)
     pick = min if to == 0 else max
     top, bottom = pick(over), pick(under)
-    return Leading(quotient(over[top], under[bottom]), top - bottom, whole=len(over) == len(under) == 1)
+    return Leading(
+        quotient(over[top], under[bottom]), top - bottom, whole=len(over) == len(under) == 1
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -85,7 +95,9 @@ def _without_zeros(p: Polynomial, sign: Known) -> Polynomial:
     return {power: c for power, c in p.items() if sign(c) != 0}
 
 
-def leading_terms(tree: Expr, x: str, to: End, sign: Known, held: tuple[Compare, ...] = ()) -> Iterator[Leading]:
+def leading_terms(
+    tree: Expr, x: str, to: End, sign: Known, held: tuple[Compare, ...] = ()
+) -> Iterator[Leading]:
     """The leading term on every arm that can win near the end: one where the signs decide, else each with its conditions.
 
     >>> from symroof.solver.closed_forms import known_sign
@@ -110,13 +122,22 @@ def leading_terms(tree: Expr, x: str, to: End, sign: Known, held: tuple[Compare,
         yield from leading_terms(replaced(tree, node, winner), x, to, sign, (*held, *wins))
 
 
-def _winners(node: Call, sides: list[dict[str, Expr]], x: str, to: End, sign: Known) -> list[tuple[Expr, tuple[Compare, ...]]]:
+def _winners(
+    node: Call, sides: list[dict[str, Expr]], x: str, to: End, sign: Known
+) -> list[tuple[Expr, tuple[Compare, ...]]]:
     """The arms that may win near the end, each with the conditions left to make it."""
     possible = []
     for i, arm in enumerate(node.args):
-        duels = [_duel(node, substitute(arm, end), substitute(other, end), x, to, sign) for k, other in enumerate(node.args) if k != i for end in sides]
+        duels = [
+            _duel(node, substitute(arm, end), substitute(other, end), x, to, sign)
+            for k, other in enumerate(node.args)
+            if k != i
+            for end in sides
+        ]
         if all(duel is not False for duel in duels):
-            possible.append((arm, tuple(dict.fromkeys(duel for duel in duels if isinstance(duel, Compare)))))
+            possible.append(
+                (arm, tuple(dict.fromkeys(duel for duel in duels if isinstance(duel, Compare))))
+            )
     if not possible:
         raise NotRational("steps of both kinds in one sum")
     certain = [(arm, conditions) for arm, conditions in possible if not conditions]

@@ -13,7 +13,22 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from symroof.formula import build, rewrite
-from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Expr, Mul, Name, Neg, Num, Pow, Sum, children, mentions
+from symroof.formula.tree import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Div,
+    Expr,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    Sum,
+    children,
+    mentions,
+)
 
 Polynomial = dict[int, Expr]
 """Power of the unknown -> coefficient; never changed once it is made."""
@@ -66,7 +81,11 @@ def rational(tree: Expr, x: str) -> tuple[Polynomial, Polynomial]:
                     raise
                 return _summed(body, index, first, last, x)
         case Call(function, _):
-            raise NotRational(CHOSEN if function == "of_largest" else f"the unknown is an argument of {function}()")
+            raise NotRational(
+                CHOSEN
+                if function == "of_largest"
+                else f"the unknown is an argument of {function}()"
+            )
     raise NotRational("the unknown is in an exponent")
 
 
@@ -76,12 +95,16 @@ def _fraction(tree: Expr) -> tuple[Expr, Expr]:
     if not below:
         return tree, ONE
     numbers = [factor for factor in below if isinstance(factor, Num)]
-    whole = build.div(build.mul(*above), build.mul(*(factor for factor in below if not isinstance(factor, Num))))
+    whole = build.div(
+        build.mul(*above), build.mul(*(factor for factor in below if not isinstance(factor, Num)))
+    )
     over, under = (whole.over, whole.under) if isinstance(whole, Div) else (whole, ONE)
     return build.div(over, build.mul(*numbers)) if numbers else over, under
 
 
-def _summed(body: Expr, index: str, first: Expr, last: Expr, x: str) -> tuple[Polynomial, Polynomial]:
+def _summed(
+    body: Expr, index: str, first: Expr, last: Expr, x: str
+) -> tuple[Polynomial, Polynomial]:
     """A sum whose number of terms ``x`` does not move, power by power: its coefficients are sums that need no closed form.
 
     Raises:
@@ -90,7 +113,10 @@ def _summed(body: Expr, index: str, first: Expr, last: Expr, x: str) -> tuple[Po
     over, under = rational(body, x)
     if set(under) != {0}:
         raise NotRational("a sum of terms over different denominators")
-    return _collected((power, rewrite.total(build.div(c, under[0]), index, first, last)) for power, c in over.items()), {0: ONE}
+    return _collected(
+        (power, rewrite.total(build.div(c, under[0]), index, first, last))
+        for power, c in over.items()
+    ), {0: ONE}
 
 
 def closed_sum(body: Expr, index: str, first: Expr, last: Expr) -> Expr:
@@ -105,7 +131,12 @@ def closed_sum(body: Expr, index: str, first: Expr, last: Expr) -> Expr:
     before = build.sub(first, ONE)
     terms = []
     for power, coefficient in over.items():
-        terms.append(build.mul(build.div(coefficient, under[0]), build.sub(_power_sum(last, power), _power_sum(before, power))))
+        terms.append(
+            build.mul(
+                build.div(coefficient, under[0]),
+                build.sub(_power_sum(last, power), _power_sum(before, power)),
+            )
+        )
     return build.add(ZERO, *terms)
 
 
@@ -115,7 +146,9 @@ def _power_sum(n: Expr, power: int) -> Expr:
         return n
     if power == 1:
         return build.div(build.mul(n, after), build.number(2))
-    return build.div(build.mul(n, after, build.add(build.mul(build.number(2), n), ONE)), build.number(6))
+    return build.div(
+        build.mul(n, after, build.add(build.mul(build.number(2), n), ONE)), build.number(6)
+    )
 
 
 def times(p: Polynomial, q: Polynomial) -> Polynomial:
@@ -191,19 +224,28 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 def factored(p: Polynomial) -> Polynomial:
     """The polynomial with the common factors of a coefficient's terms written once."""
-    return {power: build.factored(*map(build.as_fraction, terms_of(coefficient))) for power, coefficient in p.items()}
+    return {
+        power: build.factored(*map(build.as_fraction, terms_of(coefficient)))
+        for power, coefficient in p.items()
+    }
 
 
 def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Common powers of the unknown cancelled (it is positive)."""
     low = min(min(over), min(under))
-    return ({p - low: c for p, c in over.items()}, {p - low: c for p, c in under.items()}) if low else (over, under)
+    return (
+        ({p - low: c for p, c in over.items()}, {p - low: c for p, c in under.items()})
+        if low
+        else (over, under)
+    )
 
 
 def shared_factors_out(p: Polynomial) -> Polynomial:
     """The polynomial without factors that every term of every coefficient has: they do not move its roots."""
     lists = [_term_factors(term) for coefficient in p.values() for term in terms_of(coefficient)]
-    shared = [factor for factor in lists[0] if all(factor in other for other in lists)] if lists else []
+    shared = (
+        [factor for factor in lists[0] if all(factor in other for other in lists)] if lists else []
+    )
     for factor in shared:
         p = {power: _divided(coefficient, factor) for power, coefficient in p.items()}
     return p
@@ -231,7 +273,9 @@ def _term_factors(term: Expr) -> list[Expr]:
         return _term_factors(term.arg)
     if isinstance(term, Div):
         return _term_factors(term.over)
-    return [f for f in (term.factors if isinstance(term, Mul) else (term,)) if not isinstance(f, Num)]
+    return [
+        f for f in (term.factors if isinstance(term, Mul) else (term,)) if not isinstance(f, Num)
+    ]
 
 
 def _divided(coefficient: Expr, factor: Expr) -> Expr:

@@ -95,7 +95,10 @@ class Solved:
     def branch(self) -> Branch | None:
         """The branch that gives the value, or the first that would if its conditions held."""
         branches = self.crossing.branches
-        return next((b for b in branches if b.value == self.crossing.value), branches[0] if branches else None)
+        return next(
+            (b for b in branches if b.value == self.crossing.value),
+            branches[0] if branches else None,
+        )
 
     @property
     def closed_form(self) -> Expr | None:

@@ -22,7 +22,9 @@ NARROW, NEWTON_STEPS = Fraction(1, 100), 5
 """How narrow a bracket is, as a share of its end, when Newton's steps are first tried, and how many: each doubles the digits."""
 
 
-def positive_roots(p: Numbers, low: Fraction = Fraction(0), high: Fraction | None = None) -> list[Fraction]:
+def positive_roots(
+    p: Numbers, low: Fraction = Fraction(0), high: Fraction | None = None
+) -> list[Fraction]:
     """The roots in the open interval ``(low, high)``; no upper end means all the way.
 
     >>> positive_roots({2: Fraction(1), 1: Fraction(-3), 0: Fraction(2)})
@@ -87,7 +89,10 @@ def value(p: Numbers, x: Fraction) -> Fraction:
     """
     over, under = x.as_integer_ratio()
     degree, shared = max(p, default=0), math.lcm(*(c.denominator for c in p.values()))
-    total = sum(c.numerator * (shared // c.denominator) * over**k * under ** (degree - k) for k, c in p.items())
+    total = sum(
+        c.numerator * (shared // c.denominator) * over**k * under ** (degree - k)
+        for k, c in p.items()
+    )
     return Fraction(total, shared * under**degree)
 
 

@@ -54,12 +54,22 @@ class ScanAxis:
     def of(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> ScanAxis:
         """The grid; ``between`` adds the first whole numbers that are not on it."""
         on_grid = set(grid(low, high, whole))
-        numbers = range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if between else ()
+        numbers = (
+            range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1)
+            if between
+            else ()
+        )
         points = tuple(sorted(on_grid.union(map(Fraction, numbers))))
-        return ScanAxis(points, tuple(map(float, points)), tuple(i for i, point in enumerate(points) if point in on_grid))
+        return ScanAxis(
+            points,
+            tuple(map(float, points)),
+            tuple(i for i, point in enumerate(points) if point in on_grid),
+        )
 
 
-def merge_points(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+def merge_points(
+    points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]
+) -> list[tuple[Fraction, Any]]:
     """Points in order with a few others among them."""
     merged = list(points)
     for other in others:
@@ -122,7 +132,9 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     axis = ScanAxis.of(low, high, whole, between=whole and gap.floats)
     everywhere = _grid_values(gap, axis, (yield axis.floats))
     last = yield from _last_values(gap, everywhere, whole)
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in merge_points(everywhere, last) if g is not None]
+    points: list[tuple[Fraction, Value]] = [
+        (point, g) for point, g in merge_points(everywhere, last) if g is not None
+    ]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
@@ -135,26 +147,56 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     if whole and low == 0:
         values += _below_one(gap, points[0][0])
     steps = list(pairwise(merge_points(points, _next_to_zeros(gap, points, whole))))
-    changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if before < 0 < after or after < 0 < before]
-    brackets = yield from search_together(narrow_roughly(gap, a, b, side, whole) for a, b, side, _ in changes)
+    changes = [
+        (a, b, sign(before), max(abs(before), abs(after)))
+        for (a, before), (b, after) in steps
+        if before < 0 < after or after < 0 < before
+    ]
+    brackets = yield from search_together(
+        narrow_roughly(gap, a, b, side, whole) for a, b, side, _ in changes
+    )
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
         root = narrow(gap, a, b, bracket, side, whole)
         if root is not None:
             (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
     if values:
-        return Crossing("crosses", NUMERIC, (), tuple(_crossings_and_ends(gap, points, values, whole)), (low, high), searched=searched)
+        return Crossing(
+            "crosses",
+            NUMERIC,
+            (),
+            tuple(_crossings_and_ends(gap, points, values, whole)),
+            (low, high),
+            searched=searched,
+        )
     if poles:  # the sides change over there without meeting: the verdict holds for the axis up to the first
-        high, searched = poles[0], (searched[0], max(point for point, _ in points if point < poles[0]))
-    return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
+        high, searched = (
+            poles[0],
+            (searched[0], max(point for point, _ in points if point < poles[0])),
+        )
+    return Crossing(
+        "lhs_above" if points[0][1] > 0 else "lhs_below",
+        NUMERIC,
+        domain=(low, high),
+        searched=searched,
+    )
 
 
-def _grid_values(gap: Gap, axis: ScanAxis, values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
+def _grid_values(
+    gap: Gap, axis: ScanAxis, values: Sequence[float]
+) -> list[tuple[Fraction, Value | None]]:
     """The points with their values, on the grid exact where floats show nothing."""
     known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
-    runs = [list(run) for undecided, run in groupby(axis.grid, key=lambda i: i not in known) if undecided]
+    runs = [
+        list(run)
+        for undecided, run in groupby(axis.grid, key=lambda i: i not in known)
+        if undecided
+    ]
     for run in runs:
-        looked_at = [*range(0, len(run), STRIDE), *([len(run) - 1] if (len(run) - 1) % STRIDE else [])]
+        looked_at = [
+            *range(0, len(run), STRIDE),
+            *([len(run) - 1] if (len(run) - 1) % STRIDE else []),
+        ]
         known |= {run[k]: gap(axis.points[run[k]]) for k in looked_at}
         for a, b in pairwise(looked_at):
             before, after = known[run[a]], known[run[b]]
@@ -169,20 +211,37 @@ def _side(value: Value | None) -> int | None:
     return None if value is None else sign(value)
 
 
-def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> Search[list[tuple[Fraction, Value]]]:
+def _last_values(
+    gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool
+) -> Search[list[tuple[Fraction, Value]]]:
     """The last points with a value next to those without one: a queue grows beyond every limit before it has no steady state."""
-    edges = [(a, b) if after is None else (b, a) for (a, before), (b, after) in pairwise(points) if (before is None) != (after is None)]
-    last = yield from search_together(_last_value(gap, inside, outside, whole) for inside, outside in edges)
+    edges = [
+        (a, b) if after is None else (b, a)
+        for (a, before), (b, after) in pairwise(points)
+        if (before is None) != (after is None)
+    ]
+    last = yield from search_together(
+        _last_value(gap, inside, outside, whole) for inside, outside in edges
+    )
     return [each for each in last if each is not None]
 
 
-def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> Search[tuple[Fraction, Value] | None]:
+def _last_value(
+    gap: Gap, inside: Fraction, outside: Fraction, whole: bool
+) -> Search[tuple[Fraction, Value] | None]:
     """Between a point with a value and one without, the last that is looked at with one; None where that is the first."""
     last = None
     for _ in range(EDGE_TURNS):
         start, end = float(inside), float(outside)
         between = (start + (end - start) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS))
-        numbers = list(dict.fromkeys(number for x in between if (number := float(math.floor(x) if whole else f"{x:.6g}")) not in (inside, outside)))
+        numbers = list(
+            dict.fromkeys(
+                number
+                for x in between
+                if (number := float(math.floor(x) if whole else f"{x:.6g}"))
+                not in (inside, outside)
+            )
+        )
         for number, value in zip(numbers, (yield numbers), strict=True):
             point = exact_decimal(number)
             here = value if value == value else gap(point)
@@ -193,7 +252,9 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
     return last
 
 
-def _next_to_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
+def _next_to_zeros(
+    gap: Gap, points: list[tuple[Fraction, Value]], whole: bool
+) -> list[tuple[Fraction, Value]]:
     """Points just next to those where the sides meet: within the same step they may meet again."""
     if all(g for _, g in points):
         return []
@@ -216,7 +277,9 @@ def _below_one(gap: Gap, first: Fraction) -> list[Fraction]:
     return [none / (none - one)] if one is not None and none * one < 0 else []
 
 
-def _crossings_and_ends(gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction], whole: bool) -> list[Fraction]:
+def _crossings_and_ends(
+    gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction], whole: bool
+) -> list[Fraction]:
     """The crossings; of a stretch where the sides are the same, its ends: where these are the ends of the axis, only whole numbers count."""
     runs = [list(run) for _, run in groupby(points, key=lambda point: point[1] == 0)]
     same: set[Fraction] = set()
@@ -250,14 +313,24 @@ def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fr
     near = [
         _least(gap, a, c, sign(here))
         for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False)
-        if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after))
+        if sign(before) == sign(here) == sign(after) != 0
+        and abs(here) <= min(abs(before), abs(after))
+        and abs(here) < max(abs(before), abs(after))
     ]
     return [point for point in (yield from search_together(near)) if point is not None]
 
 
-def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[Fraction, Value] | None]:
+def _least(
+    gap: Gap, low: Fraction, high: Fraction, side: int
+) -> Search[tuple[Fraction, Value] | None]:
     """The first point beyond zero that shows where an interval is searched for the least difference; None where it stays on its side."""
-    while _rise(points := [low, *(short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]):
+    while _rise(
+        points := [
+            low,
+            *(short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)),
+            high,
+        ]
+    ):
         values = yield from gap.at(points[1:-1])
         for point, here in zip(points[1:-1], values, strict=True):
             if here is not None and sign(here) != side:
@@ -265,7 +338,10 @@ def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[F
         sizes = [math.inf if here is None else float(abs(here)) for here in values]
         least = min(range(len(sizes)), key=sizes.__getitem__)
         low, high = points[least], points[least + 2]
-        if 0 < least < len(sizes) - 1 and FLAT * (max(sizes[least - 1], sizes[least + 1]) - sizes[least]) < sizes[least]:
+        if (
+            0 < least < len(sizes) - 1
+            and FLAT * (max(sizes[least - 1], sizes[least + 1]) - sizes[least]) < sizes[least]
+        ):
             break
     return None
 

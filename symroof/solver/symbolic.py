@@ -21,12 +21,21 @@ from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
 def split_signs(tree: Expr, signed: Iterable[str]) -> Expr:
     """A formula in which each signed name is how far it lies above zero, less how far below."""
-    return substitute(tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed})
+    return substitute(
+        tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed}
+    )
 
 
 def join_signs(tree: Expr, signed: Iterable[str]) -> Expr:
     """The same in the names again: what holds for every two numbers holds for the name and zero."""
-    return substitute(tree, {part: whole for name in signed for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))})
+    return substitute(
+        tree,
+        {
+            part: whole
+            for name in signed
+            for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))
+        },
+    )
 
 
 def join_signs_of_crossing(crossing: Crossing, signed: Iterable[str]) -> Crossing:
@@ -37,12 +46,25 @@ def join_signs_of_crossing(crossing: Crossing, signed: Iterable[str]) -> Crossin
         return Compare(tree.operator, join_signs(tree.left, signed), join_signs(tree.right, signed))
 
     def condition(each: Condition) -> Condition:
-        return replace(each, tree=relation(each.tree), abbreviated=relation(each.abbreviated) if each.abbreviated else None)
+        return replace(
+            each,
+            tree=relation(each.tree),
+            abbreviated=relation(each.abbreviated) if each.abbreviated else None,
+        )
 
     def branch(each: Branch) -> Branch:
-        form, abbreviated = (join_signs(tree, signed) if tree is not None else None for tree in (each.closed_form, each.abbreviated))
+        form, abbreviated = (
+            join_signs(tree, signed) if tree is not None else None
+            for tree in (each.closed_form, each.abbreviated)
+        )
         named = tuple((name, join_signs(tree, signed)) for name, tree in each.named)
-        return replace(each, closed_form=form, abbreviated=abbreviated, named=named, conditions=tuple(map(condition, each.conditions)))
+        return replace(
+            each,
+            closed_form=form,
+            abbreviated=abbreviated,
+            named=named,
+            conditions=tuple(map(condition, each.conditions)),
+        )
 
     return replace(crossing, branches=tuple(map(branch, crossing.branches))) if signed else crossing
 
@@ -86,12 +108,22 @@ def symbolic(difference: Expr, x: str, within: tuple[Compare, ...] = ()) -> Cros
         raise NotRational("it divides by zero, whatever the symbols")
     if not any(over for _, over, _ in valid):
         return Crossing("identical", CLOSED)
-    branches = [branch for conditions, over, under in valid for branch in _branches(over, (*conditions, *_off_zero(under, x), *within))]
+    branches = [
+        branch
+        for conditions, over, under in valid
+        for branch in _branches(over, (*conditions, *_off_zero(under, x), *within))
+    ]
     more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in valid)
-    if not branches and not more and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1}):
+    if (
+        not branches
+        and not more
+        and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1})
+    ):
         return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
     unconditional = any(not branch.conditions for branch in branches)
-    return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=more)
+    return Crossing(
+        "crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=more
+    )
 
 
 def _degree(over: Polynomial) -> int:
@@ -102,7 +134,9 @@ def _degree(over: Polynomial) -> int:
 def _side(over: Polynomial, under: Polynomial) -> int:
     """The sign of a quotient without roots; 0 where the shapes of its coefficients do not tell it."""
     signs = {plain_sign(c) for c in over.values()}
-    return signs.pop() if len(signs) == 1 and all(plainly_positive(c) for c in under.values()) else 0
+    return (
+        signs.pop() if len(signs) == 1 and all(plainly_positive(c) for c in under.values()) else 0
+    )
 
 
 def _through_power(difference: Expr, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
@@ -114,11 +148,21 @@ def _through_power(difference: Expr, power: Pow, x: str, within: tuple[Compare, 
             continue
         exponent = build.div(build.call("log2", outer.closed_form), build.call("log2", power.base))
         for inner in symbolic(build.sub(power.exponent, exponent), x, within).branches:
-            branches.append(replace(inner, conditions=(*(Condition(c.tree, None) for c in outer.conditions), *inner.conditions)))
+            branches.append(
+                replace(
+                    inner,
+                    conditions=(
+                        *(Condition(c.tree, None) for c in outer.conditions),
+                        *inner.conditions,
+                    ),
+                )
+            )
     return Crossing("conditional", CLOSED, tuple(branches))
 
 
-def arms(tree: Expr, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[tuple[Expr, tuple[Compare, ...]]]:
+def arms(
+    tree: Expr, x: str, conditions: tuple[Compare, ...] = ()
+) -> Iterator[tuple[Expr, tuple[Compare, ...]]]:
     """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
@@ -127,16 +171,27 @@ def arms(tree: Expr, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[t
     sides = ends(tree, node)
     leads = {_lead(condition) for condition in conditions}
     for winner in node.args:
-        duels = [beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides]
+        duels = [
+            beats(node, substitute(winner, end), substitute(other, end))
+            for other in node.args
+            if other != winner
+            for end in sides
+        ]
         if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
             continue  # it loses by its shape, or to what has won elsewhere in the formula
-        open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
+        open_ = (
+            duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads
+        )
         yield from arms(replaced(tree, node, winner), x, (*conditions, *open_))
 
 
 def _lead(duel: Compare) -> Expr:
     """The lead of the winner of two arms over the other, in a maximum or a minimum: not negative where it wins."""
-    return build.sub(duel.left, duel.right) if duel.operator == ">=" else build.sub(duel.right, duel.left)
+    return (
+        build.sub(duel.left, duel.right)
+        if duel.operator == ">="
+        else build.sub(duel.right, duel.left)
+    )
 
 
 def _turned(duel: Compare) -> Compare:
@@ -146,7 +201,9 @@ def _turned(duel: Compare) -> Compare:
 def _quotient(tree: Expr, x: str) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator of a choice of arms, without coefficients that are zero whatever the symbols."""
     over, under = rational(tree, x)
-    return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(under) else {}
+    return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(
+        under
+    ) else {}
 
 
 def _without_zeros(p: Polynomial) -> Polynomial:
@@ -158,12 +215,20 @@ def _branches(over: Polynomial, conditions: tuple[Compare, ...]) -> list[Branch]
     if _degree(over) not in (1, 2):
         return []
     forms = closed_forms(over, plain_sign)
-    return [_branch(form, conditions) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
+    return [
+        _branch(form, conditions)
+        for form in forms
+        if not any(_fails(_whole(form, condition)) for condition in form.conditions)
+    ]
 
 
 def _fails(condition: Compare) -> bool:
     """Whether a condition fails by its shape, all symbols being positive."""
-    larger, smaller = (condition.left, condition.right) if condition.operator in (">", ">=") else (condition.right, condition.left)
+    larger, smaller = (
+        (condition.left, condition.right)
+        if condition.operator in (">", ">=")
+        else (condition.right, condition.left)
+    )
     sign = known_sign(build.sub(larger, smaller))
     return sign == -1 or (sign == 0 and condition.operator in (">", "<"))
 
@@ -172,7 +237,9 @@ def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
     """That a denominator the unknown moves is not zero, where it could be: a root of both is no crossing."""
     if set(under) == {0} or all(plainly_positive(c) for c in under.values()):
         return ()
-    whole = build.add(*(build.mul(c, build.power(Name(x), build.number(power))) for power, c in under.items()))
+    whole = build.add(
+        *(build.mul(c, build.power(Name(x), build.number(power))) for power, c in under.items())
+    )
     return (Compare(">", build.power(whole, build.number(2)), ZERO),)
 
 
@@ -189,7 +256,13 @@ def vanishes(tree: Expr) -> bool:
 def _branch(form: Form, conditions: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(_whole(form, condition), None, condition) for condition in form.conditions)
-    return Branch(form.expand(form.abbreviated), (*own, *(Condition(tree, None) for tree in conditions)), None, form.abbreviated, form.named)
+    return Branch(
+        form.expand(form.abbreviated),
+        (*own, *(Condition(tree, None) for tree in conditions)),
+        None,
+        form.abbreviated,
+        form.named,
+    )
 
 
 def _whole(form: Form, condition: Compare) -> Compare:
@@ -215,7 +288,9 @@ def solve_inequality(condition: Compare, symbol: str) -> tuple[Compare, Compare 
     if set(over) != {0, 1} or set(under) != {0} or not plainly_positive(under[0]):
         return None
     upward = condition.operator in (">", ">=")
-    slope, start = (over[1], over[0]) if upward else (build.negated(over[1]), build.negated(over[0]))
+    slope, start = (
+        (over[1], over[0]) if upward else (build.negated(over[1]), build.negated(over[0]))
+    )
     strict = "=" if condition.operator.endswith("=") else ""
     if plain_sign(slope) > 0:
         return Compare(">" + strict, Name(symbol), build.div(build.negated(start), slope)), None

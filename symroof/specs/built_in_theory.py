@@ -11,7 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from symroof.formula.parse import FormulaError, parse
-from symroof.specs.definition_entries import ConditionSpec, Formula, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import (
+    ConditionSpec,
+    Formula,
+    FormulaSpec,
+    InputSpec,
+    ThresholdSpec,
+)
 from symroof.specs.fields import NAME, Faults, Spec
 
 
@@ -96,7 +102,17 @@ class TheoryPartSpec(Spec):
         for section, entries in (("define", self.define), ("each_step", self.each_step)):
             for name, entry in entries.items():
                 found.append(((section, name, "formula"), entry.formula))
-                found += [((section, name, "choose", key, value), f) for key, values in entry.choose.items() for value, f in values.items()]
-        found += [(("conditions", name, "holds"), condition.holds) for name, condition in self.conditions.items()]
-        found += [(("thresholds", place, "equation"), threshold.equation) for place, threshold in enumerate(self.thresholds)]
+                found += [
+                    ((section, name, "choose", key, value), f)
+                    for key, values in entry.choose.items()
+                    for value, f in values.items()
+                ]
+        found += [
+            (("conditions", name, "holds"), condition.holds)
+            for name, condition in self.conditions.items()
+        ]
+        found += [
+            (("thresholds", place, "equation"), threshold.equation)
+            for place, threshold in enumerate(self.thresholds)
+        ]
         return [(place, formula) for place, formula in found if isinstance(formula, str)]

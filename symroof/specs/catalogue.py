@@ -84,7 +84,11 @@ class NamedModel:
 
     def remark(self) -> str:
         """What the name speaks of that the catalogue does not tell apart."""
-        return f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs" if self.version else ""
+        return (
+            f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs"
+            if self.version
+            else ""
+        )
 
 
 def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
@@ -95,19 +99,34 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
             return NamedModel(entry.name)
     whole = name.rpartition("/")[2].lower()
     for entry in shipped.values():
-        if checkpoint := next((each for each in _checkpoints(entry) if name.lower() in (each.lower(), each.rpartition("/")[2].lower())), ""):
+        if checkpoint := next(
+            (
+                each
+                for each in _checkpoints(entry)
+                if name.lower() in (each.lower(), each.rpartition("/")[2].lower())
+            ),
+            "",
+        ):
             return NamedModel(entry.name, checkpoint=checkpoint)
     spellings = list(_spellings(shipped))
-    if exact := next((reachable_name for spelling, reachable_name in spellings if spelling == whole), ""):
+    if exact := next(
+        (reachable_name for spelling, reachable_name in spellings if spelling == whole), ""
+    ):
         return NamedModel(exact)
     stored, said = _storage(name)
-    known = [(_untold(spelling), reachable_name) for spelling, reachable_name in reversed(spellings)]
-    known.sort(key=lambda entry: -len(TUNED.intersection(entry[0])))  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
+    known = [
+        (_untold(spelling), reachable_name) for spelling, reachable_name in reversed(spellings)
+    ]
+    known.sort(
+        key=lambda entry: -len(TUNED.intersection(entry[0]))
+    )  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
     words, left_out = _untold(name), list[str]()
     while words:
         for spelled in (words, words[1:] if words[0] == "meta" else words):
             for its_words, match in known:
-                if its_words == [word for word in spelled if word not in TUNED or word in its_words]:
+                if its_words == [
+                    word for word in spelled if word not in TUNED or word in its_words
+                ]:
                     return NamedModel(match, stored, said, "-".join(left_out))
         last = next((i for i in reversed(range(1, len(words))) if words[i] not in TUNED), 0)
         if not VERSION.fullmatch(words[last]):
@@ -138,16 +157,26 @@ def _checkpoints(entry: CatalogueEntry) -> list[str]:
     """The names on the hub of the checkpoints that an entry describes beside its own."""
     data: Any = entry.document.data
     listed = data.get("checkpoints") if isinstance(data, dict) else None
-    return [str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each] if isinstance(listed, list) else []
+    return (
+        [str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each]
+        if isinstance(listed, list)
+        else []
+    )
 
 
 def _split(name: str) -> list[str]:
-    return MIXTURE_OR_WORD.findall(name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-"))
+    return MIXTURE_OR_WORD.findall(
+        name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-")
+    )
 
 
 def _untold(name: str) -> list[str]:
     """The words of a name beside those that say how it is stored."""
-    return [word for i, word in enumerate(_split(name)) if not i or not (word in STORED_AS or word in WIDE or MIXTURE.fullmatch(word))]
+    return [
+        word
+        for i, word in enumerate(_split(name))
+        if not i or not (word in STORED_AS or word in WIDE or MIXTURE.fullmatch(word))
+    ]
 
 
 def _words(name: str) -> list[str]:
@@ -176,13 +205,37 @@ def _storage(name: str) -> tuple[str, str]:
 def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     """The models of the catalogue whose names differ by a slip of the keyboard, and in no number."""
     own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
-    spellings = {"-".join(_words(spelling)): own.get(reachable_names, reachable_names) for spelling, reachable_names in _spellings(shipped)}
+    spellings = {
+        "-".join(_words(spelling)): own.get(reachable_names, reachable_names)
+        for spelling, reachable_names in _spellings(shipped)
+    }
     near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3, cutoff=0.9)
     numbers = re.findall(r"\d+", name.partition("/")[2] or name)
-    return list(dict.fromkeys(spellings[spelling] for spelling in near if re.findall(r"\d+", spelling) == numbers))
+    return list(
+        dict.fromkeys(
+            spellings[spelling] for spelling in near if re.findall(r"\d+", spelling) == numbers
+        )
+    )
 
 
-VENDORS = frozenset(["nvidia", "amd", "intel", "google", "apple", "cloud", "tesla", "instinct", "geforce", "radeon", "gpu", "graphics", "accelerator", "oam"])
+VENDORS = frozenset(
+    [
+        "nvidia",
+        "amd",
+        "intel",
+        "google",
+        "apple",
+        "cloud",
+        "tesla",
+        "instinct",
+        "geforce",
+        "radeon",
+        "gpu",
+        "graphics",
+        "accelerator",
+        "oam",
+    ]
+)
 """Words that tell no part from another."""
 
 
@@ -197,11 +250,20 @@ def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     squeezed = "".join(words)
     if not squeezed:
         return []
-    same = [entry.name for entry in shipped.values() if squeezed in {"".join(_part_words(spelling)) for spelling in (*_called(entry), entry.title)}]
+    same = [
+        entry.name
+        for entry in shipped.values()
+        if squeezed
+        in {"".join(_part_words(spelling)) for spelling in (*_called(entry), entry.title)}
+    ]
     if len(same) == 1:
         return same
     having = [entry for entry in shipped.values() if set(words) <= _all_words(entry)]
-    called = [entry for entry in having if any(set(_part_words(spelling)) <= set(words) for spelling in _called(entry))]
+    called = [
+        entry
+        for entry in having
+        if any(set(_part_words(spelling)) <= set(words) for spelling in _called(entry))
+    ]
     return [entry.name for entry in (called if len(called) == 1 else having)]
 
 
@@ -218,7 +280,9 @@ def _part_words(text: str) -> list[str]:
 def _all_words(entry: CatalogueEntry) -> set[str]:
     data: Any = entry.document.data
     memory = (data.get("memory") or {}).get("kind", "")
-    return {word for text in (*_called(entry), entry.title, str(memory)) for word in _part_words(text)}
+    return {
+        word for text in (*_called(entry), entry.title, str(memory)) for word in _part_words(text)
+    }
 
 
 # -------------------------------------------------------------------------------------------------------- finding an entry
@@ -233,7 +297,13 @@ def entries(kind: str) -> dict[str, CatalogueEntry]:
             continue
         document = load(path)
         data: Any = document.data if isinstance(document.data, dict) else {}
-        shipped[path.stem] = CatalogueEntry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
+        shipped[path.stem] = CatalogueEntry(
+            path.stem,
+            str(data.get("title", path.stem)),
+            tuple(map(str, data.get("aliases") or ())),
+            path,
+            document,
+        )
     return shipped
 
 
@@ -249,18 +319,28 @@ def is_path(name: str, base: Path | None = None) -> bool:
     if name.lower().endswith(ENDINGS):
         return True
     written = os.sep in name or "/" in name
-    return written and (not ON_HUB.fullmatch(name) or os.path.exists(name) or (base is not None and os.path.exists(base / name)))
+    return written and (
+        not ON_HUB.fullmatch(name)
+        or os.path.exists(name)
+        or (base is not None and os.path.exists(base / name))
+    )
 
 
 def has_entry(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry by a name or an alias."""
     lower = name.lower()
-    return _file_of(kind, lower) is not None or any(lower in entry.aliases for entry in entries(kind).values())
+    return _file_of(kind, lower) is not None or any(
+        lower in entry.aliases for entry in entries(kind).values()
+    )
 
 
 def model_by_hub_name(name: str) -> NamedModel | None:
     """The model of the catalogue that a name of the hub means; None for a name or an alias, which is the model itself."""
-    return None if has_entry("models", name) or not PRINTED_NAME.fullmatch(name) else match_model(name[:LONGEST_NAME], entries("models"))
+    return (
+        None
+        if has_entry("models", name) or not PRINTED_NAME.fullmatch(name)
+        else match_model(name[:LONGEST_NAME], entries("models"))
+    )
 
 
 def resolve_path(name: str, base: Path | None) -> str | Path:
@@ -306,12 +386,19 @@ def _matching_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[st
     return [match.name] if match else []
 
 
-MATCHERS: dict[str, Callable[[str, Mapping[str, CatalogueEntry]], list[str]]] = {"models": _matching_model, "hardware": match_parts}
+MATCHERS: dict[str, Callable[[str, Mapping[str, CatalogueEntry]], list[str]]] = {
+    "models": _matching_model,
+    "hardware": match_parts,
+}
 
 
 def entries_matching(kind: str, name: str) -> list[str]:
     """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
-    return MATCHERS[kind](name[:LONGEST_NAME], entries(kind)) if kind in MATCHERS and PRINTED_NAME.fullmatch(name) else []
+    return (
+        MATCHERS[kind](name[:LONGEST_NAME], entries(kind))
+        if kind in MATCHERS and PRINTED_NAME.fullmatch(name)
+        else []
+    )
 
 
 def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
@@ -319,19 +406,35 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
     if matches:
         return Problem(
-            shown, "matches several devices", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
+            shown,
+            "matches several devices",
+            hint=f"write one of {', '.join(matches)}"
+            if len(matches) <= MOST_MATCHES
+            else f"`symroof list {kind}`",
         )
     if kind == "models" and "/" in name:
-        return Problem(shown, "not in the catalogue, and no such path here", hint=hint_for_hub_name(name))
+        return Problem(
+            shown, "not in the catalogue, and no such path here", hint=hint_for_hub_name(name)
+        )
     if "," in name:
         return Problem(
-            shown, "expected a single name", hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
+            shown,
+            "expected a single name",
+            hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study",
         )
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     near_one = nearest(name.lower()[:LONGEST_NAME], known)
-    plain = "names have letters, digits, '.', '_' and '-'" if not re.fullmatch(r"[\w .()/-]*", name) else ""
+    plain = (
+        "names have letters, digits, '.', '_' and '-'"
+        if not re.fullmatch(r"[\w .()/-]*", name)
+        else ""
+    )
     return Problem(
-        shown, f"no such {what} in the catalogue", hint=near_one or plain or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
+        shown,
+        f"no such {what} in the catalogue",
+        hint=near_one
+        or plain
+        or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too",
     )
 
 

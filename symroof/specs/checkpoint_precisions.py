@@ -44,7 +44,9 @@ SPELLINGS = {
 
 def is_checkpoint_precision(name: str) -> bool:
     """Whether a precision is one of a whole checkpoint."""
-    return name not in BITS and (name in CHECKPOINTS or bool(GROUPED.fullmatch(name)) or _is_mixture(name))
+    return name not in BITS and (
+        name in CHECKPOINTS or bool(GROUPED.fullmatch(name)) or _is_mixture(name)
+    )
 
 
 def _is_mixture(name: str) -> bool:
@@ -84,7 +86,11 @@ def _checkpoint(name: str) -> Quantization:
     match = GROUPED.fullmatch(name)
     fields = CHECKPOINTS[match[1] if match else name]
     if match:
-        fields = integers(4, int(match[2])) if match[1] == "w4a16" else {**fields, "group_size": int(match[2])}
+        fields = (
+            integers(4, int(match[2]))
+            if match[1] == "w4a16"
+            else {**fields, "group_size": int(match[2])}
+        )
     stored = read_quantization({"quantization_config": fields})
     assert stored is not None
     return stored.model_copy(update={"method": name})

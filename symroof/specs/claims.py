@@ -30,11 +30,17 @@ MOST_CLAIMS = 2000
 
 def _one_value(value: object) -> object:
     if isinstance(value, (dict, list)):
-        raise ValueError("must be one value: text, a number, true or false; use values for a row of a table")
+        raise ValueError(
+            "must be one value: text, a number, true or false; use values for a row of a table"
+        )
     return value
 
 
-Anything = Annotated[Any, BeforeValidator(_one_value), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})]
+Anything = Annotated[
+    Any,
+    BeforeValidator(_one_value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}),
+]
 Names = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 
 
@@ -55,7 +61,9 @@ PYTHON_WORDS = {"for": "solve_for", "with": "with_"}
 def _as_in_files(schema: dict[str, Any]) -> None:
     """A schema with the keys as files have them."""
     words = {field: key for key, field in PYTHON_WORDS.items()}
-    schema["properties"] = {words.get(name, name): value for name, value in schema["properties"].items()}
+    schema["properties"] = {
+        words.get(name, name): value for name, value in schema["properties"].items()
+    }
 
 
 class ClaimSpec(Spec):
@@ -106,9 +114,18 @@ class ClaimSpec(Spec):
     def _one_form(self) -> ClaimSpec:
         forms = [name for name in FORMS if getattr(self, name)]
         if len(forms) != 1:
-            message = f"has {' and '.join(forms)}: a claim has one form" if forms else f"needs one of {', '.join(FORMS)}"
+            message = (
+                f"has {' and '.join(forms)}: a claim has one form"
+                if forms
+                else f"needs one of {', '.join(FORMS)}"
+            )
             raise Faults([((), message)])
-        stated = self.value is not None or bool(self.values) or bool(self.formula) or forms[0] in ("steps", "unchecked")
+        stated = (
+            self.value is not None
+            or bool(self.values)
+            or bool(self.formula)
+            or forms[0] in ("steps", "unchecked")
+        )
         if not stated:
             raise Faults([((), "states no value: give value, values or formula")])
         if forms[0] == "compare" and len(self.between) != 2:
@@ -129,12 +146,21 @@ class ClaimsSpec(Spec):
     @model_validator(mode="after")
     def _distinct(self) -> ClaimsSpec:
         if len(self.claims) > MOST_CLAIMS:
-            raise Faults([(("claims",), f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file")])
+            raise Faults(
+                [
+                    (
+                        ("claims",),
+                        f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file",
+                    )
+                ]
+            )
         seen: dict[str, int] = {}
         faults: list[Fault] = []
         for i, claim in enumerate(self.claims):
             if claim.id in seen:
-                faults.append((("claims", i, "id"), f"{claim.id} is the id of claim {seen[claim.id] + 1} too"))
+                faults.append(
+                    (("claims", i, "id"), f"{claim.id} is the id of claim {seen[claim.id] + 1} too")
+                )
             seen.setdefault(claim.id, i)
         raise_faults(faults)
         return self

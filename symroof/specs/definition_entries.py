@@ -20,10 +20,14 @@ def titled(value: object) -> object:
     return {"title": value} if isinstance(value, str) else value
 
 
-AnySource = Annotated[Source | None, BeforeValidator(titled), WithJsonSchema({"type": ["string", "object"]})]
+AnySource = Annotated[
+    Source | None, BeforeValidator(titled), WithJsonSchema({"type": ["string", "object"]})
+]
 Equation = Annotated[str, Field(max_length=LONGEST)]
 Formula = Annotated[
-    Any, BeforeValidator(lambda value: _formula(value)), WithJsonSchema({"anyOf": [{"type": "string", "maxLength": LONGEST}, {"type": "number"}]})
+    Any,
+    BeforeValidator(lambda value: _formula(value)),
+    WithJsonSchema({"anyOf": [{"type": "string", "maxLength": LONGEST}, {"type": "number"}]}),
 ]
 Latex = Annotated[str | None, BeforeValidator(lambda value: _latex(value))]
 UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
@@ -44,7 +48,9 @@ def _latex(value: object) -> object:
     if value is None:
         return None
     if not isinstance(value, str) or not LATEX.fullmatch(value):
-        raise ValueError(r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters")
+        raise ValueError(
+            r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
+        )
     from symroof.formula.mathml import spelling
 
     spelling(value)
@@ -70,7 +76,9 @@ class InputSpec(Spec):
 
     unit: UnitText = ""
     means: str
-    default: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})] = None
+    default: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})] = (
+        None
+    )
     latex: Latex = None
     counts: bool = False
     sign: Literal["positive", "nonnegative", "real"] = "positive"
@@ -123,9 +131,16 @@ class FormulaSpec(Spec):
 
     @model_validator(mode="after")
     def _one_way(self) -> "FormulaSpec":
-        ways = [key for key in ("formula", "choose", "fixed_point", "largest") if getattr(self, key) not in (None, {})]
+        ways = [
+            key
+            for key in ("formula", "choose", "fixed_point", "largest")
+            if getattr(self, key) not in (None, {})
+        ]
         if len(ways) != 1:
-            raise ValueError("has to have one of formula, choose, fixed_point and largest" + f", not {' and '.join(ways)}" * bool(ways))
+            raise ValueError(
+                "has to have one of formula, choose, fixed_point and largest"
+                + f", not {' and '.join(ways)}" * bool(ways)
+            )
         return self
 
     @property
@@ -137,7 +152,11 @@ class FormulaSpec(Spec):
             return f"the {self.fixed_point.unknown} that equals {_said(self.fixed_point.equals)}, at most {_said(self.fixed_point.up_to)}"
         if self.largest:
             return f"the largest whole {self.largest.unknown} up to {_said(self.largest.up_to)} at which {_said(self.largest.holds)} = 1"
-        return "; ".join(f"{_said(formula)} ({switch}={value})" for switch, values in self.choose.items() for value, formula in values.items())
+        return "; ".join(
+            f"{_said(formula)} ({switch}={value})"
+            for switch, values in self.choose.items()
+            for value, formula in values.items()
+        )
 
 
 class ThresholdSpec(Spec):

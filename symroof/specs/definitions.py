@@ -16,7 +16,18 @@ from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, Num, QuantityAt, names, parts, walk
+from symroof.formula.tree import (
+    ZERO,
+    ArgMax,
+    Compare,
+    Expr,
+    Name,
+    Num,
+    QuantityAt,
+    names,
+    parts,
+    walk,
+)
 from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.strict_yaml import Document
@@ -35,7 +46,21 @@ MOST_NODES = 4096
 """The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 RESERVED = frozenset(
-    {*FUNCTIONS, *SWITCHES, "detail", *DETAIL, "model", "hardware", "preset", "draft", "assume", "assume_family", "targets", "theory", "define"}
+    {
+        *FUNCTIONS,
+        *SWITCHES,
+        "detail",
+        *DETAIL,
+        "model",
+        "hardware",
+        "preset",
+        "draft",
+        "assume",
+        "assume_family",
+        "targets",
+        "theory",
+        "define",
+    }
     | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi"}
 )
 """Reserved words of studies, sweeps and formulas."""
@@ -51,7 +76,9 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     Raises:
         Faults: invalid names, defaults that cannot be read.
     """
-    faults = [((name,), why) for name in specs if (why := _name_fault(name, NONE))] + _too_many(specs)
+    faults = [((name,), why) for name in specs if (why := _name_fault(name, NONE))] + _too_many(
+        specs
+    )
     symbols = []
     for name, spec in specs.items():
         try:
@@ -62,14 +89,19 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     return Declarations(inputs=tuple(symbols))
 
 
-def declared_conditions(specs: Mapping[str, ConditionSpec], names: Collection[str]) -> dict[str, tuple[str, str]]:
+def declared_conditions(
+    specs: Mapping[str, ConditionSpec], names: Collection[str]
+) -> dict[str, tuple[str, str]]:
     """The conditions of a file, each with its message; ``names`` are those of the file.
 
     Raises:
         Faults: a condition cannot be read, or is not a comparison.
     """
     reader = _FormulaReader(names)
-    read = {name: (reader.read(name, ("holds",), spec.holds), spec.otherwise) for name, spec in specs.items()}
+    read = {
+        name: (reader.read(name, ("holds",), spec.holds), spec.otherwise)
+        for name, spec in specs.items()
+    }
     faults: list[tuple[Place, str]] = [
         ((name, "holds"), "is not a comparison, such as load < 1")
         for name, (tree, _) in read.items()
@@ -80,33 +112,51 @@ def declared_conditions(specs: Mapping[str, ConditionSpec], names: Collection[st
 
 
 def declared_formulas(
-    specs: Mapping[str, FormulaSpec], known: Declarations = NONE, own_conditions: Mapping[str, tuple[str, str]] | None = None
+    specs: Mapping[str, FormulaSpec],
+    known: Declarations = NONE,
+    own_conditions: Mapping[str, tuple[str, str]] | None = None,
 ) -> Declarations:
     """The quantities of a file or a study; their formulas may use each other, symroof's names, and ``known`` ones.
 
     Raises:
         Faults: invalid or unknown names, formulas that cannot be read or have another unit, circular definitions.
     """
-    faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(specs)
+    faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(
+        specs
+    )
     _raise(faults)
     reader = _FormulaReader((*known, *specs))
     written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
     faults += reader.faults
     holding = {**conditions(), **(own_conditions or {})}
-    made = tuple(_quantity(name, specs[name], formulas, holding) for name, formulas in written.items())
+    made = tuple(
+        _quantity(name, specs[name], formulas, holding) for name, formulas in written.items()
+    )
     every = Declarations(quantities=made).joined(known)
     for name, formulas in written.items():
         for formula in formulas:
             unknown = [inner for inner in _mentioned(formula.tree) if every.symbol(inner) is None]
-            faults += [((name, *formula.place), f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}") for inner in unknown]
+            faults += [
+                (
+                    (name, *formula.place),
+                    f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}",
+                )
+                for inner in unknown
+            ]
             if not unknown and reader.unread.isdisjoint(_mentioned(formula.tree)):
-                faults += [((name, *formula.place), why) for why in _wrong_dimension(name, formula, every)]
+                faults += [
+                    ((name, *formula.place), why) for why in _wrong_dimension(name, formula, every)
+                ]
         faults += _choice_faults(name, specs[name], every, holding)
     _raise(faults)
     trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
     _raise(_circles(trees))
     _raise(_too_large(trees, known))
-    plain = ((name, formulas[0].tree) for name, formulas in written.items() if formulas[0].place == ("formula",))
+    plain = (
+        (name, formulas[0].tree)
+        for name, formulas in written.items()
+        if formulas[0].place == ("formula",)
+    )
     return Declarations(quantities=made, formulas=tuple(plain))
 
 
@@ -137,13 +187,32 @@ class _FormulaReader:
     def quantity(self, name: str, spec: FormulaSpec) -> list[_Written]:
         """All formulas of a quantity with their places, starting with that of its value."""
         found: dict[Place, Any] = {("formula",): spec.formula} if spec.formula is not None else {}
-        found |= {("choose", switch, value): formula for switch, values in spec.choose.items() for value, formula in values.items()}
-        found |= {("without", key): formula for key, formula in spec.without.items()} | {("absent", key): value for key, value in spec.absent.items()}
-        written = [_Written(place, self.read(name, place, formula), str(place[1]) if place[0] == "absent" else "") for place, formula in found.items()]
+        found |= {
+            ("choose", switch, value): formula
+            for switch, values in spec.choose.items()
+            for value, formula in values.items()
+        }
+        found |= {("without", key): formula for key, formula in spec.without.items()} | {
+            ("absent", key): value for key, value in spec.absent.items()
+        }
+        written = [
+            _Written(
+                place,
+                self.read(name, place, formula),
+                str(place[1]) if place[0] == "absent" else "",
+            )
+            for place, formula in found.items()
+        ]
         for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
             for field in ("equals", "holds", "up_to") if search else ():
                 if (formula := getattr(search, field, None)) is not None:
-                    written.append(_Written((key, field), self.read(name, (key, field), formula), "" if field != "holds" else TRUTH))
+                    written.append(
+                        _Written(
+                            (key, field),
+                            self.read(name, (key, field), formula),
+                            "" if field != "holds" else TRUTH,
+                        )
+                    )
         return written
 
 
@@ -151,28 +220,43 @@ TRUTH = "truth"
 """Marks a formula that is 1 if a condition holds."""
 
 
-def _choice_faults(name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]) -> list[tuple[Place, str]]:
+def _choice_faults(
+    name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]
+) -> list[tuple[Place, str]]:
     """Unknown switches, values, conditions and inputs of an entry."""
     faults: list[tuple[Place, str]] = [
-        ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}") for each in spec.exists if each not in holding
+        ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}")
+        for each in spec.exists
+        if each not in holding
     ]
     for switch, values in spec.choose.items():
         if switch not in SWITCHES:
-            faults.append(((name, "choose", switch), f"no such counting choice; {nearest(switch, SWITCHES)}"))
+            faults.append(
+                ((name, "choose", switch), f"no such counting choice; {nearest(switch, SWITCHES)}")
+            )
             continue
         faults += [
-            ((name, "choose", switch, value), f"no value of {switch}; {nearest(value, SWITCHES[switch].values)}")
+            (
+                (name, "choose", switch, value),
+                f"no value of {switch}; {nearest(value, SWITCHES[switch].values)}",
+            )
             for value in values
             if value not in SWITCHES[switch].values
         ]
-    searches = [(key, search.unknown) for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)) if search]
+    searches = [
+        (key, search.unknown)
+        for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest))
+        if search
+    ]
     inputs = [
         *((("without", key), key) for key in spec.without),
         *((("absent", key), key) for key in spec.absent),
         *(((key, "unknown"), unknown) for key, unknown in searches),
     ]
     return faults + [
-        ((name, *place), f"unknown name {inner!r}; {nearest(inner, known.known) or DECLARE}") for place, inner in inputs if known.symbol(inner) is None
+        ((name, *place), f"unknown name {inner!r}; {nearest(inner, known.known) or DECLARE}")
+        for place, inner in inputs
+        if known.symbol(inner) is None
     ]
 
 
@@ -185,16 +269,30 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     faults: list[tuple[Place, str]] = _too_many(specs)
     made: dict[str, Threshold] = {}
     for place, spec in specs.items():
-        why = _name_fault(spec.name, known) or ("is used by another threshold" if spec.name in made else "")
+        why = _name_fault(spec.name, known) or (
+            "is used by another threshold" if spec.name in made else ""
+        )
         faults += [((place, "name"), why)] if why else []
         lacking = [key for key in ("equation", "unknown", "means") if not getattr(spec, key)]
         faults += [((place, key), "is missing") for key in lacking]
         if lacking:
             continue
         equation, unknown, means = str(spec.equation), str(spec.unknown), str(spec.means)
-        faults += [((place, key), message) for key, message in _equation_faults(equation, unknown, known)]
+        faults += [
+            ((place, key), message) for key, message in _equation_faults(equation, unknown, known)
+        ]
         source = str(spec.source) if spec.source else ""
-        made[spec.name] = Threshold(OWN, spec.name, equation, printed_name(unknown), spec.kind, means, spec.below, spec.above, reference=source)
+        made[spec.name] = Threshold(
+            OWN,
+            spec.name,
+            equation,
+            printed_name(unknown),
+            spec.kind,
+            means,
+            spec.below,
+            spec.above,
+            reference=source,
+        )
     _raise(faults)
     return Declarations(thresholds=tuple(made.values()))
 
@@ -205,7 +303,11 @@ def _raise(faults: list[tuple[Place, str]]) -> None:
 
 
 def _too_many(specs: Mapping[Any, Any]) -> list[tuple[Place, str]]:
-    return [((), f"has {len(specs)} entries; at most {MOST_DECLARED} are read")] if len(specs) > MOST_DECLARED else []
+    return (
+        [((), f"has {len(specs)} entries; at most {MOST_DECLARED} are read")]
+        if len(specs) > MOST_DECLARED
+        else []
+    )
 
 
 def _name_fault(name: str, known: Declarations) -> str:
@@ -219,15 +321,23 @@ def _name_fault(name: str, known: Declarations) -> str:
     if NONE.symbol(name) is not None:
         return "is already a name in symroof; choose another"
     if printed_name(name) != name:
-        return f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
-    return "is a reserved word of studies and formulas; choose another name" if name in RESERVED else ""
+        return (
+            f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
+        )
+    return (
+        "is a reserved word of studies and formulas; choose another name"
+        if name in RESERVED
+        else ""
+    )
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
     unit, written_in = base_unit(spec.unit)
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign", "most"})
     if spec.default is not None:
-        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit is a separate field
+        entry["default"] = value = in_unit(
+            spec.default, unit, written_in, bare=True
+        ).value  # the unit is a separate field
         if value < 0 and spec.sign != "real":
             raise ValueError("must be 0 or more")
         if spec.counts and value.denominator != 1:
@@ -235,16 +345,24 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     return declared_symbol(name, entry)
 
 
-def _quantity(name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]) -> Quantity:
+def _quantity(
+    name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]
+) -> Quantity:
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
     for (key, *within), tree, _ in formulas:
         if key != "formula":  # kept separately, because it may be a tree
-            reduce(lambda inner, step: inner.setdefault(step, {}), within[:-1], entry.setdefault(str(key), {}))[within[-1]] = text(tree)
+            reduce(
+                lambda inner, step: inner.setdefault(step, {}),
+                within[:-1],
+                entry.setdefault(str(key), {}),
+            )[within[-1]] = text(tree)
     for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
         if search:
             entry[key]["unknown"] = search.unknown
     quantity = declared_quantity(name, entry, OWN, str(spec.source) if spec.source else "")
-    return replace(quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known))
+    return replace(
+        quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known)
+    )
 
 
 def _mentioned(tree: Expr) -> list[str]:
@@ -267,9 +385,15 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     except dimension.DimensionError as error:
         bare = any(isinstance(node, Num) and not node.dimension for node in parts(tree))
         whole = str(error).startswith(f"{name} is declared as")
-        plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
+        plain = (
+            bare
+            and whole
+            and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))
+        )  # type: ignore[union-attr]
         return [
-            f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)
+            f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}"
+            if plain
+            else str(error)
         ]
     return []
 
@@ -302,11 +426,19 @@ def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[tupl
     def size(name: str) -> int:
         if name not in sizes:
             sizes[name] = sum(
-                size(node.name) if isinstance(node, (Name, QuantityAt)) and node.name in every else 1 for tree in every[name] for node in walk(tree)
+                size(node.name)
+                if isinstance(node, (Name, QuantityAt)) and node.name in every
+                else 1
+                for tree in every[name]
+                for node in walk(tree)
             )
         return sizes[name]
 
-    return [((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses") for name in read if size(name) > MOST_NODES]
+    return [
+        ((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses")
+        for name in read
+        if size(name) > MOST_NODES
+    ]
 
 
 def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[tuple[str, str]]:
@@ -317,7 +449,10 @@ def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[t
     if not isinstance(tree, Compare) or tree.operator != "=":
         return [("equation", "is not of the form lhs = rhs")]
     if strange := [inner for inner in _mentioned(tree) if known.symbol(inner) is None]:
-        return [("equation", f"unknown name {inner!r}; {nearest(inner, known.known)}") for inner in strange]
+        return [
+            ("equation", f"unknown name {inner!r}; {nearest(inner, known.known)}")
+            for inner in strange
+        ]
     if known.symbol(printed_name(unknown)) is None:
         return [("unknown", f"unknown name {unknown[:40]!r}; {nearest(unknown, known.known)}")]
     try:
@@ -341,13 +476,34 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     specs = build(document, _Defined).define
     before = {quantity.name: quantity for quantity in known.quantities}
     formulas = tuple((other, tree) for other, tree in known.formulas if other != name)
-    others = Declarations(known.inputs, tuple(q for q in known.quantities if q.name != name), known.thresholds, formulas, known.title)
-    later = {other: _spec_of(before[other], tree) for other, tree in formulas} if name in before else {}
+    others = Declarations(
+        known.inputs,
+        tuple(q for q in known.quantities if q.name != name),
+        known.thresholds,
+        formulas,
+        known.title,
+    )
+    later = (
+        {other: _spec_of(before[other], tree) for other, tree in formulas} if name in before else {}
+    )
     try:
-        return declared_formulas({**later, **specs}, Declarations(inputs=known.inputs) if later else others).joined(others)
+        return declared_formulas(
+            {**later, **specs}, Declarations(inputs=known.inputs) if later else others
+        ).joined(others)
     except Faults as error:
-        raise InputError([document.problem(("define", *place), *split_hint(message)) for place, message in error.items]) from None
+        raise InputError(
+            [
+                document.problem(("define", *place), *split_hint(message))
+                for place, message in error.items
+            ]
+        ) from None
 
 
 def _spec_of(quantity: Quantity, tree: Expr) -> FormulaSpec:
-    return FormulaSpec(formula=tree, unit=quantity.written_in or quantity.unit, means=quantity.meaning, latex=quantity.latex, counts=quantity.counted)
+    return FormulaSpec(
+        formula=tree,
+        unit=quantity.written_in or quantity.unit,
+        means=quantity.meaning,
+        latex=quantity.latex,
+        counts=quantity.counted,
+    )

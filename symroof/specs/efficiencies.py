@@ -45,7 +45,9 @@ def compute_family(family: str, engine: str, experts: bool) -> str:
     >>> compute_family("hbm", "compiled", experts=True), compute_family("hbm", "ggml", experts=True)
     ('hbm experts', 'hbm')
     """
-    return f"{family} experts" if experts and engine != "ggml" and family in WITH_EXPERTS else family
+    return (
+        f"{family} experts" if experts and engine != "ggml" and family in WITH_EXPERTS else family
+    )
 
 
 WITH_EXPERTS = ("hbm", "cdna")
@@ -81,7 +83,9 @@ class Efficiency(Spec):
     ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit.
     """
 
-    input: Literal["mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "link_share"]
+    input: Literal[
+        "mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "link_share"
+    ]
     family: str
     engine: str
     value: Amount
@@ -94,7 +98,10 @@ class Efficiency(Spec):
     def _ordered(self) -> Efficiency:
         if not self.low.value <= self.value.value <= self.high.value:
             raise ValueError("must have low, value and high in this order")
-        if any(INPUTS[self.input].unit != unit_of(amount) for amount in (self.value, self.low, self.high)):
+        if any(
+            INPUTS[self.input].unit != unit_of(amount)
+            for amount in (self.value, self.low, self.high)
+        ):
             raise ValueError(f"{self.input} is in {INPUTS[self.input].unit or 'no unit'}")
         return self
 
@@ -116,16 +123,28 @@ class MeasuredKind(Spec):
 
     def differences(self, other: MeasuredKind) -> tuple[str, ...]:
         """What another case differs in, the device last where its family is the same."""
-        names = [name for name in ("family", "model", "bits", "layout", "engine") if getattr(self, name) != getattr(other, name)]
+        names = [
+            name
+            for name in ("family", "model", "bits", "layout", "engine")
+            if getattr(self, name) != getattr(other, name)
+        ]
         return (*names, *(["device"] if self.device != other.device else []))
 
     @property
     def words(self) -> str:
         """``dense models in 16 bits on several h100-sxm, compiled engines``."""
-        models = "dense models" if self.model == "dense" else "recurrent models" if self.model == "recurrent" else f"models with {self.model}"
-        where = {"one device": f"one {self.device}", "several devices": f"several {self.device}", "attention groups": f"attention groups of {self.device}"}[
-            self.layout
-        ]
+        models = (
+            "dense models"
+            if self.model == "dense"
+            else "recurrent models"
+            if self.model == "recurrent"
+            else f"models with {self.model}"
+        )
+        where = {
+            "one device": f"one {self.device}",
+            "several devices": f"several {self.device}",
+            "attention groups": f"attention groups of {self.device}",
+        }[self.layout]
         return f"{models} in {self.bits} bits on {where}, {self.engine} engines"
 
 
@@ -148,7 +167,10 @@ class EfficienciesSpec(Spec):
         """In words, that nothing like a case was measured, and what is nearest; empty where something was, if on another device of the family."""
         if not self.measured:
             return ""
-        nearest = min(self.measured, key=lambda kind: (sum(FARTHEST[name] for name in kind.differences(case)), -kind.rows))
+        nearest = min(
+            self.measured,
+            key=lambda kind: (sum(FARTHEST[name] for name in kind.differences(case)), -kind.rows),
+        )
         if nearest.differences(case) in ((), ("device",)):
             return ""
         return f"nothing like this was measured; the nearest measurements are of {nearest.words}"
@@ -164,9 +186,17 @@ class EfficienciesSpec(Spec):
                 return entry, ""
         for entry in mine:
             if entry.family == family:
-                return entry, f"nothing was measured for {name} of {engine} engines on this family of devices ({family}): that of {entry.engine} engines"
+                return (
+                    entry,
+                    f"nothing was measured for {name} of {engine} engines on this family of devices ({family}): that of {entry.engine} engines",
+                )
         general = next(e for e in mine if e.family == ALL)
-        return general, "" if len(mine) == 1 else f"nothing was measured for {name} on this family of devices ({family}): that of all devices, a wide interval"
+        return (
+            general,
+            ""
+            if len(mine) == 1
+            else f"nothing was measured for {name} on this family of devices ({family}): that of all devices, a wide interval",
+        )
 
 
 @lru_cache(maxsize=1)
@@ -188,7 +218,12 @@ ENGINES: dict[str, EngineClass] = {
 ``earlier`` are compiled engines as they stood until 2024: fused kernels that the host launches one by one, or graphs that wait for it between steps, and a
 library's collectives; ``eager`` launches operator by operator; ``ggml`` are llama.cpp and its like."""
 
-SINCE: dict[str, tuple[int, int]] = {"vllm": (0, 7), "sglang": (0, 4), "tensorrt": (1, 0), "trtllm": (1, 0)}
+SINCE: dict[str, tuple[int, int]] = {
+    "vllm": (0, 7),
+    "sglang": (0, 4),
+    "tensorrt": (1, 0),
+    "trtllm": (1, 0),
+}
 """The first version of an engine that is of its class; those before it are ``earlier``."""
 
 DEFAULT_ENGINE: EngineClass = "compiled"

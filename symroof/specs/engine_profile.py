@@ -130,11 +130,19 @@ class EngineSpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> EngineSpec:
         faults: list[tuple[tuple[str | int, ...], str]] = []
-        parts: list[tuple[tuple[str | int, ...], Any]] = [((), self), *((("versions", i), earlier) for i, earlier in enumerate(self.versions))]
+        parts: list[tuple[tuple[str | int, ...], Any]] = [
+            ((), self),
+            *((("versions", i), earlier) for i, earlier in enumerate(self.versions)),
+        ]
         for place, part in parts:
             for name, choice in part.assume.items():
                 if name not in SWITCHES or choice.value not in SWITCHES[name].values:
-                    faults.append(((*place, "assume", name), f"no such counting choice or value; {nearest(name, SWITCHES)}"))
+                    faults.append(
+                        (
+                            (*place, "assume", name),
+                            f"no such counting choice or value; {nearest(name, SWITCHES)}",
+                        )
+                    )
             for name, value in part.inputs.items():
                 try:
                     rows = [row.value for row in value.by_memory] or [value.of(None, "")]
@@ -145,7 +153,10 @@ class EngineSpec(Spec):
             for section in ("inputs", "assume", "arithmetic", "measured"):
                 entries: dict[str, Any] = getattr(part, section, {})
                 faults += [
-                    ((*place, section, name, "source"), f"is none of the sources of this file; {nearest(entry.source, self.sources)}")
+                    (
+                        (*place, section, name, "source"),
+                        f"is none of the sources of this file; {nearest(entry.source, self.sources)}",
+                    )
                     for name, entry in entries.items()
                     if entry.source not in self.sources
                 ]
@@ -179,7 +190,10 @@ class EngineProfile:
     @property
     def kind(self) -> EngineClass:
         """The class of its efficiencies."""
-        return next((earlier.engine_class for earlier in self._earlier if earlier.engine_class), self.spec.engine_class)
+        return next(
+            (earlier.engine_class for earlier in self._earlier if earlier.engine_class),
+            self.spec.engine_class,
+        )
 
     @property
     def inputs(self) -> dict[str, EngineValue]:
@@ -205,7 +219,11 @@ class EngineProfile:
         """The entries that hold for this version, the strongest first: of those before several versions the lowest is the nearest."""
         if not self.version:
             return []
-        holding = [earlier for earlier in self.spec.versions if version_key(self.version) < version_key(earlier.before)]
+        holding = [
+            earlier
+            for earlier in self.spec.versions
+            if version_key(self.version) < version_key(earlier.before)
+        ]
         return sorted(holding, key=lambda earlier: version_key(earlier.before))
 
     def _laid(self, section: str) -> Any:

@@ -10,7 +10,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, Wi
 
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.strict_yaml import Document, Location
-from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, significant, strict, with_usual_unit
+from symroof.units import (
+    Quantity,
+    UnitError,
+    describe,
+    parse_quantity,
+    parse_unit,
+    significant,
+    strict,
+    with_usual_unit,
+)
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
@@ -18,7 +27,9 @@ NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 class Spec(BaseModel):
     """Base of every spec: immutable, and an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True
+    )
 
 
 Fault = tuple[Location, str]
@@ -30,7 +41,9 @@ class Faults(ValueError):
 
     def __init__(self, items: Sequence[Fault]) -> None:
         self.items = items
-        super().__init__("; ".join(f"{'.'.join(map(str, place))}: {message}" for place, message in items))
+        super().__init__(
+            "; ".join(f"{'.'.join(map(str, place))}: {message}" for place, message in items)
+        )
 
 
 def raise_faults(faults: Sequence[Fault]) -> None:
@@ -69,7 +82,9 @@ class ValueRange:
         return (self.low + self.high) / 2 if self.expected is None else self.expected
 
 
-def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool = False) -> Quantity:
+def in_unit(
+    value: object, unit: str, written_in: str | None = None, bare: bool = False
+) -> Quantity:
     """A value in a field of one unit.
 
     A bare number is taken where the unit is a count or none, and for 0; with ``bare`` everywhere, in ``written_in`` or else the
@@ -79,22 +94,44 @@ def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool 
         ValueError: not a quantity, one of another dimension, or one without its unit.
     """
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
-        raise ValueError(f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}")
+        raise ValueError(
+            f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}"
+        )
     try:
-        read = parse_quantity(value) if isinstance(value, str) else Quantity(Fraction(value), (), str(value))
+        read = (
+            parse_quantity(value)
+            if isinstance(value, str)
+            else Quantity(Fraction(value), (), str(value))
+        )
     except UnitError as error:
         raise ValueError(str(error)) from None
     dimension = parse_unit(unit).dimension
     if not read.dimension and strict(dimension):
         if read.value and not bare:
-            raise ValueError(f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {_probable(read.value, unit, written_in)}")
-        return Quantity(read.value * parse_unit(written_in or unit).size, dimension, f"{read.text} {written_in or unit}")
+            raise ValueError(
+                f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {_probable(read.value, unit, written_in)}"
+            )
+        return Quantity(
+            read.value * parse_unit(written_in or unit).size,
+            dimension,
+            f"{read.text} {written_in or unit}",
+        )
     if strict(read.dimension) != strict(dimension):
-        raise ValueError(f"is in {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}")
+        raise ValueError(
+            f"is in {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}"
+        )
     return read
 
 
-EXAMPLES = {"byte/s": "3.35 TB/s", "byte": "80 GB", "FLOP/s": "989.4 TFLOP/s", "s": "50 ms", "W": "700 W", "USD/s": "4.29 USD/hour", "Hz": "1.83 GHz"}
+EXAMPLES = {
+    "byte/s": "3.35 TB/s",
+    "byte": "80 GB",
+    "FLOP/s": "989.4 TFLOP/s",
+    "s": "50 ms",
+    "W": "700 W",
+    "USD/s": "4.29 USD/hour",
+    "Hz": "1.83 GHz",
+}
 KINDS = {
     "byte/s": "the unit of a bandwidth", "byte": "the unit of a size", "FLOP/s": "the unit of a rate", "s": "the unit of a time", "W": "the unit of a power",
     "USD/s": "the unit of a price", "Hz": "the unit of a clock",
@@ -120,8 +157,16 @@ def example(unit: str, written_in: str | None = None) -> str:
 def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
     """A pydantic field type: a quantity of one unit; ``bare`` where a plain number can mean one thing only."""
     kinds = ["string", "number"] if bare or not strict(parse_unit(unit).dimension) else ["string"]
-    schema = {"anyOf": [{"type": kind} for kind in kinds], "description": f"a quantity in {unit or 'a plain number'}", "examples": [EXAMPLES.get(unit, unit)]}
-    return Annotated[Any, BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in, bare))), WithJsonSchema(schema)]
+    schema = {
+        "anyOf": [{"type": kind} for kind in kinds],
+        "description": f"a quantity in {unit or 'a plain number'}",
+        "examples": [EXAMPLES.get(unit, unit)],
+    }
+    return Annotated[
+        Any,
+        BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in, bare))),
+        WithJsonSchema(schema),
+    ]
 
 
 STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
@@ -142,7 +187,11 @@ def split_statistic(value: object) -> tuple[str, object]:
             raise ValueError("one statistic and its limit, as in {p99: 2 s}")
         ((name, limit),) = value.items()
     else:
-        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", value.strip()) if isinstance(value, str) else None
+        found = (
+            re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", value.strip())
+            if isinstance(value, str)
+            else None
+        )
         if not found:
             return "mean", value
         name, limit = found.groups()
@@ -157,7 +206,9 @@ def _positive(read: Quantity) -> Quantity:
     return read
 
 
-def parse_range(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> ValueRange:
+def parse_range(
+    text: str, unit: str, written_in: str | None = None, bare: bool = False
+) -> ValueRange:
     """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may be given once, ``1..2 ms``.
 
     Raises:
@@ -166,12 +217,21 @@ def parse_range(text: str, unit: str, written_in: str | None = None, bare: bool 
     first, _, second = text.partition("..")
     unit_text = re.sub(r"^[\s\d.,_eE+-]*", "", second)
     low = in_unit(
-        first if re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", "")) or not unit_text else f"{first} {unit_text}", unit, written_in, bare
+        first
+        if re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", "")) or not unit_text
+        else f"{first} {unit_text}",
+        unit,
+        written_in,
+        bare,
     )
     high = in_unit(second, unit, written_in, bare)
     if low.value > high.value:
         head, last = second.removesuffix(unit_text).strip(), first.strip()
-        turned = f"{head}..{last} {unit_text}".strip() if last[-1:].isdigit() else f"{second.strip()}..{last}"
+        turned = (
+            f"{head}..{last} {unit_text}".strip()
+            if last[-1:].isdigit()
+            else f"{second.strip()}..{last}"
+        )
         raise ValueError(f"the range {text!r} runs backwards; write {turned}")
     return ValueRange(low.value, high.value, text)
 
@@ -194,8 +254,12 @@ class Source(Spec):
     title: str
     address: str | None = None
     document: str | None = None
-    date: Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None = None
-    consulted: Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None = None
+    date: (
+        Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None
+    ) = None
+    consulted: (
+        Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None
+    ) = None
 
     def __str__(self) -> str:
         when = self.date or (f"consulted {self.consulted}" if self.consulted else None)
@@ -233,7 +297,9 @@ def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
     """pydantic's location without the names of the branches it tried: only keys of the data, and a last part in any case."""
     keys: list[str | int] = []
     for i, part in enumerate(location):
-        inside = (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int) and part < len(data))
+        inside = (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        )
         if inside:
             data = data[part]
         if isinstance(part, int) or inside or (i == len(location) - 1 and not _is_branch(part)):
@@ -243,7 +309,11 @@ def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
 
 def _is_branch(part: str) -> bool:
     """Whether a part of pydantic's location names a branch of a union rather than a key."""
-    return "[" in part or part in {"str", "int", "bool", "list", "dict", "Source", "any"} or part.endswith(("-validator", "Attention", "Block"))
+    return (
+        "[" in part
+        or part in {"str", "int", "bool", "list", "dict", "Source", "any"}
+        or part.endswith(("-validator", "Attention", "Block"))
+    )
 
 
 def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) -> tuple[str, str]:
@@ -256,10 +326,14 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             return "is missing", ""
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
-            return f"must be one of {', '.join(known)}", nearest(str(item["input"]), known) if isinstance(item["input"], str) else ""
+            return f"must be one of {', '.join(known)}", nearest(
+                str(item["input"]), known
+            ) if isinstance(item["input"], str) else ""
         case "union_tag_invalid":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])
-            return f"kind must be one of {', '.join(known)}", nearest(str(item["ctx"]["tag"]), known)
+            return f"kind must be one of {', '.join(known)}", nearest(
+                str(item["ctx"]["tag"]), known
+            )
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
         case "string_type":
@@ -282,7 +356,9 @@ def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]
         if not isinstance(part, int):
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
             current = (
-                [model for field in fields for model in _models_in(field.annotation)] if fields else current
+                [model for field in fields for model in _models_in(field.annotation)]
+                if fields
+                else current
             )  # a user-defined name has the fields of its kind
     return list(dict.fromkeys(name for model in current for name in model.model_fields))
 

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     Hertz: TypeAlias = Quantity
 else:
     BytesPerSecond, Bytes, FlopsPerSecond = amount("byte/s"), amount("byte"), amount("FLOP/s")
-    Watts, DollarsPerHour, Number, Hertz = amount("W"), amount("USD/s", "USD/hour"), amount(""), amount("Hz")
+    Watts, DollarsPerHour, Number, Hertz = (
+        amount("W"),
+        amount("USD/s", "USD/hour"),
+        amount(""),
+        amount("Hz"),
+    )
     Devices = amount("device")
 
 
@@ -168,18 +173,34 @@ class HardwareSpec(Spec):
             if not (source.date or source.consulted):
                 raise ValueError(f"prices.{place}: the source of a price needs a date")
             if (listed.provider, listed.kind) in seen:
-                raise ValueError(f"prices.{place}: {listed.provider} already has a price of the kind {listed.kind}")
+                raise ValueError(
+                    f"prices.{place}: {listed.provider} already has a price of the kind {listed.kind}"
+                )
             seen.add((listed.provider, listed.kind))
         return self
 
     def numbers(self) -> list[tuple[str, Any]]:
         """Every number with its path."""
-        numbers: list[tuple[str, Any]] = [(f"peaks.{precision}", peak) for precision, peak in self.peaks.items()]
-        numbers += [(f"memory.{name}", getattr(self.memory, name)) for name in ("bandwidth", "capacity", "reported") if getattr(self.memory, name)]
+        numbers: list[tuple[str, Any]] = [
+            (f"peaks.{precision}", peak) for precision, peak in self.peaks.items()
+        ]
+        numbers += [
+            (f"memory.{name}", getattr(self.memory, name))
+            for name in ("bandwidth", "capacity", "reported")
+            if getattr(self.memory, name)
+        ]
         numbers += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
-        numbers += [(f"{name}.bandwidth", getattr(self, name).bandwidth) for name in ("link", "host_link", "network") if getattr(self, name)]
+        numbers += [
+            (f"{name}.bandwidth", getattr(self, name).bandwidth)
+            for name in ("link", "host_link", "network")
+            if getattr(self, name)
+        ]
         numbers += [("power", self.power)] if self.power else []
-        numbers += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
+        numbers += [
+            (f"chip.{name}", getattr(self.chip, name))
+            for name in Chip.model_fields
+            if self.chip and getattr(self.chip, name)
+        ]
         numbers += [(f"prices.{place}", listed) for place, listed in enumerate(self.prices)]
         return numbers
 
@@ -196,8 +217,16 @@ class HardwareSpec(Spec):
         asked = [listed.price.value for listed in self.prices if listed.kind == "on_demand"]
         if not asked:
             return None
-        low, high = (format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6) for end in (min(asked), max(asked)))
-        return ValueRange(min(asked), max(asked), f"{low.removesuffix(' USD/hour')}..{high}", Fraction(statistics.median(asked)))
+        low, high = (
+            format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6)
+            for end in (min(asked), max(asked))
+        )
+        return ValueRange(
+            min(asked),
+            max(asked),
+            f"{low.removesuffix(' USD/hour')}..{high}",
+            Fraction(statistics.median(asked)),
+        )
 
     @property
     def family(self) -> str:

@@ -26,7 +26,11 @@ def name_hint(name: str, known: Iterable[str]) -> str:
     >>> name_hint("dtype", ["kv", "weights"])
     "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
     """
-    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if "--weights" in equivalent_of_name(name) else nearest(name, known)
+    return (
+        "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
+        if "--weights" in equivalent_of_name(name)
+        else nearest(name, known)
+    )
 
 
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
@@ -39,7 +43,9 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     symbol = None if full == STEP_INDEX.name else own.symbol(full)
     if symbol is None:
         hint = name_hint(name, [*own.known, *ALIASES])
-        raise ValueError(f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else ""))
+        raise ValueError(
+            f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else "")
+        )
     return symbol
 
 
@@ -53,7 +59,9 @@ def needs_unit(symbol: Symbol) -> bool:
     return bool(strict(symbol.dimension)) and not is_width(symbol)
 
 
-def setting(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> Setting:
+def setting(
+    name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE
+) -> Setting:
     """One value for a name: a number, a quantity with a unit, a range ``a..b``, or a formula over other names.
 
     A bare number is taken for counts, shares and widths; with ``bare`` a number that is no text is taken for anything, as Python's
@@ -74,9 +82,18 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
             return _checked_formula(symbol, tree, own)
         value = tree.value
     try:
-        read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
+        read = in_unit(
+            value,
+            symbol.unit,
+            symbol.written_in,
+            not needs_unit(symbol) or (bare and not isinstance(value, str)),
+        )
     except ValueError as error:
-        if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
+        if (
+            not (formulas and isinstance(value, str))
+            or "is needed" in str(error)
+            or PLAIN_QUANTITY.match(value)
+        ):
             raise
         tree = _formula(symbol, value, error, own)
         return in_domain(symbol, tree) if isinstance(tree, Num) else tree
@@ -93,21 +110,32 @@ def in_range(value: Fraction) -> bool:
 
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
-    low, high = (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)  # type: ignore[union-attr]
+    low, high = (
+        (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)
+    )  # type: ignore[union-attr]
     if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     negative = symbol.signed and not isinstance(symbol, Quantity)
     if not negative and (low < 0 or (low == 0 and not from_zero)):
-        raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))
+        raise ValueError(
+            f"must be {'0 or more' if from_zero else 'positive'}"
+            + ("; leave it out for a prompt alone" if symbol.name == "output" else "")
+        )
     if symbol.most == "1" and high > 1:
         raise ValueError("must be between 0 and 1 (for example 0.62 or 62 %)")
-    if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
+    if (
+        symbol.counted
+        and not isinstance(symbol, Quantity)
+        and (low.denominator != 1 or high.denominator != 1)
+    ):
         raise ValueError(f"counts {symbol.display_unit or 'thing'}s: write a whole number")
     return value
 
 
-PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\s*[\d.]))*$")
+PLAIN_QUANTITY = re.compile(
+    r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\s*[\d.]))*$"
+)
 """A text that begins with a number and neither adds nor multiplies, by a sign or by letters side by side: a quantity, never a formula."""
 
 
@@ -153,7 +181,12 @@ def _checked_formula(symbol: Symbol, tree: Expr, own: Declarations) -> Expr:
     for name in names(tree):
         symbol_of(name, own)
     try:
-        dimension.check(tree, symbol.dimension, lambda name: () if name == STEP_INDEX.name else symbol_of(name, own).dimension, symbol.name)
+        dimension.check(
+            tree,
+            symbol.dimension,
+            lambda name: () if name == STEP_INDEX.name else symbol_of(name, own).dimension,
+            symbol.name,
+        )
     except dimension.DimensionError as error:
         raise ValueError(str(error)) from None
     return tree
@@ -186,7 +219,9 @@ def device_setting(name: str, value: object, bare: bool = False) -> Setting:
     return setting(own, value, formulas=False, bare=bare)
 
 
-def settings(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> tuple[Setting, ...]:
+def settings(
+    name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE
+) -> tuple[Setting, ...]:
     """One value or a list of values."""
     values = value if isinstance(value, (list, tuple)) else [value]
     if not values or len(values) > MOST_VALUES:

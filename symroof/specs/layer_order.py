@@ -40,7 +40,9 @@ def shortest_pattern(sequence: Sequence[T]) -> tuple[T, ...]:
     >>> shortest_pattern("aabaabaa")
     ('a', 'a', 'b')
     """
-    borders = [0]  # of every beginning: how many of its first entries it also ends with, not counting itself
+    borders = [
+        0
+    ]  # of every beginning: how many of its first entries it also ends with, not counting itself
     for i in range(1, len(sequence)):
         border = borders[-1]
         while border and sequence[i] != sequence[border]:
@@ -81,15 +83,32 @@ def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]
     """What keeps a pattern from being the order of a model's layers, at its place in the spec."""
     n_layers = sum(counts.values())
     if n_layers > MOST_LAYERS:
-        return [(("layers",), f"hold {n_layers:,} layers in all; at most {MOST_LAYERS:,} can be laid out")]
-    unknown: list[Fault] = [(("order", i), _unknown(label, counts)) for i, label in enumerate(order) if label not in counts]
+        return [
+            (
+                ("layers",),
+                f"hold {n_layers:,} layers in all; at most {MOST_LAYERS:,} can be laid out",
+            )
+        ]
+    unknown: list[Fault] = [
+        (("order", i), _unknown(label, counts))
+        for i, label in enumerate(order)
+        if label not in counts
+    ]
     if unknown or not order:
         return unknown
     if len(order) > n_layers:
         return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
     made = Counter(repeat_to_length(order, n_layers))
-    wrong = [f"{made[label]:,} {label} instead of {count:,}" for label, count in counts.items() if made[label] != count]
-    return [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")] if wrong else []
+    wrong = [
+        f"{made[label]:,} {label} instead of {count:,}"
+        for label, count in counts.items()
+        if made[label] != count
+    ]
+    return (
+        [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")]
+        if wrong
+        else []
+    )
 
 
 def _unknown(label: str, counts: Mapping[str, int]) -> str:

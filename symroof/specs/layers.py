@@ -22,7 +22,11 @@ class LayerBlock(Spec):
 
     def widths(self) -> dict[str, Number]:
         """Every width by its symbol's name."""
-        return {name: value for name, value in self if isinstance(value, int) and not isinstance(value, bool)}
+        return {
+            name: value
+            for name, value in self
+            if isinstance(value, int) and not isinstance(value, bool)
+        }
 
     def traits(self) -> frozenset[str]:
         """The traits that are switched on."""
@@ -61,7 +65,9 @@ class GroupedAttention(LayerBlock):
     def _groups(self) -> GroupedAttention:
         check_indexer(self)
         if self.n_heads % self.n_kv_heads:
-            raise ValueError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}")
+            raise ValueError(
+                f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}"
+            )
         if (self.kind == "chunked") != (self.chunk_size is not None):
             raise ValueError("chunk_size belongs to `kind: chunked`, and that needs one")
         if self.window and self.chunk_size:
@@ -74,7 +80,15 @@ class GroupedAttention(LayerBlock):
 
     @property
     def reach(self) -> str | None:
-        return "window" if self.window else "chunk" if self.chunk_size else "top" if self.index_topk else None
+        return (
+            "window"
+            if self.window
+            else "chunk"
+            if self.chunk_size
+            else "top"
+            if self.index_topk
+            else None
+        )
 
 
 def check_indexer(block: Any) -> None:
@@ -117,7 +131,9 @@ class LatentAttention(LayerBlock):
     def _index(self) -> LatentAttention:
         check_indexer(self)
         if self.index_heads and self.q_lora_rank is None:
-            raise ValueError("the indexer makes its queries out of those of q_lora_rank, which is missing")
+            raise ValueError(
+                "the indexer makes its queries out of those of q_lora_rank, which is missing"
+            )
         return self
 
     def traits(self) -> frozenset[str]:
@@ -148,12 +164,17 @@ class CompressedAttention(LayerBlock):
 
     @model_validator(mode="after")
     def _entries(self) -> CompressedAttention:
-        if len({value is None for value in (self.index_heads, self.index_dim, self.index_topk)}) > 1:
+        if (
+            len({value is None for value in (self.index_heads, self.index_dim, self.index_topk)})
+            > 1
+        ):
             raise ValueError("index_heads, index_dim and index_topk belong together")
         if self.index_topk and not self.compress_rate:
             raise ValueError("an indexer needs compress_rate")
         if self.n_heads * self.head_dim % self.out_groups:
-            raise ValueError(f"out_groups {self.out_groups} does not divide n_heads*head_dim {self.n_heads * self.head_dim}")
+            raise ValueError(
+                f"out_groups {self.out_groups} does not divide n_heads*head_dim {self.n_heads * self.head_dim}"
+            )
         return self
 
     def traits(self) -> frozenset[str]:
@@ -264,7 +285,9 @@ class LinearAttention(LayerBlock):
     @model_validator(mode="after")
     def _taps(self) -> LinearAttention:
         if (self.kind != "linear") != (self.d_conv is not None):
-            raise ValueError("d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one")
+            raise ValueError(
+                "d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one"
+            )
         return self
 
 
@@ -282,7 +305,9 @@ class Rwkv7(LayerBlock):
     value_rank: Whole | None = None
 
     def traits(self) -> frozenset[str]:
-        return super().traits() | ({"value_residual"} if self.value_rank is not None else frozenset())
+        return super().traits() | (
+            {"value_residual"} if self.value_rank is not None else frozenset()
+        )
 
 
 class ShortConvolution(Recurrence):
@@ -314,7 +339,11 @@ class FeedForward(LayerBlock):
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
     def traits(self) -> frozenset[str]:
-        on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        on = {
+            "ffn_bias": self.bias,
+            "inner_norm": self.inner_norm,
+            "learned_activation": self.learned_activation,
+        }
         on |= {"ffn_result_gate": self.result_gate}
         return frozenset(name for name, held in on.items() if held)
 
@@ -340,7 +369,9 @@ class Experts(LayerBlock):
     @model_validator(mode="after")
     def _pool(self) -> Experts:
         if self.experts_per_token > self.n_experts + (self.n_zero_experts or 0):
-            raise ValueError(f"experts_per_token {self.experts_per_token} is more than n_experts {self.n_experts}")
+            raise ValueError(
+                f"experts_per_token {self.experts_per_token} is more than n_experts {self.n_experts}"
+            )
         if self.n_shared_experts is None and (self.d_shared or self.shared_gate):
             raise ValueError("d_shared and shared_gate need n_shared_experts")
         return self
@@ -348,19 +379,53 @@ class Experts(LayerBlock):
     def widths(self) -> dict[str, Number]:
         widths = super().widths()
         if self.n_zero_experts:
-            widths["experts_per_token"] *= Fraction(self.n_experts, self.n_experts + self.n_zero_experts)
-        return widths | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else widths
+            widths["experts_per_token"] *= Fraction(
+                self.n_experts, self.n_experts + self.n_zero_experts
+            )
+        return (
+            widths | {"d_shared": self.d_shared or self.d_expert}
+            if self.n_shared_experts
+            else widths
+        )
 
     def traits(self) -> frozenset[str]:
-        on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
-        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate, "shared_bias": self.shared_bias}
-        on |= {"expert_latent": self.d_latent is not None, "latent_norm": self.latent_norm, "zero_experts": self.n_zero_experts is not None}
+        on = {
+            "ffn_bias": self.bias,
+            "plain_experts": self.expert == "plain",
+            "shared_expert": self.n_shared_experts is not None,
+        }
+        on |= {
+            "router_bias": self.router_bias,
+            "shared_gate": self.shared_gate,
+            "shared_bias": self.shared_bias,
+        }
+        on |= {
+            "expert_latent": self.d_latent is not None,
+            "latent_norm": self.latent_norm,
+            "zero_experts": self.n_zero_experts is not None,
+        }
         return frozenset(name for name, held in on.items() if held)
 
 
-Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "rg_lru", "rwkv4", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
+Attention = Annotated[
+    GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention,
+    Field(discriminator="kind"),
+]
+Mixer = Annotated[
+    Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution,
+    Field(discriminator="kind"),
+]
+MIXER_KINDS = (
+    "mamba",
+    "mamba2",
+    "rg_lru",
+    "rwkv4",
+    "linear",
+    "gated_delta",
+    "kimi_delta",
+    "rwkv7",
+    "conv",
+)
 
 
 class LayerKind(Spec):
@@ -370,7 +435,9 @@ class LayerKind(Spec):
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
     attention: Attention = NoAttention.model_construct(kind="none")
     mixer: Mixer | None = None
-    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward.model_construct(kind="none")
+    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = (
+        FeedForward.model_construct(kind="none")
+    )
     norms: Annotated[int, Field(ge=0, le=8)] | None = None
 
     @model_validator(mode="before")
@@ -383,9 +450,15 @@ class LayerKind(Spec):
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
             if isinstance(fields.get(name), dict) and "kind" not in fields[name]:
                 fields[name] = {"kind": kind, **fields[name]}
-        if isinstance(fields.get("attention"), dict) and fields["attention"].get("kind") in MIXER_KINDS and "mixer" not in fields:
+        if (
+            isinstance(fields.get("attention"), dict)
+            and fields["attention"].get("kind") in MIXER_KINDS
+            and "mixer" not in fields
+        ):
             fields["mixer"] = fields.pop("attention")
-        missing = [name for name in ("attention", "ffn") if name not in fields and "mixer" not in fields]
+        missing = [
+            name for name in ("attention", "ffn") if name not in fields and "mixer" not in fields
+        ]
         if missing:
             raise Faults([((name,), "is missing") for name in missing])
         return fields
@@ -402,16 +475,33 @@ class LayerKind(Spec):
         """A word for each block that mixes tokens: its kind, and ``window`` or ``chunked`` where a query does not see all."""
         if self.attention.kind != "none":
             yield (
-                {"window": "window", "chunk": "chunked"}.get(self.attention.reach or "", self.attention.kind)
+                {"window": "window", "chunk": "chunked"}.get(
+                    self.attention.reach or "", self.attention.kind
+                )
                 if self.attention.kind in ("gqa", "chunked", "mla")
                 else self.attention.kind
             )
         if self.mixer is not None:
             yield self.mixer.kind
 
-    def structure(self, label: str, norms: int, own: frozenset[str], more: frozenset[str] = frozenset()) -> Layer:
+    def structure(
+        self, label: str, norms: int, own: frozenset[str], more: frozenset[str] = frozenset()
+    ) -> Layer:
         """The kind as the theory sees it; ``more`` are traits that the model gives to all its layers."""
-        mixers = tuple("gqa" if block.kind == "chunked" else block.kind for block in (self.attention, self.mixer) if block is not None and block.kind != "none")
+        mixers = tuple(
+            "gqa" if block.kind == "chunked" else block.kind
+            for block in (self.attention, self.mixer)
+            if block is not None and block.kind != "none"
+        )
         qk_norm = self.attention.qk_norm if isinstance(self.attention, GroupedAttention) else "none"
         traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
-        return Layer(label, mixers, self.ffn.kind, self.attention.reach, traits, qk_norm, norms if self.norms is None else self.norms, own)
+        return Layer(
+            label,
+            mixers,
+            self.ffn.kind,
+            self.attention.reach,
+            traits,
+            qk_norm,
+            norms if self.norms is None else self.norms,
+            own,
+        )

@@ -20,8 +20,20 @@ METRICS = {
 ``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
 OF_LOOPS = frozenset({"loop_tpot", "loop_rate"})
 
-Metric = Literal["ttft", "tpot", "loop_tpot", "loop_rate", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
-NEEDS_OUTPUT = frozenset({"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"})
+Metric = Literal[
+    "ttft",
+    "tpot",
+    "loop_tpot",
+    "loop_rate",
+    "itl",
+    "response_time",
+    "response_rate",
+    "decode_rate",
+    "prefill_rate",
+]
+NEEDS_OUTPUT = frozenset(
+    {"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"}
+)
 CEILING_UNITS = ("FLOP/s", "byte/s", "s")
 
 
@@ -50,9 +62,17 @@ def _engine_class(value: object) -> str:
     return str(value)
 
 
-Amount = Annotated[Any, BeforeValidator(_amount), WithJsonSchema({"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]})]
+Amount = Annotated[
+    Any,
+    BeforeValidator(_amount),
+    WithJsonSchema(
+        {"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]}
+    ),
+]
 Precision = Annotated[str, BeforeValidator(_precision), WithJsonSchema({"type": "string"})]
-Class = Annotated[str, BeforeValidator(_engine_class), WithJsonSchema({"enum": list(get_args(EngineClass))})]
+Class = Annotated[
+    str, BeforeValidator(_engine_class), WithJsonSchema({"enum": list(get_args(EngineClass))})
+]
 
 
 class MeasuredRow(Spec):
@@ -98,7 +118,9 @@ class Measurement(MeasuredRow):
         if self.metric in NEEDS_OUTPUT and self.output is None:
             faults.append((("output",), f"is missing: {self.metric} is of all generated tokens"))
         if self.metric in ("tpot", "loop_tpot", "decode_rate") and self.output == 1:
-            faults.append((("output",), "one token comes with the prefill: there is no decode to measure"))
+            faults.append(
+                (("output",), "one token comes with the prefill: there is no decode to measure")
+            )
         if self.class_ is None:
             try:
                 engine_class(self.engine)
@@ -115,7 +137,9 @@ class Measurement(MeasuredRow):
     @property
     def link_group(self) -> str:
         """What sends the messages of a pass."""
-        return link_group(self.group, self.attention_dp > 1 or (self.tp == 1 and bool(self.ep and self.ep > 1)))
+        return link_group(
+            self.group, self.attention_dp > 1 or (self.tp == 1 and bool(self.ep and self.ep > 1))
+        )
 
     @property
     def engine_class(self) -> str:
@@ -171,7 +195,12 @@ class ServedRate(MeasuredRow):
         if strict(self.value.dimension) != strict(parse_unit("token/s").dimension):
             faults.append((("value",), "a rate of output tokens is in token/s"))
         if self.devices % ((self.tp or 1) * (self.pp or 1) * (self.attention_dp or 1)):
-            faults.append((("devices",), "must be a whole number of instances of tp x attention_dp x pp devices"))
+            faults.append(
+                (
+                    ("devices",),
+                    "must be a whole number of instances of tp x attention_dp x pp devices",
+                )
+            )
         raise_faults(faults)
         return self
 
@@ -187,7 +216,9 @@ class Ceiling(MeasuredRow):
 
     @model_validator(mode="after")
     def _unit(self) -> Ceiling:
-        if strict(self.value.dimension) not in [strict(parse_unit(unit).dimension) for unit in CEILING_UNITS]:
+        if strict(self.value.dimension) not in [
+            strict(parse_unit(unit).dimension) for unit in CEILING_UNITS
+        ]:
             raise Faults([(("value",), f"a ceiling is in one of {', '.join(CEILING_UNITS)}")])
         return self
 
@@ -204,7 +235,15 @@ class MeasuredSpec(Spec):
     license: str
     definition: str
     quality: str | None = None
-    models: dict[str, Annotated[ModelSpec, WithJsonSchema({"type": "object", "description": "a model, as a file of its own would describe it"})]] = {}
+    models: dict[
+        str,
+        Annotated[
+            ModelSpec,
+            WithJsonSchema(
+                {"type": "object", "description": "a model, as a file of its own would describe it"}
+            ),
+        ],
+    ] = {}
     measurements: tuple[Measurement, ...] = ()
     serving: tuple[ServedRate, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()

@@ -11,7 +11,12 @@ from pydantic import Field, model_validator
 
 from symroof.errors import nearest
 from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
-from symroof.specs.layer_order import in_listed_order, order_faults, repeat_to_length, shortest_pattern
+from symroof.specs.layer_order import (
+    in_listed_order,
+    order_faults,
+    repeat_to_length,
+    shortest_pattern,
+)
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
 from symroof.specs.precision import BITS
 from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
@@ -101,7 +106,11 @@ class Checkpoint(Spec):
     @model_validator(mode="after")
     def _known(self) -> Checkpoint:
         operators = (*self.kept, *(name for part in self.parts for name in part.operators))
-        asked = [(self.precision, tuple(CHECKPOINTS)), (self.kv or "fp16", tuple(BITS)), *((name, tuple(PARAMETER_GROUPS)) for name in operators)]
+        asked = [
+            (self.precision, tuple(CHECKPOINTS)),
+            (self.kv or "fp16", tuple(BITS)),
+            *((name, tuple(PARAMETER_GROUPS)) for name in operators),
+        ]
         for name, known in asked:
             if name not in known:
                 raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
@@ -165,7 +174,9 @@ class ModelSpec(Spec):
     def cautions(self, as_stored: bool = True) -> list[str]:
         """What a reader must know before a number: what was assumed, what the file left to defaults, and ``as_stored`` what is not known of its storage."""
         named = ", ".join(f"{entry.field} {entry.value}" for entry in self.filled)
-        left_out = [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
+        left_out = (
+            [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
+        )
         unread = self.quantization.unread if self.quantization and as_stored else ()
         return [*(f"{self.shown_name}: {caveat}" for caveat in (*self.caveats, *unread)), *left_out]
 
@@ -180,14 +191,18 @@ class ModelSpec(Spec):
         for kind in self.layers:
             for word in kind.mixing():
                 layers[word] = layers.get(word, 0) + kind.count
-        return ", ".join(layers if len(layers) < 2 else (f"{count} {word}" for word, count in layers.items()))
+        return ", ".join(
+            layers if len(layers) < 2 else (f"{count} {word}" for word, count in layers.items())
+        )
 
     def experts(self) -> str | None:
         """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""
         pool = next((kind.ffn for kind in self.layers if isinstance(kind.ffn, Experts)), None)
         if pool is None:
             return None
-        return f"{pool.experts_per_token} of {pool.n_experts}" + (f" + {pool.n_shared_experts}" if pool.n_shared_experts else "")
+        return f"{pool.experts_per_token} of {pool.n_experts}" + (
+            f" + {pool.n_shared_experts}" if pool.n_shared_experts else ""
+        )
 
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""
@@ -196,7 +211,9 @@ class ModelSpec(Spec):
         for kind, telling in zip(self.layers, _distinguishing_labels(self.layers), strict=True):
             label = kind.label or telling
             more = numbered.setdefault(label, map(f"{label}{{}}".format, itertools.count(2)))
-            labels[label if label not in labels else next(name for name in more if name not in labels)] = None
+            labels[
+                label if label not in labels else next(name for name in more if name not in labels)
+            ] = None
         return list(labels)
 
     def _counts(self) -> dict[str, int]:
@@ -207,35 +224,58 @@ class ModelSpec(Spec):
         counts = self._counts()
         if len(counts) < 2:
             return ()
-        return repeat_to_length(self.order, sum(counts.values())) if self.order else in_listed_order(counts)
+        return (
+            repeat_to_length(self.order, sum(counts.values()))
+            if self.order
+            else in_listed_order(counts)
+        )
 
     def in_order(self, kinds: Sequence[int]) -> ModelSpec:
         """The same model with its layers in an order: for each layer, the position of its kind in ``layers``."""
         labels = self.labels()
         listed = list(kinds) == sorted(kinds)
-        return self.model_copy(update={"order": () if listed else tuple(labels[kind] for kind in shortest_pattern(kinds))})
+        return self.model_copy(
+            update={
+                "order": () if listed else tuple(labels[kind] for kind in shortest_pattern(kinds))
+            }
+        )
 
     def operator_widths(self) -> dict[str, Fraction]:
         """Bytes of a parameter of every operator that the checkpoint stores at a width of its own."""
         if self.quantization is None:
             return {}
-        held = [matrix._replace(times=matrix.times * kind.count) for kind in self.layers for matrix in matrices(kind, self.d_model or 1)]
-        head = [] if self.tied_embeddings or not self.vocab_size else [Matrix("lm_head", self.vocab_size, self.d_embedding or self.d_model or 1)]
+        held = [
+            matrix._replace(times=matrix.times * kind.count)
+            for kind in self.layers
+            for matrix in matrices(kind, self.d_model or 1)
+        ]
+        head = (
+            []
+            if self.tied_embeddings or not self.vocab_size
+            else [Matrix("lm_head", self.vocab_size, self.d_embedding or self.d_model or 1)]
+        )
         return self.quantization.operator_widths([*held, *head])
 
-    def architecture(self, quantized: bool = False, widths: frozenset[str] = frozenset()) -> Architecture:
+    def architecture(
+        self, quantized: bool = False, widths: frozenset[str] = frozenset()
+    ) -> Architecture:
         """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them, some operators
         with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
         hyper = self.hyper_connections
-        model_traits: dict[str, object] = {"layer_input": self.layer_inputs, "altup": self.altup, "attention_residuals": self.attention_residuals}
+        model_traits: dict[str, object] = {
+            "layer_input": self.layer_inputs,
+            "altup": self.altup,
+            "attention_residuals": self.attention_residuals,
+        }
         model_traits |= {"hyper": hyper, "hyper_residual": hyper and hyper.residual}
         own, more = self._own(), frozenset(trait for trait, held in model_traits.items() if held)
         several = len(self.layers) > 1
         return Architecture(
             layers=tuple(
-                kind.structure(label if several else "all", self.norm.per_layer, own, more) for label, kind in zip(self.labels(), self.layers, strict=True)
+                kind.structure(label if several else "all", self.norm.per_layer, own, more)
+                for label, kind in zip(self.labels(), self.layers, strict=True)
             ),
             order=self.sequence(),
             tied_embeddings=self.tied_embeddings,
@@ -260,7 +300,10 @@ class ModelSpec(Spec):
             return frozenset()
         by_kind = [kind.widths() for kind in self.layers]
         every = {name for widths in by_kind for name in widths}
-        return frozenset({name for name in every if len({w[name] for w in by_kind if name in w}) > 1} | {"n_layers"})
+        return frozenset(
+            {name for name in every if len({w[name] for w in by_kind if name in w}) > 1}
+            | {"n_layers"}
+        )
 
     def values(self) -> dict[str, Fraction]:
         """Every dimension by its symbol's name, per kind of layer where they differ."""
@@ -268,17 +311,27 @@ class ModelSpec(Spec):
         for layer, kind in zip(self.architecture().layers, self.layers, strict=False):
             values[layer.symbol("n_layers")] = Fraction(kind.count)
             values |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
-        outer: dict[str, Number | None] = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
+        outer: dict[str, Number | None] = {
+            "d_model": self.d_model,
+            "vocab_size": self.vocab_size,
+            "learned_positions": self.positions,
+        }
         outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
         if self.layer_inputs:
-            outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
+            outer |= {
+                "d_layer_input": self.layer_inputs.width,
+                "layer_input_vocab": self.layer_inputs.vocab_size,
+            }
         if self.altup:
             outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
         if self.hyper_connections:
             outer |= {"hyper_copies": self.hyper_connections.copies}
         if self.attention_residuals:
             layers = sum(kind.count for kind in self.layers)
-            outer |= {"residual_sources": self.attention_residuals.sources(layers), "residual_sums": self.attention_residuals.sums(layers)}
+            outer |= {
+                "residual_sources": self.attention_residuals.sources(layers),
+                "residual_sums": self.attention_residuals.sums(layers),
+            }
         values |= {name: Fraction(value) for name, value in outer.items() if value}
         totals = {"params": self.params, "active_params": self.active_params}
         return values | {name: value.value for name, value in totals.items() if value}
@@ -288,11 +341,18 @@ def _distinguishing_labels(kinds: tuple[LayerKind, ...]) -> list[str]:
     """What tells kinds of layer apart: how they mix tokens, what follows, or both."""
     mixers, feeds = (
         [_mixer_word(kind) for kind in kinds],
-        ["moe" if kind.ffn.kind == "moe" else "none" if kind.ffn.kind == "none" else "dense" for kind in kinds],
+        [
+            "moe" if kind.ffn.kind == "moe" else "none" if kind.ffn.kind == "none" else "dense"
+            for kind in kinds
+        ],
     )
     if len(set(feeds)) == 1:
         return mixers
-    return feeds if len(set(mixers)) == 1 else [_joined_label(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+    return (
+        feeds
+        if len(set(mixers)) == 1
+        else [_joined_label(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+    )
 
 
 def _joined_label(mixer: str, feed: str) -> str:
@@ -311,6 +371,12 @@ def _mixer_word(kind: LayerKind) -> str:
     if isinstance(attention, GroupedAttention) and attention.images_only:
         return "image"
     if attention.kind == "compressed":
-        return "chosen" if attention.index_topk else "compressed" if attention.compress_rate else "local"
+        return (
+            "chosen"
+            if attention.index_topk
+            else "compressed"
+            if attention.compress_rate
+            else "local"
+        )
     shared = "_shared" if isinstance(attention, GroupedAttention) and attention.shares_kv else ""
     return {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full") + shared

@@ -19,7 +19,9 @@ class Read(Protocol):
     def __call__(self, path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]: ...
 
 
-def read_model(name: str, base: Path | None = None, assume_family: str | None = None) -> tuple[ModelSpec, Document]:
+def read_model(
+    name: str, base: Path | None = None, assume_family: str | None = None
+) -> tuple[ModelSpec, Document]:
     """The model behind a name or a path, with the file that says so.
 
     Raises:
@@ -39,22 +41,42 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
     named = catalogue.model_by_hub_name(name)
     called = named.name if named else name
     asked, own_words = _words(called), _words(spec.name)
-    if not (asked.keys() <= own_words.keys() or own_words.keys() <= asked.keys() or "".join(asked) == "".join(own_words)):  # another model of the same shape
+    if not (
+        asked.keys() <= own_words.keys()
+        or own_words.keys() <= asked.keys()
+        or "".join(asked) == "".join(own_words)
+    ):  # another model of the same shape
         spec = spec.model_copy(update={"title": f"{spec.shown_name} ({called})"})
     if named is None:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
     own = spec.quantization
-    if checkpoint := next((each for each in spec.checkpoints if each.name == named.checkpoint), None):
-        plain = quantization_at(checkpoint.precision, spec.model_copy(update={"quantization": None}))
-        return spec.model_copy(update={"quantization": plain and checkpoint.laid_over(plain), "title": named.checkpoint, "source": checkpoint.source})
+    if checkpoint := next(
+        (each for each in spec.checkpoints if each.name == named.checkpoint), None
+    ):
+        plain = quantization_at(
+            checkpoint.precision, spec.model_copy(update={"quantization": None})
+        )
+        return spec.model_copy(
+            update={
+                "quantization": plain and checkpoint.laid_over(plain),
+                "title": named.checkpoint,
+                "source": checkpoint.source,
+            }
+        )
     if named.stored == "fp16" and own is not None:
         spec = spec.model_copy(update={"quantization": None})
-        said.append(f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better")
-    elif is_checkpoint_precision(named.stored) and (own is None or quantization_at(named.stored, spec).format != own.format):  # type: ignore[union-attr]
+        said.append(
+            f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better"
+        )
+    elif is_checkpoint_precision(named.stored) and (
+        own is None or quantization_at(named.stored, spec).format != own.format
+    ):  # type: ignore[union-attr]
         doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
         stored = quantization_at(named.stored, spec)
-        spec = spec.model_copy(update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})})  # type: ignore[union-attr]
+        spec = spec.model_copy(
+            update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})}
+        )  # type: ignore[union-attr]
     elif named.stored and named.stored != "fp16" and not is_checkpoint_precision(named.stored):
         from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
 
@@ -74,7 +96,12 @@ def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     beside = base / name if base else None
     path = beside if beside and _is_there(beside) else Path(name)
-    return path if catalogue.is_path(name, base) or (_is_folder(path) and not catalogue.has_entry("models", name)) else None
+    return (
+        path
+        if catalogue.is_path(name, base)
+        or (_is_folder(path) and not catalogue.has_entry("models", name))
+        else None
+    )
 
 
 def _is_there(path: Path) -> bool:
@@ -125,5 +152,11 @@ def _gguf(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
     return read(path, assume_family)
 
 
-READERS: Mapping[str, Read] = {FOLDER: _config, ".json": _config, ".gguf": _gguf, ".yaml": _spec, ".yml": _spec}
+READERS: Mapping[str, Read] = {
+    FOLDER: _config,
+    ".json": _config,
+    ".gguf": _gguf,
+    ".yaml": _spec,
+    ".yml": _spec,
+}
 """A reader for each kind of file by its ending; a folder holds a ``config.json``."""

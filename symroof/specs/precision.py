@@ -9,7 +9,18 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, Num
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
 
-BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}
+BITS = {
+    "fp64": 64,
+    "fp32": 32,
+    "tf32": 32,
+    "fp16": 16,
+    "bf16": 16,
+    "fp8": 8,
+    "int8": 8,
+    "fp6": 6,
+    "fp4": 4,
+    "int4": 4,
+}
 """Stored width. tf32 is a compute format; its operands are stored as 32-bit words."""
 
 FALLBACK = {
@@ -46,14 +57,22 @@ def width(name: str) -> Width:
     if name in BITS:
         return Width(name, _bits(BITS[name]), name)
     if match := GROUPED.fullmatch(name):
-        settings = (("weight_bits", _bits(BITS[match[1]])), ("scale_bits", _bits(SCALE_BITS)), ("scale_group", Num(Fraction(int(match[2])))))
+        settings = (
+            ("weight_bits", _bits(BITS[match[1]])),
+            ("scale_bits", _bits(SCALE_BITS)),
+            ("scale_group", Num(Fraction(int(match[2])))),
+        )
         return Width(name, parse("quantized_bytes_per_param"), match[1], settings)
     try:
         read = parse_quantity(name)
     except UnitError:
-        raise ValueError(f"unknown precision {name[:40]!r}; {nearest(name, BITS)}".rstrip("; ")) from None
+        raise ValueError(
+            f"unknown precision {name[:40]!r}; {nearest(name, BITS)}".rstrip("; ")
+        ) from None
     if strict(read.dimension) != parse_unit("byte").dimension or not 0 < read.value <= 8:
-        raise ValueError(f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'")
+        raise ValueError(
+            f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'"
+        )
     return Width(name, Num(read.value, read.dimension), _closest(read.value))
 
 
@@ -63,7 +82,11 @@ def _bits(bits: int) -> Num:
 
 def _closest(width_bytes: Fraction) -> str:
     """The format a bare width is unpacked to: the integer format of at least that width."""
-    return next(name for name in ("int4", "int8", "fp16", "fp32", "fp64") if Fraction(BITS[name], 8) >= width_bytes or name == "fp64")
+    return next(
+        name
+        for name in ("int4", "int8", "fp16", "fp32", "fp64")
+        if Fraction(BITS[name], 8) >= width_bytes or name == "fp64"
+    )
 
 
 def compute_precision(weights: Width, activations: Width) -> str:

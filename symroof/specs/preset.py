@@ -68,9 +68,14 @@ def _definition(name: str, value: object, parts: _Parts) -> Definition:
     if not isinstance(value.get("plus", {}), dict):
         raise ValueError("expected names and formulas under plus")
     if "plus" in value and "formula" not in value and quantity.definition is None:
-        raise ValueError(f"{quantity.name} has no single definition to add to; give its formula as well")
+        raise ValueError(
+            f"{quantity.name} has no single definition to add to; give its formula as well"
+        )
     kinds = [kind for kind in KINDS if kind in value or parts.differs(kind)]
-    return replace(_of_kind(quantity, value, parts, ""), kinds=tuple((kind, _of_kind(quantity, value, parts, kind)) for kind in kinds))
+    return replace(
+        _of_kind(quantity, value, parts, ""),
+        kinds=tuple((kind, _of_kind(quantity, value, parts, kind)) for kind in kinds),
+    )
 
 
 def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str) -> Definition:
@@ -78,8 +83,15 @@ def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str
     own = "formula" in value or kind in value
     named = parts.of(kind)
     written = _for_kind(value, kind) if own else ""
-    base = formula_for(quantity, written, named) if own else parse(quantity.definition or quantity.name)
-    terms = tuple((str(label), formula_for(quantity, str(text), named)) for label, text in value.get("plus", {}).items())
+    base = (
+        formula_for(quantity, written, named)
+        if own
+        else parse(quantity.definition or quantity.name)
+    )
+    terms = tuple(
+        (str(label), formula_for(quantity, str(text), named))
+        for label, text in value.get("plus", {}).items()
+    )
     return Definition(base, terms, own, written)
 
 
@@ -118,8 +130,17 @@ def _parts(value: object) -> dict[str, dict[str, str]]:
     for name, item in value.items():
         texts = item if isinstance(item, dict) else {"formula": item}
         if not re.fullmatch(PART, str(name)) or name in known_names():
-            faults.append(((name,), "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"))
-        elif "formula" not in texts or not {*texts} <= {"formula", *KINDS} or not all(isinstance(text, (str, int, float)) for text in texts.values()):
+            faults.append(
+                (
+                    (name,),
+                    "cannot be the name of a part: small letters, digits and underscores, and no name of the theory",
+                )
+            )
+        elif (
+            "formula" not in texts
+            or not {*texts} <= {"formula", *KINDS}
+            or not all(isinstance(text, (str, int, float)) for text in texts.values())
+        ):
             faults.append(((name,), f"expected a formula, or formula and {', '.join(KINDS)}"))
         else:
             made[name] = {kind: str(text) for kind, text in texts.items()}
@@ -148,10 +169,23 @@ def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
 PART = r"[a-z][a-z0-9_]{0,40}"
 _TEXTS = {kind: {"type": "string"} for kind in ("formula", *KINDS)}
 _PART = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _TEXTS}]}
-Where = Annotated[Any, BeforeValidator(_parts), WithJsonSchema({"type": "object", "additionalProperties": _PART})]
-_FORMULA = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {**_TEXTS, "plus": {"type": "object"}}}]}
-Definitions = Annotated[Any, BeforeValidator(_definitions), WithJsonSchema({"type": "object", "additionalProperties": _FORMULA})]
-Rate = Annotated[Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), WithJsonSchema({"type": "string"})]
+Where = Annotated[
+    Any, BeforeValidator(_parts), WithJsonSchema({"type": "object", "additionalProperties": _PART})
+]
+_FORMULA = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {**_TEXTS, "plus": {"type": "object"}}},
+    ]
+}
+Definitions = Annotated[
+    Any,
+    BeforeValidator(_definitions),
+    WithJsonSchema({"type": "object", "additionalProperties": _FORMULA}),
+]
+Rate = Annotated[
+    Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), WithJsonSchema({"type": "string"})
+]
 
 
 class PresetSpec(Spec):
@@ -181,6 +215,10 @@ class PresetSpec(Spec):
         terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
         known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
-        faults: list[Fault] = [(("slips", name), f"is not set by the preset; {nearest(name, known)}") for name in self.slips if name not in known]
+        faults: list[Fault] = [
+            (("slips", name), f"is not set by the preset; {nearest(name, known)}")
+            for name in self.slips
+            if name not in known
+        ]
         raise_faults(faults)
         return self

@@ -41,7 +41,11 @@ class Dimensions(NamedTuple):
     definitions: Mapping[str, Expr] = {}
 
     def value(self, name: str) -> Any:
-        return evaluate(self.definitions[name], self) if name in self.definitions else self.numbers[name]
+        return (
+            evaluate(self.definitions[name], self)
+            if name in self.definitions
+            else self.numbers[name]
+        )
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
         return self._replace(numbers={**self.numbers, **changes}).value(name)
@@ -80,8 +84,16 @@ class Storage(Spec):
         """One matrix with all that is stored beside it."""
         rows, columns = matrix.rows, matrix.columns
         across = self.scale_rows or 0
-        groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
-        beside = rows * _value(self.row_bits) + columns * _value(self.column_bits) + _value(self.matrix_bits)
+        groups = (
+            -(-rows // across) * -(-columns * across // self.scale_group)
+            if across
+            else -(-rows * columns // self.scale_group)
+        )
+        beside = (
+            rows * _value(self.row_bits)
+            + columns * _value(self.column_bits)
+            + _value(self.matrix_bits)
+        )
         return rows * columns * self.bits.value + groups * _value(self.scale_bits) + beside
 
     def plain(self) -> Fraction:
@@ -131,14 +143,27 @@ class Quantization(Storage):
     @model_validator(mode="after")
     def _known(self) -> Quantization:
         asked = [
-            *((name, tuple(BITS)) for name in (self.format, self.compute or self.format, self.kv or self.format)),
-            *((name, tuple(PARAMETER_GROUPS)) for name in (*self.kept, *self.widths, *(name for part in self.parts for name in part.operators))),
+            *(
+                (name, tuple(BITS))
+                for name in (self.format, self.compute or self.format, self.kv or self.format)
+            ),
+            *(
+                (name, tuple(PARAMETER_GROUPS))
+                for name in (
+                    *self.kept,
+                    *self.widths,
+                    *(name for part in self.parts for name in part.operators),
+                )
+            ),
         ]
         for name, known in asked:
             if name not in known:
                 raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
         for operator in {name for part in self.parts for name in part.operators}:
-            if sum((part.share for part in self.parts if operator in part.operators), Fraction(0)) > 1:
+            if (
+                sum((part.share for part in self.parts if operator in part.operators), Fraction(0))
+                > 1
+            ):
                 raise ValueError(f"{operator} is stored otherwise in more layers than there are")
         if both := set(self.kept) & set(self.widths):
             raise ValueError(f"{min(both)} is kept and has a width of its own; say one of them")
@@ -152,15 +177,23 @@ class Quantization(Storage):
             if matrix.operator not in self.kept:
                 held = matrix.rows * matrix.columns * matrix.times
                 weights[matrix.operator] = weights.get(matrix.operator, 0) + held
-                stored_bytes[matrix.operator] = stored_bytes.get(matrix.operator, Fraction(0)) + matrix.times * self.bytes_of(matrix)
-        own = {name: total / weights[name] for name, total in stored_bytes.items() if total != weights[name] * self.plain()}
+                stored_bytes[matrix.operator] = stored_bytes.get(
+                    matrix.operator, Fraction(0)
+                ) + matrix.times * self.bytes_of(matrix)
+        own = {
+            name: total / weights[name]
+            for name, total in stored_bytes.items()
+            if total != weights[name] * self.plain()
+        }
         return own | {name: width.value for name, width in self.widths.items()}
 
     def bytes_of(self, matrix: Matrix) -> Fraction:
         """One matrix with all that is stored beside it, as the mean over the layers where it is not stored alike in all."""
         parts = [part for part in self.parts if matrix.operator in part.operators]
         others = sum((part.share * part.bytes_of(matrix) for part in parts), Fraction(0))
-        return others + (1 - sum((part.share for part in parts), Fraction(0))) * super().bytes_of(matrix)
+        return others + (1 - sum((part.share for part in parts), Fraction(0))) * super().bytes_of(
+            matrix
+        )
 
     def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
@@ -168,10 +201,24 @@ class Quantization(Storage):
 
         bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
-        shared = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
-        wide = ("unquantized_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
-        each = [(f"{WIDTH}.{operator}", Num(value, wide[1].dimension)) for operator, value in (own or {}).items()]
-        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*shared, wide, *each), self.compute)
+        shared = [(name, Num(value, bit)) for name, value in settings.items()] + [
+            ("scale_group", Num(Fraction(self.scale_group)))
+        ]
+        wide = (
+            "unquantized_bytes_per_param",
+            Num(self.kept_bits.value, parse_unit("byte/parameter").dimension),
+        )
+        each = [
+            (f"{WIDTH}.{operator}", Num(value, wide[1].dimension))
+            for operator, value in (own or {}).items()
+        ]
+        return Width(
+            self.method,
+            parse("quantized_bytes_per_param"),
+            self.format,
+            (*shared, wide, *each),
+            self.compute,
+        )
 
 
 def _value(amount: Bits | None) -> Fraction:

@@ -9,11 +9,19 @@ def tensors(weights: dict[str, Any], layout: str, activations: int | None = None
     """``config_groups`` as llm-compressor's recipes write them: all linear layers but the head."""
     group = {"targets": ["Linear"], "weights": {"symmetric": True, **weights}}
     group |= {"input_activations": {"num_bits": activations}} if activations else {}
-    return {"quant_method": "compressed-tensors", "format": layout, "config_groups": {"group_0": group}, "ignore": ["lm_head"]}
+    return {
+        "quant_method": "compressed-tensors",
+        "format": layout,
+        "config_groups": {"group_0": group},
+        "ignore": ["lm_head"],
+    }
 
 
 def integers(bits: int, group: int) -> dict[str, Any]:
-    return tensors({"num_bits": bits, "type": "int", "strategy": "group", "group_size": group}, "pack-quantized")
+    return tensors(
+        {"num_bits": bits, "type": "int", "strategy": "group", "group_size": group},
+        "pack-quantized",
+    )
 
 
 CHECKPOINTS: dict[str, dict[str, Any]] = {
@@ -25,10 +33,19 @@ CHECKPOINTS: dict[str, dict[str, Any]] = {
     "gptq-int8": {"quant_method": "gptq", "bits": 8, "group_size": GROUP},
     "fp8-block": {"quant_method": "fp8", "weight_block_size": [128, 128]},
     "fp8-tensor": {"quant_method": "modelopt", "quant_algo": "FP8", "exclude_modules": ["lm_head"]},
-    "fp8-dynamic": tensors({"num_bits": 8, "type": "float", "strategy": "channel"}, "float-quantized", 8),
-    "mxfp4": tensors({"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32}, "mxfp4-pack-quantized"),
+    "fp8-dynamic": tensors(
+        {"num_bits": 8, "type": "float", "strategy": "channel"}, "float-quantized", 8
+    ),
+    "mxfp4": tensors(
+        {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32},
+        "mxfp4-pack-quantized",
+    ),
     "nvfp4": {"quant_method": "modelopt", "quant_algo": "NVFP4", "exclude_modules": ["lm_head"]},
-    "nvfp4a16": {"quant_method": "modelopt", "quant_algo": "W4A16_NVFP4", "exclude_modules": ["lm_head"]},
+    "nvfp4a16": {
+        "quant_method": "modelopt",
+        "quant_algo": "W4A16_NVFP4",
+        "exclude_modules": ["lm_head"],
+    },
     "nf4": {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
 }
 """Precision -> ``quantization_config`` of the checkpoints it describes."""

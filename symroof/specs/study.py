@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, ValidatorFunctionWrapHandler, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from symroof.formula.tree import Num
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
@@ -55,9 +64,13 @@ def _limit(target: str, example: str) -> Any:
 
     def check(value: object) -> tuple[str, Setting]:
         statistic, limit = split_statistic(value) if timed else ("mean", value)
-        return statistic, in_domain(symbol, Num(in_unit(limit, symbol.unit, symbol.written_in).value, symbol.dimension))
+        return statistic, in_domain(
+            symbol, Num(in_unit(limit, symbol.unit, symbol.written_in).value, symbol.dimension)
+        )
 
-    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"anyOf": [text, of_each]} if timed else text)]
+    return Annotated[
+        Any, BeforeValidator(check), WithJsonSchema({"anyOf": [text, of_each]} if timed else text)
+    ]
 
 
 class Targets(Spec):
@@ -77,7 +90,11 @@ class Targets(Spec):
 class StudySpec(Spec):
     """One design review: a model, hardware (the first is the baseline), a workload, targets; or a user-defined theory with values."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["model", "hardware", "workload"]}, {"required": ["theory"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["model", "hardware", "workload"]}, {"required": ["theory"]}]
+        }
+    )
 
     title: str | None = None
     theory: str | None = None
@@ -102,24 +119,34 @@ class StudySpec(Spec):
 
     @field_validator("define")
     @classmethod
-    def _defined(cls, value: dict[str, FormulaSpec], info: ValidationInfo) -> dict[str, FormulaSpec]:
+    def _defined(
+        cls, value: dict[str, FormulaSpec], info: ValidationInfo
+    ) -> dict[str, FormulaSpec]:
         own_formulas(value, info.context or NONE)
         return value
 
     @field_validator("model", "hardware", mode="wrap")
     @classmethod
-    def _needed(cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+    def _needed(
+        cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> object:
         return () if _left_out(value, info) else read(value)
 
     @field_validator("workload", mode="wrap")
     @classmethod
-    def _workload(cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+    def _workload(
+        cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> object:
         return {} if _left_out(value, info) else read(value)
 
     @field_validator("thresholds")
     @classmethod
-    def _solvable(cls, value: tuple[ThresholdSpec, ...], info: ValidationInfo) -> tuple[ThresholdSpec, ...]:
-        if "define" in info.data:  # formulas at fault are reported first: equations may speak of them
+    def _solvable(
+        cls, value: tuple[ThresholdSpec, ...], info: ValidationInfo
+    ) -> tuple[ThresholdSpec, ...]:
+        if (
+            "define" in info.data
+        ):  # formulas at fault are reported first: equations may speak of them
             own_thresholds(value, declared_before(info))
         return value
 

@@ -20,7 +20,13 @@ from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
 
 
-def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declarations = NONE, devices: bool = False) -> dict[str, tuple[Setting, ...]]:
+def _mapped(
+    value: object,
+    known: list[str] | None,
+    formulas: bool,
+    own: Declarations = NONE,
+    devices: bool = False,
+) -> dict[str, tuple[Setting, ...]]:
     """Names to values, all faults at once; ``known`` limits the names, with ``devices`` inputs of one device are names too."""
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
@@ -29,11 +35,19 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
     for key, item in value.items():
         name = canonical(key)
         if known is not None and name not in known:
-            hint = "a comma parts entries: write a number without" if key.isdigit() else nearest(key, known)
+            hint = (
+                "a comma parts entries: write a number without"
+                if key.isdigit()
+                else nearest(key, known)
+            )
             faults.append(((key,), f"unknown key; {hint}" if hint else "unknown key"))
             continue
         try:
-            mapped[name] = (device_setting(name, item),) if devices and device_input(name) else settings(key, item, formulas, own=own)
+            mapped[name] = (
+                (device_setting(name, item),)
+                if devices and device_input(name)
+                else settings(key, item, formulas, own=own)
+            )
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:
@@ -59,7 +73,11 @@ class _NamesSchema:
         self.known = known
 
     def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
-        properties = {name: {"description": symbol.meaning} for name in self.known if (symbol := NONE.symbol(name))}
+        properties = {
+            name: {"description": symbol.meaning}
+            for name in self.known
+            if (symbol := NONE.symbol(name))
+        }
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
@@ -103,7 +121,10 @@ def read_assumptions(value: object) -> dict[str, str]:
     """
     if not isinstance(value, dict):
         raise ValueError("expected switches and values")
-    choices = {str(key): str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()}
+    choices = {
+        str(key): str(item).lower() if isinstance(item, bool) else str(item)
+        for key, item in value.items()
+    }
     faults: list[Fault] = []
     for key, item in choices.items():
         try:
@@ -112,7 +133,9 @@ def read_assumptions(value: object) -> dict[str, str]:
             what, unknown, known = error.args
             faults.append(((key,), f"unknown {what} {unknown!r}; {nearest(unknown, known)}"))
     raise_faults(faults)
-    return expand_detail(choices)  # here, so that a level's detail beats single switches of the levels below
+    return expand_detail(
+        choices
+    )  # here, so that a level's detail beats single switches of the levels below
 
 
 def precision_names(value: object) -> tuple[str, ...]:
@@ -140,7 +163,9 @@ def weight_precisions(value: object) -> tuple[str, ...]:
     """
     texts = precision_names(value)
     if "weights" in texts:
-        raise ValueError("'weights' means the precision of the weights; name a precision, such as fp8")
+        raise ValueError(
+            "'weights' means the precision of the weights; name a precision, such as fp8"
+        )
     return texts
 
 
@@ -157,7 +182,11 @@ def _named(value: object) -> object:
 
 def _strings(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, (list, tuple)) else [value]
-    if not values or len(values) > MOST_VALUES or not all(isinstance(item, str) and item for item in values):
+    if (
+        not values
+        or len(values) > MOST_VALUES
+        or not all(isinstance(item, str) and item for item in values)
+    ):
         raise ValueError("expected a name, a path, or a list of them")
     return tuple(values)
 
@@ -180,7 +209,9 @@ def efficiency_basis(value: object) -> str:
         ValueError: neither.
     """
     if value not in BASES:
-        raise ValueError(f"no such efficiency {str(value)[:40]!r}; {nearest(str(value)[:40], BASES)}")
+        raise ValueError(
+            f"no such efficiency {str(value)[:40]!r}; {nearest(str(value)[:40], BASES)}"
+        )
     return str(value)
 
 
@@ -194,11 +225,20 @@ def _engine(value: str) -> str:
 
 def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
-    rest: Any = {"from": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else value
+    rest: Any = (
+        {"from": value}
+        if isinstance(value, str)
+        else dict(value)
+        if isinstance(value, dict)
+        else value
+    )
     basis, engine = "", ""
     faults: list[Fault] = []
     if isinstance(rest, dict):
-        for key, read in (("from", efficiency_basis), ("engine", lambda name: engine_class(str(name)))):
+        for key, read in (
+            ("from", efficiency_basis),
+            ("engine", lambda name: engine_class(str(name))),
+        ):
             if key in rest:
                 try:
                     text = read(rest.pop(key))
@@ -206,7 +246,9 @@ def _efficiencies(value: object) -> EfficiencyBlock:
                 except ValueError as error:
                     faults.append((() if isinstance(value, str) else (key,), str(error)))
     raise_faults(faults)
-    block = EfficiencyBlock(_mapped(rest, [symbol.name for symbol in GROUPS["efficiency"]], formulas=False))
+    block = EfficiencyBlock(
+        _mapped(rest, [symbol.name for symbol in GROUPS["efficiency"]], formulas=False)
+    )
     block.basis, block.engine = basis, engine
     return block
 
@@ -232,9 +274,16 @@ Efficiencies = Annotated[
 Engine = Annotated[
     str,
     AfterValidator(_engine),
-    WithJsonSchema({"type": "string", "description": "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal"}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal",
+        }
+    ),
 ]
-Texts = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+Texts = WithJsonSchema(
+    {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+)
 NameList = Annotated[Any, BeforeValidator(_strings), Texts]
 Precisions = Annotated[Any, BeforeValidator(precision_names), Texts]
 WeightPrecisions = Annotated[Any, BeforeValidator(weight_precisions), Texts]
@@ -242,17 +291,27 @@ ONE_THRESHOLD: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
     BeforeValidator(_named),
-    WithJsonSchema({"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}),
+    WithJsonSchema(
+        {"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}
+    ),
 ]
 Settings = Annotated[Any, BeforeValidator(_any_names), WithJsonSchema({"type": "object"})]
 StudySettings = Annotated[Any, BeforeValidator(_of_study), WithJsonSchema({"type": "object"})]
-Assume = Annotated[Any, BeforeValidator(read_assumptions), WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})]
+Assume = Annotated[
+    Any,
+    BeforeValidator(read_assumptions),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+]
 if TYPE_CHECKING:
     Workload: TypeAlias = dict[str, tuple[Setting, ...]]
     Efficiency: TypeAlias = EfficiencyBlock
     Parallel: TypeAlias = dict[str, tuple[Setting, ...]]
 else:
-    Workload, Efficiency, Parallel = _group("workload", extra=("context",)), Efficiencies, _group("parallel")
+    Workload, Efficiency, Parallel = (
+        _group("workload", extra=("context",)),
+        Efficiencies,
+        _group("parallel"),
+    )
 
 
 class Precision(Spec):

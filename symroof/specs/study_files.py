@@ -23,14 +23,21 @@ def study_document(path: str) -> Document:
     Raises:
         InputError: no such file, no such name.
     """
-    if Path(path).is_file() or (Path(path).exists() and not any(has_entry(kind, path) for kind in ("studies", "theories"))):  # a folder hides no name
+    if Path(path).is_file() or (
+        Path(path).exists() and not any(has_entry(kind, path) for kind in ("studies", "theories"))
+    ):  # a folder hides no name
         return load(path)
-    return find("theories" if has_entry("theories", path) and not has_entry("studies", path) else "studies", path)
+    return find(
+        "theories" if has_entry("theories", path) and not has_entry("studies", path) else "studies",
+        path,
+    )
 
 
 def is_theory(document: Document) -> bool:
     """Whether a document is a theory of its own rather than a study."""
-    return isinstance(document.data, dict) and any(key in document.data for key in IDENTIFYING_KEYS["theory"])
+    return isinstance(document.data, dict) and any(
+        key in document.data for key in IDENTIFYING_KEYS["theory"]
+    )
 
 
 def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:
@@ -77,4 +84,6 @@ def _theory_of(document: Document) -> Declarations:
         first = error.problems[0]
         if first.line is not None:  # a fault inside the file has a place of its own
             raise
-        raise InputError(document.problem(("theory",), f"{name[:60]}: {first.message}", first.hint)) from None
+        raise InputError(
+            document.problem(("theory",), f"{name[:60]}: {first.message}", first.hint)
+        ) from None

@@ -15,7 +15,13 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import Expr, names
-from symroof.specs.definition_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import (
+    AnySource,
+    ConditionSpec,
+    FormulaSpec,
+    InputSpec,
+    ThresholdSpec,
+)
 from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
@@ -50,12 +56,21 @@ class TheorySpec(Spec):
         Raises:
             Faults: everything wrong with its names and formulas.
         """
-        from symroof.specs.definitions import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
+        from symroof.specs.definitions import (
+            declared_conditions,
+            declared_formulas,
+            declared_inputs,
+            declared_thresholds,
+        )
 
         own = _at("inputs", lambda: declared_inputs(self.inputs))
-        holding = _at("conditions", lambda: declared_conditions(self.conditions, (*own, *self.define)))
+        holding = _at(
+            "conditions", lambda: declared_conditions(self.conditions, (*own, *self.define))
+        )
         own = _at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
-        solvable = _at("thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own))
+        solvable = _at(
+            "thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own)
+        )
         return replace(solvable.joined(own), title=self.title)
 
 
@@ -67,7 +82,9 @@ def _at(place: str, read: Callable[[], R]) -> R:
         raise Faults([((place, *below), message) for below, message in error.items]) from None
 
 
-def from_python(inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds: Any, title: str = "") -> Declarations:
+def from_python(
+    inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds: Any, title: str = ""
+) -> Declarations:
     """A theory defined in Python, in the form of a file; see :class:`symroof.api.Theory` for the entries.
 
     Raises:
@@ -77,8 +94,15 @@ def from_python(inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds
     >>> made.quantity("wait").unit, made.input("width").may_vanish
     ('s', False)
     """
-    entries = {str(symbol_name(key)): _input(str(symbol_name(key)), key, value) for key, value in inputs.items()}
-    data: dict[str, Any] = {"name": "python", "title": title or "A theory in Python", "inputs": entries}
+    entries = {
+        str(symbol_name(key)): _input(str(symbol_name(key)), key, value)
+        for key, value in inputs.items()
+    }
+    data: dict[str, Any] = {
+        "name": "python",
+        "title": title or "A theory in Python",
+        "inputs": entries,
+    }
     own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
     data["define"], known = _formulas(define, own)
     data["thresholds"] = [_threshold(name, value, known) for name, value in _pairs(thresholds)]
@@ -89,15 +113,27 @@ def _built(data: dict[str, Any]) -> Declarations:
     try:
         return build(Document("theory", data, {}, (), ""), TheorySpec).declarations()
     except InputError as error:  # there are no lines to point at
-        raise InputError([replace(problem, line=None, column=None) for problem in error.problems]) from None
+        raise InputError(
+            [replace(problem, line=None, column=None) for problem in error.problems]
+        ) from None
 
 
 def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
     """The file form of an input, from a unit or an entry; it takes the sign of its symbol, and an integer symbol counts things."""
     entry = dict(value) if isinstance(value, Mapping) else {"unit": value or ""}
-    signs = [sign for sign in ("positive", "nonnegative", "real") if is_sympy(key) and getattr(key, f"is_{sign}", None)]
+    signs = [
+        sign
+        for sign in ("positive", "nonnegative", "real")
+        if is_sympy(key) and getattr(key, f"is_{sign}", None)
+    ]
     counts = {"counts": True} if is_sympy(key) and key.is_integer else {}
-    return {"means": name, **({"sign": signs[0]} if signs else {}), **counts, **entry, **({"default": _exact(entry["default"])} if "default" in entry else {})}
+    return {
+        "means": name,
+        **({"sign": signs[0]} if signs else {}),
+        **counts,
+        **entry,
+        **({"default": _exact(entry["default"])} if "default" in entry else {}),
+    }
 
 
 def _exact(value: Any) -> Any:
@@ -109,10 +145,17 @@ def _exact(value: Any) -> Any:
 
 def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
     """The file form of definitions, and the declarations with their units; a missing unit is that of the formula."""
-    left = {str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
+    left = {
+        str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value}
+        for key, value in define.items()
+    }
     made: dict[str, Any] = {}
     while left:
-        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))]
+        ready = [
+            name
+            for name, entry in left.items()
+            if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))
+        ]
         for name in ready or [*left]:  # a circle, which is reported when all are read
             made[name] = entry = _formula(name, left.pop(name), own)
             quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
@@ -135,11 +178,25 @@ def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, A
     formula, unit = entry.get("formula"), entry.get("unit")
     if is_sympy(formula):
         try:
-            formula = read_expression(formula, own=own) if unit is None else read_definition(formula, unit, own)
+            formula = (
+                read_expression(formula, own=own)
+                if unit is None
+                else read_definition(formula, unit, own)
+            )
         except InputError as error:
-            raise InputError([replace(problem, file="theory", path=f"define.{name}.formula") for problem in error.problems]) from None
+            raise InputError(
+                [
+                    replace(problem, file="theory", path=f"define.{name}.formula")
+                    for problem in error.problems
+                ]
+            ) from None
     formula = _exact(formula)
-    return {"means": name, **entry, "formula": formula, "unit": unit_of(formula, own) if unit is None else unit}
+    return {
+        "means": name,
+        **entry,
+        "formula": formula,
+        "unit": unit_of(formula, own) if unit is None else unit,
+    }
 
 
 def unit_of(formula: Any, own: Declarations) -> str:
@@ -150,7 +207,9 @@ def unit_of(formula: Any, own: Declarations) -> str:
     'byte/s'
     """
     try:
-        tree = formula if isinstance(formula, Expr) else resolved(read_formula(str(formula), (*own,)))
+        tree = (
+            formula if isinstance(formula, Expr) else resolved(read_formula(str(formula), (*own,)))
+        )
         unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
     except (FormulaError, DimensionError, AttributeError):
         return ""
@@ -159,12 +218,26 @@ def unit_of(formula: Any, own: Declarations) -> str:
 
 def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
     """Thresholds by name; in a list each entry has its own name, as in a file."""
-    return [(str(symbol_name(name)), value) for name, value in thresholds.items()] if isinstance(thresholds, Mapping) else [("", value) for value in thresholds]
+    return (
+        [(str(symbol_name(name)), value) for name, value in thresholds.items()]
+        if isinstance(thresholds, Mapping)
+        else [("", value) for value in thresholds]
+    )
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
     """The file form of a threshold, from its entry, or from a pair of the equation and its unknown."""
-    entry = dict(value) if isinstance(value, Mapping) else dict(zip(("equation", "unknown"), value if isinstance(value, tuple) else (value,), strict=False))
+    entry = (
+        dict(value)
+        if isinstance(value, Mapping)
+        else dict(
+            zip(
+                ("equation", "unknown"),
+                value if isinstance(value, tuple) else (value,),
+                strict=False,
+            )
+        )
+    )
     equation = entry.get("equation")
     if is_sympy(equation):
         equation = text(read_expression(equation, own=own))

@@ -28,9 +28,22 @@ def write_netcdf(grid: Grid, path: Path, attributes: Mapping[str, str], filled: 
             def create(variable: Variable, chunks: tuple[int, ...]) -> Any:
                 kind = np.dtype(_kind(variable))
                 fill = np.nan if variable.kind == NUMBER else False
-                room = math.prod(chunks) * kind.itemsize  # each chunk is written once and whole: a cache of one is enough
-                packed: dict[str, Any] = {"compression": "zlib", "complevel": 1, "chunksizes": chunks, "chunk_cache": room} if chunks else {}
-                return file.createVariable(variable.name, kind, variable.dims, fill_value=fill, **packed)
+                room = (
+                    math.prod(chunks) * kind.itemsize
+                )  # each chunk is written once and whole: a cache of one is enough
+                packed: dict[str, Any] = (
+                    {
+                        "compression": "zlib",
+                        "complevel": 1,
+                        "chunksizes": chunks,
+                        "chunk_cache": room,
+                    }
+                    if chunks
+                    else {}
+                )
+                return file.createVariable(
+                    variable.name, kind, variable.dims, fill_value=fill, **packed
+                )
 
             _fill(grid, filled, create, lambda made, attributes: made.setncatts(attributes))
     except RuntimeError as error:  # how the library tells of a full disk
@@ -46,12 +59,23 @@ def write_zarr(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fi
 
     def create(variable: Variable, chunks: tuple[int, ...]) -> Any:
         fill = np.nan if variable.kind == NUMBER else None
-        made = group.create_array(variable.name, shape=grid.sizes(variable), chunks=chunks or "auto", dtype=_kind(variable), fill_value=fill)
+        made = group.create_array(
+            variable.name,
+            shape=grid.sizes(variable),
+            chunks=chunks or "auto",
+            dtype=_kind(variable),
+            fill_value=fill,
+        )
         made.attrs["_ARRAY_DIMENSIONS"] = list(variable.dims)
         return made
 
     def tell(made: Any, attributes: dict[str, Any]) -> None:
-        made.attrs.update({name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in attributes.items()})
+        made.attrs.update(
+            {
+                name: value.tolist() if isinstance(value, np.ndarray) else value
+                for name, value in attributes.items()
+            }
+        )
 
     _fill(grid, filled, create, tell)
     zarr.consolidate_metadata(path)
@@ -64,10 +88,20 @@ def _kind(variable: Variable) -> str:
 def _coordinates(grid: Grid, attributes: Mapping[str, str]) -> Any:
     import xarray
 
-    return xarray.Dataset(coords={axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in grid.plan.axes}, attrs=dict(attributes))
+    return xarray.Dataset(
+        coords={
+            axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in grid.plan.axes
+        },
+        attrs=dict(attributes),
+    )
 
 
-def _fill(grid: Grid, filled: Filled, create: Callable[[Variable, tuple[int, ...]], Any], tell: Callable[[Any, dict[str, Any]], None]) -> None:
+def _fill(
+    grid: Grid,
+    filled: Filled,
+    create: Callable[[Variable, tuple[int, ...]], Any],
+    tell: Callable[[Any, dict[str, Any]], None],
+) -> None:
     """Every quantity written: a small one at once, a large one where each block goes."""
     made: dict[str, Any] = {}
     small: dict[str, Array] = {}
@@ -75,7 +109,10 @@ def _fill(grid: Grid, filled: Filled, create: Callable[[Variable, tuple[int, ...
         sizes = grid.sizes(variable)
         whole = math.prod(sizes) <= SMALL
         made[variable.name] = create(variable, sizes if whole else _chunks(grid, variable))
-        tell(made[variable.name], variable_attributes(variable) | (flags(variable) if variable.kind != NUMBER else {}))
+        tell(
+            made[variable.name],
+            variable_attributes(variable) | (flags(variable) if variable.kind != NUMBER else {}),
+        )
         if whole:
             small[variable.name] = np.empty(sizes, dtype=_kind(variable))
     for block, values in itertools.chain.from_iterable(filled):
@@ -87,5 +124,7 @@ def _fill(grid: Grid, filled: Filled, create: Callable[[Variable, tuple[int, ...
 def _chunks(grid: Grid, variable: Variable) -> tuple[int, ...]:
     """As much as one block brings, so that no chunk is written twice."""
     first = grid.batch(0)[0]
-    sizes = {axis.name: 1 for axis in grid.plan.labelled} | {axis.name: n for axis, n in zip(grid.plan.numeric, first.shape, strict=True)}
+    sizes = {axis.name: 1 for axis in grid.plan.labelled} | {
+        axis.name: n for axis, n in zip(grid.plan.numeric, first.shape, strict=True)
+    }
     return tuple(sizes[name] for name in variable.dims)

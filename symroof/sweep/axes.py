@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 LABELLED = {
     "model": "model",
     "hardware": "device",
-    **{role: f"precision of the {what}" for role, what in (("weights", "weights"), ("kv", "cache"), ("activations", "activations"))},
+    **{
+        role: f"precision of the {what}"
+        for role, what in (("weights", "weights"), ("kv", "cache"), ("activations", "activations"))
+    },
     "detail": "what is counted",
 }
 """Axes of labels that are no switch, with their long names."""
@@ -88,7 +91,9 @@ class Axis:
             return np.array(self.values, dtype=np.str_)
         if isinstance(self.values, range):
             return np.arange(self.values.start, self.values.stop, self.values.step, dtype=np.int64)
-        whole = all(isinstance(v, Fraction) and v.denominator == 1 and abs(v) < 2**53 for v in self.values)
+        whole = all(
+            isinstance(v, Fraction) and v.denominator == 1 and abs(v) < 2**53 for v in self.values
+        )
         return np.array([int(v) for v in self.values], dtype=np.int64) if whole else self.floats
 
     @cached_property
@@ -96,7 +101,11 @@ class Axis:
         """The numbers as the compiled functions take them."""
         import numpy as np
 
-        return self.array.astype(np.float64) if isinstance(self.values, range) else np.array([float(v) for v in self.values], dtype=np.float64)
+        return (
+            self.array.astype(np.float64)
+            if isinstance(self.values, range)
+            else np.array([float(v) for v in self.values], dtype=np.float64)
+        )
 
 
 def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
@@ -113,12 +122,20 @@ def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
     for text in texts:
         name, mark, values = text.partition("=")
         if not mark or not name.strip():
-            raise InputError(Problem("--over", f"{text[:60]!r} is not NAME=VALUES", hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200"))
+            raise InputError(
+                Problem(
+                    "--over",
+                    f"{text[:60]!r} is not NAME=VALUES",
+                    hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200",
+                )
+            )
         pairs.append((name.strip(), values))
     return axes_of(pairs, "--over", own)
 
 
-def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declarations = NONE) -> list[Axis]:
+def axes_of(
+    pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declarations = NONE
+) -> list[Axis]:
     """Names and values (a text, one value, or any iterable of them) as axes.
 
     Raises:
@@ -130,7 +147,14 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declar
         name = canonical(written)
         if name in axes:
             also = f" ({written} is {name})" if written != name else ""
-            problems.append(Problem(origin, f"is an axis twice{also}", path=written, hint="put all its values into one list: 1:8,16,32"))
+            problems.append(
+                Problem(
+                    origin,
+                    f"is an axis twice{also}",
+                    path=written,
+                    hint="put all its values into one list: 1:8,16,32",
+                )
+            )
             continue
         try:
             axes[name] = axis(name, values, own)
@@ -156,9 +180,17 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
     if name in ROLE_INPUT:
-        return choosing(name, {str(item): Request(precision={name: precision_names(item)}) for item in listed})
+        return choosing(
+            name, {str(item): Request(precision={name: precision_names(item)}) for item in listed}
+        )
     if name == "model":
-        return choosing(name, {item.name if isinstance(item, ModelSpec) else str(item): Request(models=(item,)) for item in listed})
+        return choosing(
+            name,
+            {
+                item.name if isinstance(item, ModelSpec) else str(item): Request(models=(item,))
+                for item in listed
+            },
+        )
     if name == "hardware":
         return choosing(name, {str(item): Request(hardware=(str(item),)) for item in listed})
     return _switched(name, listed)
@@ -180,13 +212,23 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
     if len(values) > MOST_CASES:
         raise TooManyValues("the axis", len(values))
     degrees = tuple(map(Fraction, values))
-    return Axis(name, degrees, tuple(Request(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
+    return Axis(
+        name,
+        degrees,
+        tuple(
+            Request(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees
+        ),
+    )
 
 
 def _labels(text: str) -> list[str]:
     labels = [item.strip() for item in text.split(",")]
     if not all(labels):
-        raise ValueError("has no values; give names, comma-separated" if not any(labels) else f"{text[:60]!r} has an empty place between its commas")
+        raise ValueError(
+            "has no values; give names, comma-separated"
+            if not any(labels)
+            else f"{text[:60]!r} has an empty place between its commas"
+        )
     return labels
 
 
@@ -196,7 +238,11 @@ def _items(values: Any) -> list[Any]:
         values = values.tolist()
     if isinstance(values, (range, list, tuple)) and len(values) > MOST_ON_AXIS:
         raise TooManyValues("the axis", len(values))
-    items = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec)) else [values]
+    items = (
+        list(values)
+        if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec))
+        else [values]
+    )
     if not items:
         raise ValueError("has no values; an axis has at least one")
     return items
@@ -204,14 +250,21 @@ def _items(values: Any) -> list[Any]:
 
 def _switched(name: str, items: list[Any]) -> Axis:
     """A counting choice; ``detail`` chooses four at once."""
-    texts = [{True: "on", False: "off"}.get(item, str(item)) if isinstance(item, bool) else str(item) for item in items]
+    texts = [
+        {True: "on", False: "off"}.get(item, str(item)) if isinstance(item, bool) else str(item)
+        for item in items
+    ]
     for text in texts:
         try:
             expand_detail({name: text})
         except KeyError as error:
             kind, label, known = error.args
             raise ValueError(f"unknown {kind} {label[:40]!r}; {nearest(label, known)}") from None
-    return choosing(name, {text: Request(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
+    return choosing(
+        name,
+        {text: Request(assume={name: text}) for text in texts},
+        LABELLED.get(name, f"counting choice: {name}"),
+    )
 
 
 def _numbers(name: str, values: Any, own: Declarations) -> Values:
@@ -222,7 +275,13 @@ def _numbers(name: str, values: Any, own: Declarations) -> Values:
         return numbers(name, f"{values[0]}:{values[-1]}:{values.step}", own)
     distinct: dict[Fraction, None] = {}
     for item in _items(values):
-        distinct.update(dict.fromkeys(map(Fraction, numbers(name, item, own)) if isinstance(item, str) else (single(name, _exact(item), own),)))
+        distinct.update(
+            dict.fromkeys(
+                map(Fraction, numbers(name, item, own))
+                if isinstance(item, str)
+                else (single(name, _exact(item), own),)
+            )
+        )
     return tuple(distinct)
 
 
@@ -249,7 +308,10 @@ def _numeric(name: str, own: Declarations) -> Symbol:
         symbol = symbol_of(name, own)
     except ValueError:
         known = [*own.known, *ALIASES, *LABELLED, *SWITCHES]
-        hint = nearest(name, known) or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
+        hint = (
+            nearest(name, known)
+            or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
+        )
         raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)
     if definition and isinstance(parse(definition), (Compare, ArgMax)):

@@ -59,8 +59,16 @@ def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
         if not item.strip():
             raise ValueError(f"{text.strip()[:60]!r} has an empty place between its commas")
         if GROUPED.match(item.strip()):
-            raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them for one number")
-        distinct.update(dict.fromkeys(map(Fraction, _progression(name, item, own)) if ":" in item else (single(name, item.strip(), own),)))
+            raise ValueError(
+                f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them for one number"
+            )
+        distinct.update(
+            dict.fromkeys(
+                map(Fraction, _progression(name, item, own))
+                if ":" in item
+                else (single(name, item.strip(), own),)
+            )
+        )
         if len(distinct) > MOST_ON_AXIS:
             raise TooManyValues(text, len(distinct))
     return tuple(distinct)
@@ -80,7 +88,9 @@ def single(name: str, value: object, own: Declarations = NONE) -> Fraction:
         raise ValueError(f"{value.strip()!r} is not a range; write '{ends[1]}:{ends[2]}'")
     number = setting(name, value, formulas=False, bare=True, own=own)
     if isinstance(number, ValueRange):
-        raise ValueError(f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other")
+        raise ValueError(
+            f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other"
+        )
     assert isinstance(number, Num)
     return number.value
 
@@ -93,13 +103,21 @@ def _progression(name: str, text: str, own: Declarations) -> Values:
     symbol, unit = symbol_of(name, own), _unit(parts[1])
     if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
         last_written = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
-        raise ValueError(f"write the unit behind the last number; write '{':'.join((parts[0], last_written, *(parts[2:] or ['+1'])))}'")
+        raise ValueError(
+            f"write the unit behind the last number; write '{':'.join((parts[0], last_written, *(parts[2:] or ['+1'])))}'"
+        )
     first, last = single(name, _with_unit(parts[0], unit), own), single(name, parts[1], own)
     if first > last:
-        raise ValueError(f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}")
+        raise ValueError(
+            f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}"
+        )
     step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
     factor = re.fullmatch(r"[x×*]\s*(.*)", step)
-    values = _times(text, first, last, factor[1]) if factor else _plus(text, first, last, _amount(symbol, step.removeprefix("+").strip(), unit))
+    values = (
+        _times(text, first, last, factor[1])
+        if factor
+        else _plus(text, first, last, _amount(symbol, step.removeprefix("+").strip(), unit))
+    )
     return values if isinstance(values, range) else tuple(_whole(symbol, values))
 
 
@@ -119,7 +137,9 @@ def _plain_step(symbol: Symbol, ends: list[str]) -> str:
     bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
     if symbol.counted or (bare and symbol.name not in SHARES):
         return "1"
-    raise ValueError(f"{':'.join(ends)!r} needs a step: {':'.join(ends)}:x2 times two, or {':'.join(ends)}:+{_with_unit('1', _unit(ends[1]))}")
+    raise ValueError(
+        f"{':'.join(ends)!r} needs a step: {':'.join(ends)}:x2 times two, or {':'.join(ends)}:+{_with_unit('1', _unit(ends[1]))}"
+    )
 
 
 def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:
@@ -133,11 +153,17 @@ def _times(text: str, first: Fraction, last: Fraction, written: str) -> Iterator
     try:
         factor = parse_number(written)
     except UnitError:
-        raise ValueError(f"the factor {written[:40]!r} of {text.strip()[:60]!r} is not a number; write x2") from None
+        raise ValueError(
+            f"the factor {written[:40]!r} of {text.strip()[:60]!r} is not a number; write x2"
+        ) from None
     if factor <= 1:
-        raise ValueError(f"times {written} never gets from one end of {text.strip()[:60]!r} to the other; the factor is more than 1, such as x2")
+        raise ValueError(
+            f"times {written} never gets from one end of {text.strip()[:60]!r} to the other; the factor is more than 1, such as x2"
+        )
     if first == 0:
-        raise ValueError(f"{text.strip()[:60]!r}: 0 times {written} stays 0; start above it, or write 0,1:{last}:x{written}")
+        raise ValueError(
+            f"{text.strip()[:60]!r}: 0 times {written} stays 0; start above it, or write 0,1:{last}:x{written}"
+        )
     return _multiples(first, last, factor, text)
 
 
@@ -147,7 +173,9 @@ def _multiples(value: Fraction, last: Fraction, factor: Fraction, text: str) -> 
         yield value
         value, count = value * factor, count + 1
         if count > MOST_ON_AXIS or value.denominator.bit_length() > MOST_BITS:
-            raise ValueError(f"{text.strip()[:60]!r} takes too small steps; a larger factor, such as x2, gets there")
+            raise ValueError(
+                f"{text.strip()[:60]!r} takes too small steps; a larger factor, such as x2, gets there"
+            )
 
 
 MOST_BITS = 4096
@@ -156,7 +184,9 @@ MOST_BITS = 4096
 
 def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction] | range:
     if step <= 0:
-        raise ValueError(f"the step of {text.strip()[:60]!r} is {'0' if step == 0 else 'negative'}; it is more than 0")
+        raise ValueError(
+            f"the step of {text.strip()[:60]!r} is {'0' if step == 0 else 'negative'}; it is more than 0"
+        )
     count = (last - first) // step + 1
     if count > MOST_ON_AXIS:
         raise TooManyValues(text.strip(), count)
@@ -168,5 +198,7 @@ def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterato
 def _whole(symbol: Symbol, values: Iterator[Fraction]) -> Iterator[Fraction]:
     for value in values:
         if symbol.counted and not isinstance(symbol, Quantity) and value.denominator != 1:
-            raise ValueError(f"counts {symbol.display_unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
+            raise ValueError(
+                f"counts {symbol.display_unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps"
+            )
         yield value

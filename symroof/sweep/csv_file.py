@@ -18,7 +18,9 @@ def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fil
         stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")
         for batch in filled:
             for block, values in batch:
-                stream.writelines(f"{','.join(row)}\n" for row in zip(*_columns(grid, block, values), strict=True))
+                stream.writelines(
+                    f"{','.join(row)}\n" for row in zip(*_columns(grid, block, values), strict=True)
+                )
 
 
 def _columns(grid: Grid, block: GridBlock, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
@@ -26,12 +28,21 @@ def _columns(grid: Grid, block: GridBlock, values: Mapping[str, Array]) -> Itera
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
         yield itertools.repeat(_text(axis.array[place].item()), block.points)
     for k, axis in enumerate(grid.plan.numeric):
-        ticks = np.array([_text(value) for value in axis.array[block.start[k] : block.stop[k]].tolist()], dtype=object)
-        yield np.broadcast_to(ticks.reshape([-1 if i == k else 1 for i in range(len(block.shape))]), block.shape).flat
+        ticks = np.array(
+            [_text(value) for value in axis.array[block.start[k] : block.stop[k]].tolist()],
+            dtype=object,
+        )
+        yield np.broadcast_to(
+            ticks.reshape([-1 if i == k else 1 for i in range(len(block.shape))]), block.shape
+        ).flat
     for variable in grid.variables:
         own = values[variable.name]
         texts = map(_word(variable), own.ravel().tolist())
-        yield texts if own.size == block.points else grid.rows(variable, block, np.array(list(texts), dtype=object).reshape(own.shape))
+        yield (
+            texts
+            if own.size == block.points
+            else grid.rows(variable, block, np.array(list(texts), dtype=object).reshape(own.shape))
+        )
 
 
 def _word(variable: Variable) -> Callable[[Any], str]:

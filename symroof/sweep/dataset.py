@@ -12,7 +12,15 @@ from symroof.arrays.blocks import Array
 from symroof.cases.quantity_result import plain_value
 from symroof.errors import InputError, Problem, require
 from symroof.sweep.grid_blocks import Grid, collected
-from symroof.sweep.metadata import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings
+from symroof.sweep.metadata import (
+    SCHEMA,
+    assumptions,
+    attributes,
+    axis_attributes,
+    inputs,
+    variable_attributes,
+    warnings,
+)
 from symroof.sweep.plan import LABEL, NUMBER, TRUTH, Plan, Variable
 
 if TYPE_CHECKING:
@@ -37,11 +45,21 @@ def dataset(plan: Plan) -> xarray.Dataset:
     grid = Grid(plan)
     numbers = sum(math.prod(grid.sizes(v)) for v in grid.variables)
     if numbers > MOST_IN_MEMORY:
-        raise InputError(Problem("sweep", f"{numbers:,} numbers are too many for memory", hint="`symroof sweep ... -o FILE.zarr` writes them in blocks"))
+        raise InputError(
+            Problem(
+                "sweep",
+                f"{numbers:,} numbers are too many for memory",
+                hint="`symroof sweep ... -o FILE.zarr` writes them in blocks",
+            )
+        )
     values = collected(grid)
     coords = {axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in plan.axes}
-    variables = {v.name: (v.dims, shown(v, values[v.name]), variable_attributes(v)) for v in grid.variables}
-    return xarray.Dataset(coords=coords, attrs=attributes(plan, unfit(plan, values))).assign(variables)  # the axes first, in their order
+    variables = {
+        v.name: (v.dims, shown(v, values[v.name]), variable_attributes(v)) for v in grid.variables
+    }
+    return xarray.Dataset(coords=coords, attrs=attributes(plan, unfit(plan, values))).assign(
+        variables
+    )  # the axes first, in their order
 
 
 def shown(variable: Variable, values: Array) -> Array:
@@ -68,16 +86,31 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     """
     count = plan.points * len(plan.quantities)
     if count > MOST_SHOWN:
-        raise InputError(Problem("sweep", f"{plan.points:,} points of {len(plan.quantities)} quantities are too many for standard output", hint=WRITE))
+        raise InputError(
+            Problem(
+                "sweep",
+                f"{plan.points:,} points of {len(plan.quantities)} quantities are too many for standard output",
+                hint=WRITE,
+            )
+        )
     grid = Grid(plan)
     values = collected(grid)
     notes = warnings(plan, unfit(plan, values))
     return {
         "schema": SCHEMA,
         "dims": list(plan.dims),
-        "coords": {axis.name: [value if isinstance(value, (int, str)) else plain_value(value) for value in axis.values] for axis in plan.axes},
+        "coords": {
+            axis.name: [
+                value if isinstance(value, (int, str)) else plain_value(value)
+                for value in axis.values
+            ]
+            for axis in plan.axes
+        },
         "data": {v.name: _listed(v, _spread(plan, v, values[v.name])) for v in grid.variables},
-        "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
+        "units": {
+            **{axis.name: axis.unit for axis in plan.numeric},
+            **{v.name: v.unit for v in grid.variables},
+        },
         "title": plan.title,
         "basis": list(basis_lines(plan.cases)),
         "assumptions": assumptions(plan),

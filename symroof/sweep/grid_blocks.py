@@ -47,7 +47,10 @@ class Grid:
     def __init__(self, plan: Plan, most: int = BLOCK) -> None:
         self.plan = plan
         places = blocks(tuple(map(len, plan.numeric)), most)
-        self.cuts = [(tuple(part.start for part in place), tuple(part.stop for part in place)) for place in places]
+        self.cuts = [
+            (tuple(part.start for part in place), tuple(part.stop for part in place))
+            for place in places
+        ]
         self.together = max(1, most // math.prod(map(len, plan.numeric)))
 
     def __len__(self) -> int:
@@ -68,19 +71,37 @@ class Grid:
         """Every quantity of one block."""
         function = self.plan.functions[block.case]
         numeric = self.plan.numeric
-        ticks = [axis.floats[a:b] for axis, a, b in zip(numeric, block.start, block.stop, strict=True)]
+        ticks = [
+            axis.floats[a:b] for axis, a, b in zip(numeric, block.start, block.stop, strict=True)
+        ]
         outputs = dict(zip(function.outputs, function.codes(*np.ix_(*ticks)), strict=True))
-        return {v.name: self._own(v, outputs.get(v.name), block, function.labels) for v in self.variables}
+        return {
+            v.name: self._own(v, outputs.get(v.name), block, function.labels)
+            for v in self.variables
+        }
 
-    def _own(self, variable: Variable, output: Array | None, block: GridBlock, labels: Any) -> Array:
+    def _own(
+        self, variable: Variable, output: Array | None, block: GridBlock, labels: Any
+    ) -> Array:
         """Along the axes it depends on, and no more."""
-        index = tuple(slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric)
-        own = tuple(n for n, axis in zip(block.shape, self.plan.numeric, strict=True) if axis.name in variable.dims)
+        index = tuple(
+            slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric
+        )
+        own = tuple(
+            n
+            for n, axis in zip(block.shape, self.plan.numeric, strict=True)
+            if axis.name in variable.dims
+        )
         if output is None:
-            return np.full(own, np.nan) if variable.kind == NUMBER else np.full(own, -1, dtype=np.int8)
+            return (
+                np.full(own, np.nan) if variable.kind == NUMBER else np.full(own, -1, dtype=np.int8)
+            )
         values = output[index]
         if variable.kind == LABEL and tuple(labels[variable.name]) != variable.labels:
-            places = np.array([*(variable.labels.index(label) for label in labels[variable.name]), -1], dtype=np.int8)
+            places = np.array(
+                [*(variable.labels.index(label) for label in labels[variable.name]), -1],
+                dtype=np.int8,
+            )
             values = places[values]
         return np.array(values, dtype=np.float64 if variable.kind == NUMBER else np.int8)
 
@@ -93,7 +114,9 @@ class Grid:
         """Where a block's values of a quantity go in the whole; nothing where another block has brought them."""
         places: list[slice] = []
         labelled = [(i, i + 1) for i in self.at(block)]
-        for axis, (a, b) in zip(self.plan.axes, [*labelled, *zip(block.start, block.stop, strict=True)], strict=True):
+        for axis, (a, b) in zip(
+            self.plan.axes, [*labelled, *zip(block.start, block.stop, strict=True)], strict=True
+        ):
             if axis.name in variable.dims:
                 places.append(slice(a, b))
             elif a:
@@ -105,11 +128,17 @@ class Grid:
         for variable in self.variables:
             place = self.region(variable, block)
             if place is not None:
-                goals[variable.name][place] = values[variable.name].reshape([part.stop - part.start for part in place])
+                goals[variable.name][place] = values[variable.name].reshape(
+                    [part.stop - part.start for part in place]
+                )
 
     def unfit(self, block: GridBlock, values: Mapping[str, Array]) -> int:
         """Points of a block that do not fit in memory."""
-        return 0 if "fits" not in values else int((values["fits"] == 0).sum()) * block.points // max(1, values["fits"].size)
+        return (
+            0
+            if "fits" not in values
+            else int((values["fits"] == 0).sum()) * block.points // max(1, values["fits"].size)
+        )
 
     def sizes(self, variable: Variable) -> tuple[int, ...]:
         lengths = dict(zip(self.plan.dims, self.plan.shape, strict=True))
@@ -117,7 +146,10 @@ class Grid:
 
     def rows(self, variable: Variable, block: GridBlock, values: Array) -> Array:
         """A block's values of a quantity for every point, in the order of rows."""
-        own = tuple(n if axis.name in variable.dims else 1 for n, axis in zip(block.shape, self.plan.numeric, strict=True))
+        own = tuple(
+            n if axis.name in variable.dims else 1
+            for n, axis in zip(block.shape, self.plan.numeric, strict=True)
+        )
         return np.broadcast_to(values.reshape(own), block.shape).ravel()
 
     def __iter__(self) -> Iterator[list[GridBlock]]:
@@ -126,7 +158,10 @@ class Grid:
 
 def collected(grid: Grid) -> dict[str, Array]:
     """Every quantity whole, in memory, along the axes it depends on."""
-    whole = {v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8) for v in grid.variables}
+    whole = {
+        v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8)
+        for v in grid.variables
+    }
     for block in itertools.chain.from_iterable(grid):
         grid.put(block, grid.values(block), whole)
     return whole

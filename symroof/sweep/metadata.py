@@ -37,7 +37,11 @@ def variable_attributes(variable: Variable) -> dict[str, str]:
 
 
 def axis_attributes(axis: Axis) -> dict[str, str]:
-    return {"long_name": axis.long_name} if axis.named else {"units": axis.unit or "1", "long_name": axis.long_name}
+    return (
+        {"long_name": axis.long_name}
+        if axis.named
+        else {"units": axis.unit or "1", "long_name": axis.long_name}
+    )
 
 
 def named(plan: Plan, kind: str) -> list[str]:
@@ -52,7 +56,10 @@ def assumptions(plan: Plan) -> dict[str, Any]:
     for switch in () if plan.cases[0].theory_only else SWITCHES:
         values = list(dict.fromkeys(case.assumptions[switch] for case in plan.cases))
         defaulted = all(case.assumptions.defaulted(switch) for case in plan.cases)
-        switches[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}
+        switches[switch] = {
+            "value": values[0] if len(values) == 1 else values,
+            "defaulted": defaulted,
+        }
     return switches
 
 
@@ -62,12 +69,17 @@ def inputs(plan: Plan) -> dict[str, Any]:
     each = [
         {
             name: entry.as_json()
-            for name, entry in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items()
+            for name, entry in case.inputs(
+                tuple(n for n in plan.quantities if n not in lacking), everything=False
+            ).items()
             if name not in moved
         }
         for case, lacking in zip(plan.cases, plan.missing, strict=True)
     ]
-    return {name: _over(plan, [entries.get(name) for entries in each]) for name in dict.fromkeys(name for entries in each for name in entries)}
+    return {
+        name: _over(plan, [entries.get(name) for entries in each])
+        for name in dict.fromkeys(name for entries in each for name in entries)
+    }
 
 
 def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
@@ -75,22 +87,37 @@ def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any
     differing = _distinct_entries(plan, entries)
     if len(differing) == 1 and entries[0] is not None:
         return entries[0]
-    return {"over": list(differing[0][0]), "cases": [{"when": when, **entry} for when, entry in differing if entry is not None]}
+    return {
+        "over": list(differing[0][0]),
+        "cases": [{"when": when, **entry} for when, entry in differing if entry is not None],
+    }
 
 
 def _distinct_entries(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
     differing = plan.axes_that_differ(entries)
     distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
-    for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True):
-        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in differing}
+    for labels, entry in zip(
+        itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True
+    ):
+        when = {
+            axis.name: str(label)
+            for axis, label in zip(plan.labelled, labels, strict=True)
+            if axis.name in differing
+        }
         distinct.setdefault(tuple(when.values()), (when, entry))
     return list(distinct.values())
 
 
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything that limits the use of its numbers."""
-    lines = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
+    lines = (
+        [
+            f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"
+        ]
+        if unfit
+        else []
+    )
     lines += [*plan.notes, *missing_values(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
@@ -102,12 +129,24 @@ def missing_values(plan: Plan) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
     lines = []
     for name in plan.quantities:
-        lack = [(when, why) for when, why in _distinct_entries(plan, [lacking.get(name) for lacking in plan.missing_anywhere]) if why is not None]
+        lack = [
+            (when, why)
+            for when, why in _distinct_entries(
+                plan, [lacking.get(name) for lacking in plan.missing_anywhere]
+            )
+            if why is not None
+        ]
         if lack:
             when, why = lack[0]
-            where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"
+            where = (
+                f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}"
+                if when
+                else " anywhere"
+            )
             more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
-            what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
+            what = (
+                "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
+            )
             lines.append(f"{what}{where}{more}: {why.removeprefix('has no value here: ')}")
     return lines
 
@@ -119,4 +158,7 @@ def flags(variable: Variable) -> dict[str, Any]:
     if variable.kind == TRUTH and variable.everywhere:
         return {"dtype": "bool"}
     words = ("no", "yes") if variable.kind == TRUTH else variable.labels
-    return {"flag_values": np.arange(-1, len(words), dtype=np.int8), "flag_meanings": " ".join(("none", *words))}
+    return {
+        "flag_values": np.arange(-1, len(words), dtype=np.int8),
+        "flag_meanings": " ".join(("none", *words)),
+    }

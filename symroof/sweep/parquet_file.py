@@ -24,12 +24,24 @@ def write_parquet(grid: Grid, path: Path, attributes: Mapping[str, str], filled:
 
 
 def _schema(grid: Grid) -> pa.Schema:
-    axes = [pa.field(axis.name, _axis_type(axis), nullable=False, metadata=axis_attributes(axis)) for axis in grid.plan.axes]
-    return pa.schema([*axes, *(pa.field(v.name, _type(v), metadata=variable_attributes(v)) for v in grid.variables)])
+    axes = [
+        pa.field(axis.name, _axis_type(axis), nullable=False, metadata=axis_attributes(axis))
+        for axis in grid.plan.axes
+    ]
+    return pa.schema(
+        [
+            *axes,
+            *(pa.field(v.name, _type(v), metadata=variable_attributes(v)) for v in grid.variables),
+        ]
+    )
 
 
 def _axis_type(axis: Axis) -> pa.DataType:
-    return pa.dictionary(pa.int16(), pa.string()) if axis.named else pa.from_numpy_dtype(axis.array.dtype)
+    return (
+        pa.dictionary(pa.int16(), pa.string())
+        if axis.named
+        else pa.from_numpy_dtype(axis.array.dtype)
+    )
 
 
 def _type(variable: Variable) -> pa.DataType:
@@ -39,7 +51,9 @@ def _type(variable: Variable) -> pa.DataType:
 
 
 def _rows(grid: Grid, batch: list[tuple[GridBlock, dict[str, Array]]]) -> pa.Table:
-    return pa.concat_tables([_table(grid, block, values) for block, values in batch]).combine_chunks()
+    return pa.concat_tables(
+        [_table(grid, block, values) for block, values in batch]
+    ).combine_chunks()
 
 
 def _table(grid: Grid, block: GridBlock, values: dict[str, Array]) -> pa.Table:
@@ -47,12 +61,20 @@ def _table(grid: Grid, block: GridBlock, values: dict[str, Array]) -> pa.Table:
     columns: dict[str, Any] = {}
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
         places = np.full(block.points, place, dtype=np.int16)
-        columns[axis.name] = pa.DictionaryArray.from_arrays(places, pa.array(axis.array.tolist())) if axis.named else pa.array(axis.array[places])
+        columns[axis.name] = (
+            pa.DictionaryArray.from_arrays(places, pa.array(axis.array.tolist()))
+            if axis.named
+            else pa.array(axis.array[places])
+        )
     for k, axis in enumerate(grid.plan.numeric):
-        ticks = axis.array[block.start[k] : block.stop[k]].reshape([-1 if i == k else 1 for i in range(len(grid.plan.numeric))])
+        ticks = axis.array[block.start[k] : block.stop[k]].reshape(
+            [-1 if i == k else 1 for i in range(len(grid.plan.numeric))]
+        )
         columns[axis.name] = pa.array(np.broadcast_to(ticks, block.shape).ravel())
     for variable in grid.variables:
-        columns[variable.name] = _column(variable, grid.rows(variable, block, values[variable.name]))
+        columns[variable.name] = _column(
+            variable, grid.rows(variable, block, values[variable.name])
+        )
     return pa.table(columns)
 
 

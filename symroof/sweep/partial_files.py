@@ -59,7 +59,9 @@ class PartsFolder:
         if resume and self.finished:
             if (fault := _difference(self._manifest(), manifest)) is not None:
                 hint = "repeat the sweep that began them, or leave out --resume to start anew"
-                raise InputError(Problem(str(self.goal), f"the parts in {self.folder} {fault}", hint=hint))
+                raise InputError(
+                    Problem(str(self.goal), f"the parts in {self.folder} {fault}", hint=hint)
+                )
             remove(self.whole)
             return
         remove(self.folder)
@@ -93,15 +95,26 @@ class PartsFolder:
 
     def unfit(self, number: int, count: int) -> int | None:
         """The count of a part's points that do not fit; None where there is no such part, or it is not the whole of ``count`` arrays, or another part."""
-        with contextlib.suppress(FileNotFoundError, *DAMAGED), self._path(number).open("rb") as stream, np.load(stream, allow_pickle=False) as part:
-            if len(part.files) == count + 2 and part.zip.testzip() is None and str(part["of"]) == self._stamp(number):
+        with (
+            contextlib.suppress(FileNotFoundError, *DAMAGED),
+            self._path(number).open("rb") as stream,
+            np.load(stream, allow_pickle=False) as part,
+        ):
+            if (
+                len(part.files) == count + 2
+                and part.zip.testzip() is None
+                and str(part["of"]) == self._stamp(number)
+            ):
                 return int(part["arr_0"])
         return None
 
     def load(self, number: int, count: int) -> Iterator[Array]:
         """The values of one batch, block by block and quantity by quantity."""
         try:
-            with self._path(number).open("rb") as stream, np.load(stream, allow_pickle=False) as part:
+            with (
+                self._path(number).open("rb") as stream,
+                np.load(stream, allow_pickle=False) as part,
+            ):
                 yield from (part[f"arr_{i}"] for i in range(1, count + 1))
         except DAMAGED as error:
             raise OSError(f"part {self._path(number)} is damaged ({error}); remove it") from error
@@ -154,7 +167,13 @@ def locked(goal: Path) -> Iterator[None]:
         except OSError:  # a file system without locks
             locked_here = True
         if not locked_here:
-            raise InputError(Problem(str(goal), "another sweep is writing this file", hint="wait for it, or name another file"))
+            raise InputError(
+                Problem(
+                    str(goal),
+                    "another sweep is writing this file",
+                    hint="wait for it, or name another file",
+                )
+            )
         try:
             yield
         finally:

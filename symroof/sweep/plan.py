@@ -38,7 +38,9 @@ class Function(Protocol):
         ...
 
 
-def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
+def functions(
+    names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[BoundCase]
+) -> list[tuple[Function, dict[str, str]]]:
     """One function a case, of the quantities it gives all inputs of; what has no value whatever the inputs are is left out, with why."""
     if not inputs:
         return [_point(known, case) for known, case in zip(names, cases, strict=True)]
@@ -49,14 +51,18 @@ def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequ
     return [compiled[i] for i in range(len(cases))]
 
 
-def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
+def _compiled(
+    names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[BoundCase]
+) -> list[tuple[Function, dict[str, str]]]:
     try:
         return [(function, {}) for function in compile_cases(names, inputs, cases)]
     except InputError:
         return [_what_works(names, inputs, case) for case in cases]
 
 
-def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: BoundCase) -> tuple[Function, dict[str, str]]:
+def _what_works(
+    names: tuple[str, ...], inputs: Sequence[str], case: BoundCase
+) -> tuple[Function, dict[str, str]]:
     """The function of what has a value somewhere in a case."""
     without: dict[str, str] = {}
     for name in names:
@@ -64,7 +70,9 @@ def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: BoundCase) 
             compile_cases([name], inputs, [case])
         except InputError as error:
             without[name] = error.problems[0].message
-    return compile_cases([name for name in names if name not in without], inputs, [case])[0], without
+    return compile_cases([name for name in names if name not in without], inputs, [case])[
+        0
+    ], without
 
 
 def _point(names: Sequence[str], case: BoundCase) -> tuple[Function, dict[str, str]]:
@@ -97,7 +105,10 @@ class _Point:
         return {name: (value,) for name, value in self.values.items() if isinstance(value, str)}
 
     def codes(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
-        return tuple(np.array(0 if isinstance(v, str) else v if isinstance(v, bool) else float(v)) for v in self.values.values())
+        return tuple(
+            np.array(0 if isinstance(v, str) else v if isinstance(v, bool) else float(v))
+            for v in self.values.values()
+        )
 
 
 NUMBER, TRUTH, LABEL = "number", "truth", "label"
@@ -138,7 +149,9 @@ class Plan:
     missing_in_part: tuple[dict[str, str], ...]
     title: str
     notes: tuple[str, ...] = ()
-    _steps: dict[int, dict[str, tuple[Expr, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
+    _steps: dict[int, dict[str, tuple[Expr, tuple[str, ...]]]] = field(
+        default_factory=dict, compare=False
+    )
 
     @cached_property
     def labelled(self) -> tuple[Axis, ...]:
@@ -162,7 +175,9 @@ class Plan:
 
     @cached_property
     def _made(self) -> list[tuple[Function, dict[str, str]]]:
-        names = [[name for name in self.quantities if name not in lacking] for lacking in self.missing]
+        names = [
+            [name for name in self.quantities if name not in lacking] for lacking in self.missing
+        ]
         return functions(names, [axis.name for axis in self.numeric], self.cases)
 
     @cached_property
@@ -173,7 +188,12 @@ class Plan:
     @property
     def missing_anywhere(self) -> list[dict[str, str]]:
         """What has no value in a case, or in a part of it, and why."""
-        return [{**partly, **lacking, **without} for partly, lacking, (_, without) in zip(self.missing_in_part, self.missing, self._made, strict=True)]
+        return [
+            {**partly, **lacking, **without}
+            for partly, lacking, (_, without) in zip(
+                self.missing_in_part, self.missing, self._made, strict=True
+            )
+        ]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -186,11 +206,25 @@ class Plan:
         if not having:  # it is known and has no value anywhere, such as a queue that only grows
             return Variable(name, NUMBER, (), symbol.unit, symbol.meaning, everywhere=False)
         moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
-        differing = self.axes_that_differ([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
-        labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
-        kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.formula_or_name(name), Compare) else NUMBER
-        dims = tuple(axis.name for axis in self.axes if axis.name in (differing if axis.labelled else moved))
-        return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
+        differing = self.axes_that_differ(
+            [self.reached(i, name) if i in having else {} for i in range(len(self.cases))]
+        )
+        labels = tuple(
+            dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ()))
+        )
+        kind = (
+            LABEL
+            if labels
+            else TRUTH
+            if isinstance(self.cases[having[0]].case.formula_or_name(name), Compare)
+            else NUMBER
+        )
+        dims = tuple(
+            axis.name for axis in self.axes if axis.name in (differing if axis.labelled else moved)
+        )
+        return Variable(
+            name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases)
+        )
 
     def axes_that_differ(self, values: Sequence[Any]) -> frozenset[str]:
         """The axes of labels along which values differ, one value a case, in the order of the cases."""
@@ -198,7 +232,11 @@ class Plan:
         axes = set()
         for k, axis in enumerate(self.labelled):
             stride = math.prod(sizes[k + 1 :])
-            if any(values[i] != values[i - stride] for i in range(len(values)) if (i // stride) % sizes[k]):
+            if any(
+                values[i] != values[i - stride]
+                for i in range(len(values))
+                if (i // stride) % sizes[k]
+            ):
                 axes.add(axis.name)
         return frozenset(axes)
 
@@ -218,9 +256,20 @@ class Plan:
         known = self._steps.setdefault(case, {})
         if name not in known:
             own, quantity = self.cases[case].case, QUANTITIES.get(name)
-            tree = Name(name) if name in self._moved else own.formula_or_name(name, changed=self._moved)
+            tree = (
+                Name(name)
+                if name in self._moved
+                else own.formula_or_name(name, changed=self._moved)
+            )
             search = None if name in self._moved else own.search(name, self._moved)
-            known[name] = tree, (*names(tree), *(search.required_names if search else ()), *(quantity.required_names if quantity else ()))
+            known[name] = (
+                tree,
+                (
+                    *names(tree),
+                    *(search.required_names if search else ()),
+                    *(quantity.required_names if quantity else ()),
+                ),
+            )
         return known[name]
 
     @cached_property
@@ -242,17 +291,35 @@ class Plan:
             return once[id(part)]
 
         formulas = [
-            {name: word(tree) for each in self.quantities for name, tree in self.reached(i, each).items() if not isinstance(tree, Num)}
+            {
+                name: word(tree)
+                for each in self.quantities
+                for name, tree in self.reached(i, each).items()
+                if not isinstance(tree, Num)
+            }
             for i in range(len(self.cases))
         ]
         numbers = [
-            [each.case.given, each.case.numbers, {name: given.setting for name, given in each.given.items()}, each.assumptions.values]
+            [
+                each.case.given,
+                each.case.numbers,
+                {name: given.setting for name, given in each.given.items()},
+                each.assumptions.values,
+            ]
             + [word(part) for part in (each.case.theory.architecture, each.model, each.hardware)]
             for each in self.cases
         ]
-        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
+        axes = [
+            (axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values)
+            for axis in self.axes
+        ]
         question = [axes, self.quantities, self.missing, self.missing_in_part, self.notes]
-        parts = {"package": [__version__, source()], "definitions": formulas, "numbers": numbers, "question": question}
+        parts = {
+            "package": [__version__, source()],
+            "definitions": formulas,
+            "numbers": numbers,
+            "question": question,
+        }
         return {name: _digest(part) for name, part in parts.items()}
 
 
@@ -268,7 +335,10 @@ def canonical(value: Any) -> Any:
     {'share': '1/3', 'roles': ['a', 'b']}
     """
     if is_dataclass(value):
-        return [type(value).__name__, *(canonical(getattr(value, each.name)) for each in fields(value))]
+        return [
+            type(value).__name__,
+            *(canonical(getattr(value, each.name)) for each in fields(value)),
+        ]
     if isinstance(value, Mapping):
         return {str(key): canonical(each) for key, each in value.items()}
     if isinstance(value, (set, frozenset)):

@@ -40,24 +40,39 @@ def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list
     """
     quantities: dict[str, None] = {}
     problems = []
-    for written in (part for name in (name_or_expression(name, own) for name in names) for part in _parts(name)):
+    for written in (
+        part for name in (name_or_expression(name, own) for name in names) for part in _parts(name)
+    ):
         name = printed_name(written)
         if isinstance(written, UNDECLARED_NAMES):
             quantities[written] = None
         elif own.symbol(base_name(name)):
             quantities[name] = None
         elif own.threshold(base_name(name)):
-            problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
+            problems.append(
+                Problem(
+                    "--quantity",
+                    "is a threshold, not a quantity",
+                    path=written[:60],
+                    hint=f"`symroof solve {written[:60]}`",
+                )
+            )
         else:
             hint = nearest(name, own.known) or "`symroof list quantities` shows them"
-            problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint))
+            problems.append(
+                Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint)
+            )
     if problems:
         raise InputError(problems)
     return list(quantities)
 
 
 def _parts(written: str) -> list[str]:
-    return [written] if isinstance(written, UNDECLARED_NAMES) else [part.strip() for part in written.split(",")]
+    return (
+        [written]
+        if isinstance(written, UNDECLARED_NAMES)
+        else [part.strip() for part in written.split(",")]
+    )
 
 
 def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Expr]:
@@ -70,11 +85,25 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     Raises:
         InputError: the name is one already, or SymPy has something that no formula has.
     """
-    made = {name: formula for name, value in over.items() if (formula := _formula(name, value, own)) is not None}
+    made = {
+        name: formula
+        for name, value in over.items()
+        if (formula := _formula(name, value, own)) is not None
+    }
     for name in made:
-        if name in LABELLED or name in SWITCHES or own.symbol(base_name(printed_name(name))) or own.threshold(name):
+        if (
+            name in LABELLED
+            or name in SWITCHES
+            or own.symbol(base_name(printed_name(name)))
+            or own.threshold(name)
+        ):
             raise InputError(
-                Problem("sweep", "is a name already, and a formula makes a column", path=name, hint=f"give the column a name of its own: my_{name}=...")
+                Problem(
+                    "sweep",
+                    "is a name already, and a formula makes a column",
+                    path=name,
+                    hint=f"give the column a name of its own: my_{name}=...",
+                )
             )
     return made
 
@@ -83,7 +112,12 @@ def _formula(name: str, value: Any, own: Declarations) -> Expr | None:
     """The formula of a column; None of the values of an axis: numbers, labels, texts that name an input or are no formula of names."""
     if is_sympy(value):
         return read_expression(value, own=own) if getattr(value, "free_symbols", None) else None
-    if not isinstance(value, str) or name in LABELLED or name in SWITCHES or own.symbol(base_name(printed_name(name))):
+    if (
+        not isinstance(value, str)
+        or name in LABELLED
+        or name in SWITCHES
+        or own.symbol(base_name(printed_name(name)))
+    ):
         return None
     try:
         tree = resolved(read_formula(value, (*own,)))
@@ -92,7 +126,9 @@ def _formula(name: str, value: Any, own: Declarations) -> Expr | None:
     return tree if names_of(tree) else None
 
 
-def available_quantities(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]) -> SweepQuantities:
+def available_quantities(
+    cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]
+) -> SweepQuantities:
     """The quantities that have a value in some case, and what each case lacks of them.
 
     ``axes`` has the first value of every numeric axis; the case itself is at the last ones.
@@ -102,24 +138,62 @@ def available_quantities(cases: Sequence[BoundCase], names: Sequence[str] | None
     """
     requested = [name for name in (FIRST if names is None else names) if name not in axes]
     if not requested:
-        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is computed, such as -q itl"))
-    if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [*requested, *axes]:
+        raise InputError(
+            Problem(
+                "sweep",
+                "every quantity that is asked for is an axis",
+                hint="ask for one that is computed, such as -q itl",
+            )
+        )
+    if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [
+        *requested,
+        *axes,
+    ]:
         requested.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    looked = [{name: [_missing_input(end, name) for end in _ends(case, first)] for name in requested} for case in cases]
+    looked = [
+        {name: [_missing_input(end, name) for end in _ends(case, first)] for name in requested}
+        for case in cases
+    ]
     lacking = [_where(reasons, any) for reasons in looked]
-    nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
-    if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_hint(why)) for name, why in nowhere.items() if name in names]):
+    nowhere = {
+        name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)
+    }
+    if names is not None and (
+        faults := [
+            Problem("sweep", str(why), path=name, hint=_hint(why))
+            for name, why in nowhere.items()
+            if name in names
+        ]
+    ):
         raise InputError(faults)
     quantities = [name for name in requested if name not in nowhere]
     if not quantities:
         needed = "; ".join(dict.fromkeys(map(str, nowhere.values())))
         raise InputError(
-            Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
+            Problem(
+                "sweep",
+                f"none of the usual quantities has a value: {needed}",
+                hint="give a model and a device, or ask for a quantity with -q",
+            )
         )
-    notes = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
-    none = [{name: str(why) for name, why in _where(reasons, all).items() if name in quantities} for reasons in looked]
-    partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in quantities} for missing in lacking]
+    notes = (
+        (f"whether a point fits in memory is not known: {nowhere[FITS]}",)
+        if FITS in nowhere
+        else ()
+    )
+    none = [
+        {name: str(why) for name, why in _where(reasons, all).items() if name in quantities}
+        for reasons in looked
+    ]
+    partly = [
+        {
+            name: f"{why} on a part of the grid"
+            for name, why in missing.items()
+            if name in quantities
+        }
+        for missing in lacking
+    ]
     return SweepQuantities(tuple(quantities), tuple(none), tuple(partly), notes)
 
 
@@ -144,7 +218,9 @@ def _ends(case: BoundCase, first: Mapping[str, Any]) -> tuple[Case, ...]:
     return (case.case, case.case.changed(first)) if first else (case.case,)
 
 
-def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:
+def _where(
+    looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]
+) -> dict[str, Exception]:
     """What lacks an input at any of the ends, or at all of them, with the reason."""
     return {name: next(filter(None, reasons)) for name, reasons in looked.items() if where(reasons)}
 
@@ -163,4 +239,8 @@ def _missing_input(case: Case, name: str) -> Exception | None:
 
 
 def _hint(why: Exception) -> str:
-    return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, MissingInput) else ""
+    return (
+        f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES"
+        if isinstance(why, MissingInput)
+        else ""
+    )

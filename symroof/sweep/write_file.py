@@ -34,7 +34,13 @@ class Interrupted(Exception):
     """The user stopped a sweep; the text names the parts that are left and how to go on."""
 
 
-def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> list[str]:
+def write(
+    plan: Plan,
+    out: str | os.PathLike[str],
+    resume: bool = False,
+    track: Track = untracked,
+    most: int = BLOCK,
+) -> list[str]:
     """Compute a sweep into a file, and return its warnings. The ending names the format; the path holds the old file or the whole new one, never a part.
 
     A sweep of more than one batch saves its finished batches next to the file, and goes on there with ``resume``. A symbolic link is
@@ -53,13 +59,21 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
     grid, parts = Grid(plan, most), PartsFolder(goal.file)
     try:
         with locked(parts.goal), _cleaned_up(parts):
-            parts.open({**plan.digests, "block": str(most)} if len(grid) > 1 or resume else {}, len(grid), resume)
+            parts.open(
+                {**plan.digests, "block": str(most)} if len(grid) > 1 or resume else {},
+                len(grid),
+                resume,
+            )
             return _written(grid, parts, goal, writer, track)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(Problem(str(path), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))) from None
+        raise InputError(
+            Problem(str(path), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))
+        ) from None
     except KeyboardInterrupt:
-        raise Interrupted(f"{path}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}") from None
+        raise Interrupted(
+            f"{path}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}"
+        ) from None
 
 
 @contextmanager
@@ -77,10 +91,16 @@ def _cleaned_up(parts: PartsFolder) -> Iterator[None]:
 
 def _left(parts: PartsFolder, blocks: int) -> str:
     """The parts that an unfinished sweep leaves behind."""
-    return f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.finished else ""
+    return (
+        f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder"
+        if parts.finished
+        else ""
+    )
 
 
-def _written(grid: Grid, parts: PartsFolder, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
+def _written(
+    grid: Grid, parts: PartsFolder, goal: Destination, writer: Callable[..., None], track: Track
+) -> list[str]:
     """Every batch computed, put together and moved to its place."""
     memory: list[Values] = []
     unfit = _computed(grid, parts, memory, track)
@@ -106,19 +126,33 @@ def _computed(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track
     return unfit
 
 
-def _batches(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> Iterator[list[tuple[GridBlock, Values]]]:
+def _batches(
+    grid: Grid, parts: PartsFolder, memory: list[Values], track: Track
+) -> Iterator[list[tuple[GridBlock, Values]]]:
     """The batches in order, each block with its values."""
     names = [variable.name for variable in grid.variables]
     for number, blocks in enumerate(track(grid, "writing")):
         saved = parts.load(number, len(names) * len(blocks)) if len(grid) > 1 else iter(())
-        yield list(zip(blocks, memory or [dict(zip(names, saved, strict=False)) for _ in blocks], strict=True))
+        yield list(
+            zip(
+                blocks,
+                memory or [dict(zip(names, saved, strict=False)) for _ in blocks],
+                strict=True,
+            )
+        )
 
 
 def _format(goal: Path) -> str:
     ending = goal.suffix.lower()
     if ending not in FORMATS:
-        fault = f"the ending {ending!r} names no format" if ending else "has no ending, so no format"
-        hint = "without -o, or with -o -, JSON goes to standard output" if goal.parts[:2] == ("/", "dev") else nearest(ending, FORMATS)
+        fault = (
+            f"the ending {ending!r} names no format" if ending else "has no ending, so no format"
+        )
+        hint = (
+            "without -o, or with -o -, JSON goes to standard output"
+            if goal.parts[:2] == ("/", "dev")
+            else nearest(ending, FORMATS)
+        )
         raise InputError(Problem(str(goal), fault, hint=hint))
     return ending
 
@@ -128,7 +162,9 @@ def _destination(path: Path, ending: str) -> Destination:
     store = ending == ".zarr"
     folder = path.is_dir()
     if not path.parent.is_dir():
-        raise InputError(Problem(str(path), f"there is no folder {path.parent}", hint=f"mkdir -p {path.parent}"))
+        raise InputError(
+            Problem(str(path), f"there is no folder {path.parent}", hint=f"mkdir -p {path.parent}")
+        )
     try:
         goal = destination(path, folder=store)
     except OSError as error:
@@ -136,10 +172,18 @@ def _destination(path: Path, ending: str) -> Destination:
     fault = hint = ""
     parent = goal.file.parent
     if not parent.is_dir():
-        fault, hint = f"its link leads to the folder {parent}, which is not there", f"mkdir -p {parent}"
+        fault, hint = (
+            f"its link leads to the folder {parent}, which is not there",
+            f"mkdir -p {parent}",
+        )
     elif not os.access(parent, os.W_OK | os.X_OK):
         fault = f"the folder {parent} cannot be written"
-    elif store and folder and any(path.iterdir()) and not any((path / name).exists() for name in STORES):
+    elif (
+        store
+        and folder
+        and any(path.iterdir())
+        and not any((path / name).exists() for name in STORES)
+    ):
         fault, hint = "is a folder that is not a Zarr store, so it is not replaced", "another name"
     elif store and not folder and path.exists():
         fault, hint = "is a file, and a Zarr store is a folder", "another name"

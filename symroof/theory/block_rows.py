@@ -23,9 +23,18 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
     key = "n_kv_heads*head_dim"
     first = "q_lora_rank" if layer.has("q_lora") else queries
-    made = [first, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
-    values = [] if layer.has("value_is_key") else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
-    yield from _projections(layer, made, [first, *([] if layer.has("shares_kv") else [key, *values])])
+    made = [
+        first,
+        *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached]),
+    ]
+    values = (
+        []
+        if layer.has("value_is_key")
+        else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
+    )
+    yield from _projections(
+        layer, made, [first, *([] if layer.has("shares_kv") else [key, *values])]
+    )
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
         yield stored("latent_norm", "q_lora_rank")
@@ -55,29 +64,46 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     else:
         yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
-    yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
+    yield from gemm(
+        "attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else ""
+    )
 
 
 def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[OperatorRow]:
     """Queries, keys and values in one product; equal heads are written as one factor. Checkpoints store its ``parts``."""
-    outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
+    outer = (
+        "(n_heads + 2*n_kv_heads)*head_dim"
+        if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"]
+        else " + ".join(made)
+    )
     biased = " + ".join(["n_heads*head_dim", *made[1:]]) if layer.has("unbiased_gate") else outer
-    yield from gemm("qkv", "d_model", outer, bias=biased if layer.has("qkv_bias") else "", parts=stacked(parts))
+    yield from gemm(
+        "qkv", "d_model", outer, bias=biased if layer.has("qkv_bias") else "", parts=stacked(parts)
+    )
 
 
-def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[OperatorRow]:
+def _core(
+    flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()
+) -> Iterator[OperatorRow]:
     """Scores and weighted values: FLOPs of a pair, and query in and result out of a token."""
     core = OperatorRow(CORE, "flops", flops, "pairs", reaching=True, phase=phase, when=when)
     yield core
     yield replace(core, stream="activations", amount=f"{moved}*act_bytes_per_element", per="tokens")
-    yield replace(core, stream="activations", amount="4*n_heads*act_bytes_per_element", when=(*when, ("fusion", "unfused")))
+    yield replace(
+        core,
+        stream="activations",
+        amount="4*n_heads*act_bytes_per_element",
+        when=(*when, ("fusion", "unfused")),
+    )
 
 
 LATENT = "(kv_lora_rank + qk_rope_dim)"
 KEY_AND_VALUE = "(qk_nope_dim + value_dim)"
 WIDE = "(qk_nope_dim + qk_rope_dim + value_dim)"
 """Elements of a query (or key) and of a value of one head, expanded."""
-ABSORBED, EXPANDED, REEXPANDED = ((("mla", value),) for value in ("absorbed", "expanded", "reexpanded"))
+ABSORBED, EXPANDED, REEXPANDED = (
+    (("mla", value),) for value in ("absorbed", "expanded", "reexpanded")
+)
 
 
 def mla(layer: Layer) -> Iterator[OperatorRow]:
@@ -92,21 +118,42 @@ def mla(layer: Layer) -> Iterator[OperatorRow]:
     first = "q_lora_rank" if layer.has("q_lora") else queries
     parts = stacked([first, LATENT])
     biased = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else LATENT
-    yield from gemm("qkv_down" if layer.has("q_lora") else "qkv", "d_model", f"{first} + {LATENT}", bias=biased if layer.has("qkv_bias") else "", parts=parts)
+    yield from gemm(
+        "qkv_down" if layer.has("q_lora") else "qkv",
+        "d_model",
+        f"{first} + {LATENT}",
+        bias=biased if layer.has("qkv_bias") else "",
+        parts=parts,
+    )
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
-    normed = ["q_lora_rank"] * layer.has("q_lora") + ["kv_lora_rank"] + ["qk_rope_dim"] * layer.has("rope_norm")
+    normed = (
+        ["q_lora_rank"] * layer.has("q_lora")
+        + ["kv_lora_rank"]
+        + ["qk_rope_dim"] * layer.has("rope_norm")
+    )
     yield stored("latent_norm", " + ".join(normed))
     if layer.has("head_gate") or layer.has("out_gate"):
-        yield from gemm("head_gate", "d_model", "n_heads" if layer.has("head_gate") else "n_heads*value_dim")
+        yield from gemm(
+            "head_gate", "d_model", "n_heads" if layer.has("head_gate") else "n_heads*value_dim"
+        )
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
-    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}", (MatrixShape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),))
+    yield from matrix(
+        "kv_up",
+        f"kv_lora_rank*n_heads*{KEY_AND_VALUE}",
+        (MatrixShape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),),
+    )
     if layer.has("indexer"):
         yield from token_indexer()
     yield from _expansions()
     yield from _latent_core()
-    yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias="d_model" if layer.has("out_bias") else "")
+    yield from gemm(
+        "attention_out",
+        "n_heads*value_dim",
+        "d_model",
+        bias="d_model" if layer.has("out_bias") else "",
+    )
 
 
 def _expansions() -> Iterator[OperatorRow]:
@@ -114,7 +161,9 @@ def _expansions() -> Iterator[OperatorRow]:
     elements = f"kv_lora_rank*n_heads*{KEY_AND_VALUE}"
     out = f"n_heads*{KEY_AND_VALUE}"
     yield from product("kv_up", elements, f"2*{out}", "span", phase="prompt", when=ABSORBED)
-    yield from product("kv_up", elements, f"2*n_heads*kv_lora_rank + {out}", "tokens", phase="token", when=ABSORBED)
+    yield from product(
+        "kv_up", elements, f"2*n_heads*kv_lora_rank + {out}", "tokens", phase="token", when=ABSORBED
+    )
     yield from product("kv_up", elements, f"2*{out}", "span", when=REEXPANDED)
     yield from product("kv_up", elements, f"kv_lora_rank + {out}", "tokens", when=EXPANDED)
 
@@ -127,12 +176,25 @@ def _latent_core() -> Iterator[OperatorRow]:
     for when in (EXPANDED, REEXPANDED):
         yield from _core(f"2 FLOP*{wide}", wide, when=when)
     for when in (ABSORBED, REEXPANDED):
-        yield OperatorRow(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True, when=when)
-    yield OperatorRow(CORE, "kv", f"{wide}*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
+        yield OperatorRow(
+            CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True, when=when
+        )
+    yield OperatorRow(
+        CORE, "kv", f"{wide}*kv_bytes_per_element", "span", reaching=True, when=EXPANDED
+    )
 
 
 def _recurrence(
-    inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, norm: str, layer: Layer, cut: bool = False, parts: Iterable[str] = ()
+    inputs: str,
+    outputs: str,
+    conv: str,
+    state: str,
+    flops: str,
+    held: str,
+    norm: str,
+    layer: Layer,
+    cut: bool = False,
+    parts: Iterable[str] = (),
 ) -> Iterator[OperatorRow]:
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
@@ -142,13 +204,29 @@ def _recurrence(
     channels; ``cut`` where the channels are those of the residual.
     """
     bias = f"({inputs})" if layer.has("state_in_bias") else ""
-    yield from gemm("ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=stacked(parts))
+    yield from gemm(
+        "ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=stacked(parts)
+    )
     if conv:
         taps = f"({conv})*d_conv"
         own = f"{taps}/tp" if cut else ""
-        yield from matrix("conv", taps, (MatrixShape(conv, "d_conv"),), f"({conv})" if layer.has("conv_bias") else "", own)
-        yield OperatorRow("conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else "")
-        yield OperatorRow("conv", "state", f"{taps}*act_bytes_per_element", "state_moves", own=f"{own}*act_bytes_per_element" if cut else "")
+        yield from matrix(
+            "conv",
+            taps,
+            (MatrixShape(conv, "d_conv"),),
+            f"({conv})" if layer.has("conv_bias") else "",
+            own,
+        )
+        yield OperatorRow(
+            "conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else ""
+        )
+        yield OperatorRow(
+            "conv",
+            "state",
+            f"{taps}*act_bytes_per_element",
+            "state_moves",
+            own=f"{own}*act_bytes_per_element" if cut else "",
+        )
     if held:
         yield stored(SCAN, held)
     if norm:
@@ -156,14 +234,24 @@ def _recurrence(
     if flops:
         yield OperatorRow(SCAN, "flops", flops, "tokens")
         yield OperatorRow(SCAN, "state", state, "state_moves")
-    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "", cut="inner" if cut else "")
+    yield from gemm(
+        "ssm_out",
+        outputs,
+        "d_model",
+        bias="d_model" if layer.has("state_out_bias") else "",
+        cut="inner" if cut else "",
+    )
 
 
 def mamba(layer: Layer) -> Iterator[OperatorRow]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
     norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
-    held, steps = ("2*ssm_heads", "ssm_heads") if layer.has("head_steps") else ("d_inner*d_state + d_inner", "d_inner")
+    held, steps = (
+        ("2*ssm_heads", "ssm_heads")
+        if layer.has("head_steps")
+        else ("d_inner*d_state + d_inner", "d_inner")
+    )
     yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, held, norm, layer)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
     yield from gemm("ssm_dt", "dt_rank", steps, bias=steps)
@@ -173,14 +261,33 @@ def mamba2(layer: Layer) -> Iterator[OperatorRow]:
     """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
     conv = "d_inner + 2*ssm_groups*d_state"
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
-    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, state, flops, "3*ssm_heads", "d_inner" if layer.has("mixer_norm") else "", layer)
+    yield from _recurrence(
+        f"d_inner + {conv} + ssm_heads",
+        "d_inner",
+        conv,
+        state,
+        flops,
+        "3*ssm_heads",
+        "d_inner" if layer.has("mixer_norm") else "",
+        layer,
+    )
 
 
 def rwkv4(layer: Layer) -> Iterator[OperatorRow]:
     """RWKV-4 (arXiv 2305.13048): each channel sums values weighed by the exponentials of keys, and the weights, under a scale that keeps both in
     range; an update and a reading of both sums. Both blocks mix a token with the one before it, which is kept."""
     state, mixes = "3*d_inner*state_bytes_per_element", "5*d_model"
-    yield from _recurrence("3*d_inner", "d_inner", "", state, "8 FLOP*d_inner", f"2*d_inner + {mixes}", "", layer, parts=["d_inner"] * 3)
+    yield from _recurrence(
+        "3*d_inner",
+        "d_inner",
+        "",
+        state,
+        "8 FLOP*d_inner",
+        f"2*d_inner + {mixes}",
+        "",
+        layer,
+        parts=["d_inner"] * 3,
+    )
     yield OperatorRow("conv", "state", "2*d_model*act_bytes_per_element", "state_moves")
 
 
@@ -189,7 +296,15 @@ def rg_lru(layer: Layer) -> Iterator[OperatorRow]:
     a matrix over the channels of its block. A branch beside it gates the result."""
     gates, one = "2*d_inner^2/ssm_heads", "d_inner/ssm_heads"
     yield from _recurrence(
-        "2*d_inner", "d_inner", "d_inner", "d_inner*state_bytes_per_element", "2 FLOP*d_inner", "3*d_inner", "", layer, parts=["d_inner", "d_inner"]
+        "2*d_inner",
+        "d_inner",
+        "d_inner",
+        "d_inner*state_bytes_per_element",
+        "2 FLOP*d_inner",
+        "3*d_inner",
+        "",
+        layer,
+        parts=["d_inner", "d_inner"],
     )
     yield from matrix("ssm_x", gates, (MatrixShape(one, one, "2*ssm_heads"),))
     yield from product("ssm_x", gates, "3*d_inner")
@@ -205,7 +320,17 @@ def gated_delta(layer: Layer) -> Iterator[OperatorRow]:
     values = "linear_value_heads*linear_value_dim"
     parts = [f"{conv} + {values}", "2*linear_value_heads"]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(" + ".join(parts), values, conv, state, flops, parts[1], "linear_value_dim", layer, parts=parts)
+    yield from _recurrence(
+        " + ".join(parts),
+        values,
+        conv,
+        state,
+        flops,
+        parts[1],
+        "linear_value_dim",
+        layer,
+        parts=parts,
+    )
 
 
 def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
@@ -222,7 +347,17 @@ def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
         values if layer.has("full_gate") else "linear_value_dim",
     ]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(" + ".join(parts), values, conv, state, flops, f"{keys} + linear_value_heads", "linear_value_dim", layer, parts=parts)
+    yield from _recurrence(
+        " + ".join(parts),
+        values,
+        conv,
+        state,
+        flops,
+        f"{keys} + linear_value_heads",
+        "linear_value_dim",
+        layer,
+        parts=parts,
+    )
     if not layer.has("full_decay"):
         yield from gemm("ssm_dt", "linear_key_dim", keys)
     if not layer.has("full_gate"):
@@ -234,10 +369,25 @@ def rwkv7(layer: Layer) -> Iterator[OperatorRow]:
     with it. Decays, the rate of forgetting, the gate, and behind the first layer the share of that layer's values come through bottlenecks. Each
     block mixes a token with the one before it, which is kept."""
     keys = "linear_key_heads*linear_key_dim"
-    ranks = ["decay_rank", "erase_rank", "gate_rank", *(["value_rank"] if layer.has("value_residual") else [])]
+    ranks = [
+        "decay_rank",
+        "erase_rank",
+        "gate_rank",
+        *(["value_rank"] if layer.has("value_residual") else []),
+    ]
     parts = [keys, keys, keys, *ranks]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"8 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(" + ".join(parts), keys, "", state, flops, f"7*d_model + 3*{keys}", f"2*{keys}", layer, parts=parts)
+    yield from _recurrence(
+        " + ".join(parts),
+        keys,
+        "",
+        state,
+        flops,
+        f"7*d_model + 3*{keys}",
+        f"2*{keys}",
+        layer,
+        parts=parts,
+    )
     yield from gemm("ssm_dt", "decay_rank", keys, bias=keys)
     yield from gemm("ssm_x", "erase_rank", keys, bias=keys)
     yield from gemm("ssm_gate", "gate_rank", keys)
@@ -251,7 +401,16 @@ def linear(layer: Layer) -> Iterator[OperatorRow]:
     gated. Its state has the width of activations."""
     values = "linear_value_heads*linear_value_dim"
     inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
-    yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", "", values, layer)
+    yield from _recurrence(
+        inputs,
+        values,
+        "",
+        f"{LINEAR_STATE}*act_bytes_per_element",
+        f"4 FLOP*{LINEAR_STATE}",
+        "",
+        values,
+        layer,
+    )
 
 
 def short_conv(layer: Layer) -> Iterator[OperatorRow]:
@@ -263,7 +422,13 @@ def dense(layer: Layer) -> Iterator[OperatorRow]:
     """Gated (three matrices) or plain (two): all but the last widen, the last narrows."""
     wide = "(ffn_matrices - 1)*d_ff"
     operator = "gate_up" if layer.feed_forward == "gated" else "up"
-    yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "", parts=[MatrixShape("d_ff", "d_model", "ffn_matrices - 1")])
+    yield from gemm(
+        operator,
+        "d_model",
+        wide,
+        bias=wide if layer.has("ffn_bias") else "",
+        parts=[MatrixShape("d_ff", "d_model", "ffn_matrices - 1")],
+    )
     if layer.has("learned_activation"):
         yield stored(operator, "2")
     if layer.has("inner_norm"):
@@ -283,14 +448,28 @@ def experts(layer: Layer) -> Iterator[OperatorRow]:
     width = "d_latent" if layer.has("expert_latent") else "d_model"
     yield from (replace(row, pooled=True) for row in _routed(layer, matrices, width))
     if layer.has("expert_latent"):
-        yield from gemm("latent_down", "d_model", "d_latent", bias="d_latent" if layer.has("shared_bias") else "")
-        yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
+        yield from gemm(
+            "latent_down",
+            "d_model",
+            "d_latent",
+            bias="d_latent" if layer.has("shared_bias") else "",
+        )
+        yield from gemm(
+            "latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else ""
+        )
     if layer.has("latent_norm"):
         yield stored("latent_norm", "d_latent")
     if layer.has("shared_expert"):
         shared = f"{matrices}*d_model*n_shared_experts*d_shared"
         shapes = _narrowed(matrices, "n_shared_experts*d_shared")
-        yield from matrix("shared_experts", shared, shapes, f"{matrices - 1}*n_shared_experts*d_shared + d_model" if layer.has("shared_bias") else "")
+        yield from matrix(
+            "shared_experts",
+            shared,
+            shapes,
+            f"{matrices - 1}*n_shared_experts*d_shared + d_model"
+            if layer.has("shared_bias")
+            else "",
+        )
         yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
     if layer.has("shared_gate"):
         yield from gemm("shared_gate", "d_model", "1")
@@ -299,14 +478,26 @@ def experts(layer: Layer) -> Iterator[OperatorRow]:
 def _routed(layer: Layer, matrices: int, width: str) -> Iterator[OperatorRow]:
     """The routed experts: all are held, those that tokens draw are read, each token's multiply."""
     one = f"{matrices}*{width}*d_expert"
-    yield OperatorRow("experts", "params", one, "experts_held", shapes=_narrowed(matrices, "d_expert", width, "n_experts"))
+    yield OperatorRow(
+        "experts",
+        "params",
+        one,
+        "experts_held",
+        shapes=_narrowed(matrices, "d_expert", width, "n_experts"),
+    )
     if layer.has("ffn_bias"):
         yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
     yield OperatorRow("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
-    yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
+    yield from product(
+        "experts",
+        f"{matrices}*experts_per_token*{width}*d_expert",
+        f"experts_per_token*({_moved(matrices, 'd_expert', width)})",
+    )
 
 
-def _narrowed(matrices: int, inner: str, width: str = "d_model", times: str = "1") -> tuple[MatrixShape, MatrixShape]:
+def _narrowed(
+    matrices: int, inner: str, width: str = "d_model", times: str = "1"
+) -> tuple[MatrixShape, MatrixShape]:
     """The matrices that widen and the one that narrows, of so many experts."""
     return MatrixShape(inner, width, f"{matrices - 1}*{times}"), MatrixShape(width, inner, times)
 

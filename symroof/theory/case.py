@@ -16,7 +16,21 @@ from symroof.formula.evaluate import NoValue, UndefinedValue, chosen_index, eval
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, QuantityAt, mentions, names, size
+from symroof.formula.tree import (
+    ONE,
+    ZERO,
+    ArgMax,
+    Call,
+    Compare,
+    DerivativeName,
+    Expr,
+    Name,
+    Num,
+    QuantityAt,
+    mentions,
+    names,
+    size,
+)
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
 from symroof.theory.layout import FREE, affects_layout, layout, shapes_layout
@@ -36,7 +50,11 @@ MOST_NODES = 20_000
 """The largest formula over inputs alone, in names, numbers and operations: longer ones fill books."""
 SET_ELSEWHERE = frozenset(["long_step_share", "work_overlap"])
 """Optional inputs that formulas set for what they compare, or evidence sets: where nothing does, no formula speaks of what they bring."""
-OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
+OPTIONAL = frozenset(
+    name
+    for quantity in QUANTITIES.values()
+    for name in (*dict(quantity.absent), *(quantity.without or ())[:1])
+)
 """Inputs that some formula leaves out if they are not set."""
 
 
@@ -90,11 +108,15 @@ class Case(DropsCaches):
     _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
-    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False, compare=False)
+    _freed: dict[tuple[frozenset[str], bool], Case] = field(
+        default_factory=dict, init=False, compare=False
+    )
     _theories: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
     _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
     _depth: int = field(default=0, init=False, compare=False)
-    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False, compare=False)
+    _source: tuple[Case, Mapping[str, Any], int] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
     _unmoved: Case | None = field(default=None, init=False, compare=False)
     _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
@@ -103,7 +125,9 @@ class Case(DropsCaches):
             return
         needed = layout(self.theory.architecture, self._plain, self.rounded)
         if needed != self.theory.layout or not self.theory.definitions:
-            self.theory = theory(self.theory.architecture, self.theory.assumptions, needed, self.theory.own)
+            self.theory = theory(
+                self.theory.architecture, self.theory.assumptions, needed, self.theory.own
+            )
 
     def _plain(self, name: str) -> Fraction | str | None:
         """The number of a name for the layout of devices; FREE if it is not a number."""
@@ -114,11 +138,19 @@ class Case(DropsCaches):
             tree = self.given.get(name) or self.default(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = _plain(value)
-        return plain if isinstance(plain, Fraction) and (not shapes_layout(name) or plain.denominator == 1) else FREE
+        return (
+            plain
+            if isinstance(plain, Fraction) and (not shapes_layout(name) or plain.denominator == 1)
+            else FREE
+        )
 
     def can_split_heads(self, tp: Fraction | int) -> bool:
         """Whether this many devices can divide the key and value heads, or replicate them evenly."""
-        heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
+        heads = [
+            tree.value
+            for name, tree in self.given.items()
+            if base_name(name) == "n_kv_heads" and isinstance(tree, Num)
+        ]
         return all(held % tp == 0 or tp % held == 0 for held in heads)
 
     def without_values(self, names: Collection[str], rounded: bool = False) -> Case:
@@ -155,7 +187,11 @@ class Case(DropsCaches):
             for condition, reason in exists:
                 if not evaluate(condition, self):
                     raise NoValue(reason)
-            result = self._searched(name, search) if search else evaluate(formula or self.formula(name), self)
+            result = (
+                self._searched(name, search)
+                if search
+                else evaluate(formula or self.formula(name), self)
+            )
         finally:
             self._in_progress.discard(name)
         self._memo[name] = result
@@ -167,9 +203,15 @@ class Case(DropsCaches):
         search = self.search(name)
         formula = None
         if not search and not chooses(name):
-            with suppress(UndefinedValue, UnknownName):  # raised again when the value is computed, after the conditions
+            with suppress(
+                UndefinedValue, UnknownName
+            ):  # raised again when the value is computed, after the conditions
                 formula = self.formula(name)
-        exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
+        exists = (
+            tuple((parse(condition), reason) for condition, reason in quantity.exists)
+            if quantity
+            else ()
+        )
         unmoved = self._unmoved is not None and self._changes.isdisjoint(self.dependencies(name))
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
         return plan
@@ -177,13 +219,22 @@ class Case(DropsCaches):
     def search(self, name: str, changed: Collection[str] = ()) -> ImplicitDefinition | None:
         """How the value of a name is computed if it has no formula."""
         quantity = self.theory.own.quantity(name)
-        if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
+        if (
+            quantity is None
+            or quantity.search is None
+            or name in self.given
+            or self._without(quantity, changed)
+        ):
             return None
         return quantity.search
 
     def _without(self, quantity: Quantity, changed: Collection[str]) -> str:
         """The formula of a quantity for an optional input without a value; empty if that has one."""
-        if quantity.without is None or quantity.without[0] in changed or self.is_set(quantity.without[0]):
+        if (
+            quantity.without is None
+            or quantity.without[0] in changed
+            or self.is_set(quantity.without[0])
+        ):
             return ""
         return quantity.without[1]
 
@@ -194,15 +245,21 @@ class Case(DropsCaches):
         if isinstance(high, PiecewisePolynomial):
             raise NotPolynomial("a search that moves with the index of a sum")
         if standing is self:
-            return (largest_whole_number if search.kind == "largest" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
+            return (largest_whole_number if search.kind == "largest" else fixed_point)(
+                self._at_unknown(search.unknown, body), _plain(high)
+            )
         value = standing.value(name)
         if search.kind == "largest":
             return value
         if value == _plain(high):
             return high
         if name not in standing._own_slopes:
-            standing._own_slopes[name] = slope(standing._at_unknown(search.unknown, body)(Dual(value, Fraction(1))))
-        return slope_of_fixed_point(value, standing._own_slopes[name], slope(self._at_unknown(search.unknown, body)(value)))
+            standing._own_slopes[name] = slope(
+                standing._at_unknown(search.unknown, body)(Dual(value, Fraction(1)))
+            )
+        return slope_of_fixed_point(
+            value, standing._own_slopes[name], slope(self._at_unknown(search.unknown, body)(value))
+        )
 
     def _at_unknown(self, unknown: str, body: Expr) -> Callable[[Any], Any]:
         """A formula as a function of one input."""
@@ -220,11 +277,21 @@ class Case(DropsCaches):
         if not any(isinstance(value, Dual) for value in self.numbers.values()):
             return self
         if self._source is None:
-            return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
+            return Case(
+                self.theory,
+                self.given,
+                {name: _plain(value) for name, value in self.numbers.items()},
+                self.free,
+                self.rounded,
+            )
         parent, changes, depth = self._source
         standing = parent._without_slopes()
         plain = {name: _plain(value) for name, value in changes.items()}
-        return standing if all(standing._value_is(name, value) for name, value in plain.items()) else standing._child(plain, depth)
+        return (
+            standing
+            if all(standing._value_is(name, value) for name, value in plain.items())
+            else standing._child(plain, depth)
+        )
 
     def _value_is(self, name: str, value: Any) -> bool:
         """Whether a name has this value here, and setting it changes no formula."""
@@ -233,7 +300,11 @@ class Case(DropsCaches):
         tree = self.given.get(name)
         if tree is None and name not in OPTIONAL and self.theory.definition(name) is None:
             tree = self.default(name)
-        return tree is not None and (isinstance(tree, Num) or not shapes_layout(name)) and bool(self.value(name) == value)
+        return (
+            tree is not None
+            and (isinstance(tree, Num) or not shapes_layout(name))
+            and bool(self.value(name) == value)
+        )
 
     def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -260,14 +331,20 @@ class Case(DropsCaches):
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)
         quantity = self.theory.own.quantity(name)
-        if quantity is not None and quantity.search and (simpler := self._without(quantity, changed)):
+        if (
+            quantity is not None
+            and quantity.search
+            and (simpler := self._without(quantity, changed))
+        ):
             return parse(simpler)
         default = self.default(name)
         if default is None:
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
                 raise NoClosedForm(why)
-            raise MissingInput(name, f"no part of this model gives {name}" if quantity is not None else "")
+            raise MissingInput(
+                name, f"no part of this model gives {name}" if quantity is not None else ""
+            )
         return default
 
     def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Expr:
@@ -275,8 +352,12 @@ class Case(DropsCaches):
         if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
             raise UndefinedValue("the slope of a sum in the number of its terms")
         if kinds := self.theory.kinds.get(by):
-            raise UndefinedValue(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
-        if not (by in self.numbers or by in changed or self._is_independent(by)):  # its definition does not apply when it varies
+            raise UndefinedValue(
+                f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}"
+            )
+        if not (
+            by in self.numbers or by in changed or self._is_independent(by)
+        ):  # its definition does not apply when it varies
             return QuantityAt(DerivativeName.of(name, by), ((by, Name(by)),))
         shared = by in self.theory.split  # parts of it follow a total that varies
 
@@ -298,7 +379,9 @@ class Case(DropsCaches):
             return isinstance(self.given[name], Num)
         return self.theory.definition(name) is None and self.search(name) is None
 
-    def formula_or_name(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Expr:
+    def formula_or_name(
+        self, name: str, complete: bool = True, changed: Collection[str] = ()
+    ) -> Expr:
         """The formula of a name in this case, or the name itself if it has none.
 
         With ``complete`` off, a definition is unchanged: optional inputs stay names.
@@ -306,8 +389,14 @@ class Case(DropsCaches):
         try:
             definition = self._definition(name, changed)
             quantity = self.theory.own.quantity(name)
-            inner = quantity is not None and not SET_ELSEWHERE.isdisjoint((*dict(quantity.absent), *(quantity.without or ())[:1]))
-            return self.formula(name, changed) if complete or inner or definition is None or name in self.given else definition
+            inner = quantity is not None and not SET_ELSEWHERE.isdisjoint(
+                (*dict(quantity.absent), *(quantity.without or ())[:1])
+            )
+            return (
+                self.formula(name, changed)
+                if complete or inner or definition is None or name in self.given
+                else definition
+            )
         except (UndefinedValue, UnknownName):
             return Name(name)
 
@@ -330,7 +419,13 @@ class Case(DropsCaches):
 
         whole = all(map(self.has_value, names(tree))) if complete is None else complete
         found = inline(tree, formula)
-        return found if size(found) <= MOST_NODES else formula(tree.name, frozenset()) if isinstance(tree, Name) else tree
+        return (
+            found
+            if size(found) <= MOST_NODES
+            else formula(tree.name, frozenset())
+            if isinstance(tree, Name)
+            else tree
+        )
 
     def _definition(self, name: str, changed: Collection[str]) -> Expr | None:
         """The definition of a name; of a given total, whose parts are unknown, each device has an even share."""
@@ -338,7 +433,11 @@ class Case(DropsCaches):
         definition, whole = known.definition(name), total_of(name)
         if whole is None or not (whole in self.given or whole in self.numbers or whole in changed):
             return definition
-        return definition if definition is None or mentions(definition, whole) else build.div(Name(whole), known.layout.devices())
+        return (
+            definition
+            if definition is None or mentions(definition, whole)
+            else build.div(Name(whole), known.layout.devices())
+        )
 
     def _theory_for(self, changed: frozenset[str]) -> Theory:
         """The theory with some names left open: a degree among them is no longer assumed to be one."""
@@ -353,7 +452,11 @@ class Case(DropsCaches):
         derived = self.theory.definitions.get(whole)
         if derived is None:
             return Name(whole)
-        parts = {part: self.theory.definitions[part] for part in names(derived) if base_name(part) == whole and part in self.theory.definitions}
+        parts = {
+            part: self.theory.definitions[part]
+            for part in names(derived)
+            if base_name(part) == whole and part in self.theory.definitions
+        }
         return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 
     def _complete(self, name: str, definition: Expr, changed: Collection[str]) -> Expr:
@@ -366,26 +469,42 @@ class Case(DropsCaches):
             return parse(simpler)
         if not quantity.absent:
             return definition
-        return _with_defaults(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.is_set(key)))
+        return _with_defaults(
+            definition,
+            tuple(
+                (key, text)
+                for key, text in quantity.absent
+                if key not in changed and not self.is_set(key)
+            ),
+        )
 
     def _decided(self, quantity: Quantity, definition: Expr, changed: Collection[str]) -> Expr:
         """The active arm of a declared choice, if the deciding names do not vary."""
         if not quantity.chooses or not isinstance(definition, Call):
             return definition
         keys = definition.args[::2]
-        if any(name in self.dependencies(inner) for key in keys for inner in names(key) for name in changed):
+        if any(
+            name in self.dependencies(inner)
+            for key in keys
+            for inner in names(key)
+            for name in changed
+        ):
             return definition
         try:
             values = [_plain(evaluate(key, self)) for key in keys]
         except NoValue:
             return definition
-        if any(isinstance(value, PiecewisePolynomial) for value in values):  # depends on the index of a sum
+        if any(
+            isinstance(value, PiecewisePolynomial) for value in values
+        ):  # depends on the index of a sum
             return definition
         return definition.args[chosen_index(values)]
 
     def is_set(self, name: str) -> bool:
         """Whether a name is given or defined, rather than defaulted."""
-        return name in self.given or name in self.numbers or self.theory.definition(name) is not None
+        return (
+            name in self.given or name in self.numbers or self.theory.definition(name) is not None
+        )
 
     def has(self, name: str) -> bool:
         """Whether a name is given, defined or defaulted."""
@@ -403,7 +522,9 @@ class Case(DropsCaches):
         """
         return self._inside(changes, name).value(name)
 
-    def _inside(self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs") -> Case:
+    def _inside(
+        self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs"
+    ) -> Case:
         """The changed case one level deeper; a circular definition ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
@@ -415,7 +536,9 @@ class Case(DropsCaches):
 
     def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
         """The changed case, cached with the values that it has computed."""
-        if not all(type(value) is Fraction for value in changes.values()):  # dual numbers are equal if their values are
+        if not all(
+            type(value) is Fraction for value in changes.values()
+        ):  # dual numbers are equal if their values are
             return self._made(changes, depth)
         key = (depth, *changes.items())
         child = self._children.get(key)
@@ -427,11 +550,20 @@ class Case(DropsCaches):
 
     def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
         laid_out = not any(map(affects_layout, changes))
-        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
+        child = Case(
+            self.theory,
+            self.given,
+            {**self.numbers, **changes},
+            self.free.difference(changes),
+            self.rounded,
+            laid_out=laid_out,
+        )
         child._depth, child._source = depth, (self, changes, depth)
         if child.theory is self.theory:
             changed = frozenset(changes)
-            child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())
+            child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(
+                changed, _Plans()
+            )
             child._formulas, child._dependencies_of = self._formulas, self._dependencies_of
             if self.theory.split.isdisjoint(changed):
                 child._unmoved, child._changes = self, changed
@@ -447,7 +579,12 @@ class Case(DropsCaches):
         if name not in self._dependencies_of:
             reached, unused = self.theory.dependencies(name), {*self._formulas}
             while leading := unused & (reached | self.theory.split):
-                reached, unused = reached.union(*(self.theory.reachable_names(self._formulas[other]) for other in leading)), unused - leading
+                reached, unused = (
+                    reached.union(
+                        *(self.theory.reachable_names(self._formulas[other]) for other in leading)
+                    ),
+                    unused - leading,
+                )
             self._dependencies_of[name] = reached
         return self._dependencies_of[name]
 
@@ -462,7 +599,14 @@ class Case(DropsCaches):
 
     def first_non_number(self, tree: Expr) -> str | None:
         """The first name of a formula that is a condition or a label, which formulas cannot calculate with."""
-        return next((name for name in sorted(names(tree)) if isinstance(self.formula_or_name(name, complete=False), (Compare, ArgMax))), None)
+        return next(
+            (
+                name
+                for name in sorted(names(tree))
+                if isinstance(self.formula_or_name(name, complete=False), (Compare, ArgMax))
+            ),
+            None,
+        )
 
     def evaluate(self, tree: Expr, at: Mapping[str, Any] | None = None) -> Any:
         """The value of any formula over this case's names; ``at`` sets other values in this formula only."""
@@ -471,7 +615,15 @@ class Case(DropsCaches):
     def with_slopes(self, *inputs: str) -> Case:
         """The same case with some inputs as dual numbers: its values carry derivatives by them."""
         if inputs not in self._moving:
-            self._moving[inputs] = self.changed({by: Dual(self.value(by), Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
+            self._moving[inputs] = self.changed(
+                {
+                    by: Dual(
+                        self.value(by),
+                        Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1),
+                    )
+                    for by in inputs
+                }
+            )
         return self._moving[inputs]
 
     def slope(self, name: str, by: str) -> Fraction:
@@ -487,9 +639,18 @@ class Case(DropsCaches):
         value: Fraction = self.value(name)
         if not value:
             return {}
-        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.dependencies(by) & {*inputs} <= {by})
+        together = tuple(
+            by
+            for by in inputs
+            if not self.theory.symbol(by).counted and self.dependencies(by) & {*inputs} <= {by}
+        )
         alone = ((by,) for by in inputs if by not in together)
-        slopes = {by: own for group in (together, *alone) if group for by, own in self.slopes(name, group).items()}
+        slopes = {
+            by: own
+            for group in (together, *alone)
+            if group
+            for by, own in self.slopes(name, group).items()
+        }
         return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
 
     def slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
@@ -497,8 +658,15 @@ class Case(DropsCaches):
         try:
             found = slope(self.with_slopes(*inputs).value(name))
         except NoValue:
-            return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
-        return {by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found for by in inputs}
+            return (
+                {}
+                if len(inputs) == 1
+                else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
+            )
+        return {
+            by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found
+            for by in inputs
+        }
 
     def inputs_used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""
@@ -524,7 +692,10 @@ class Case(DropsCaches):
         """Whether a name has a plain value here, rather than a formula."""
         if name in self.given:
             return not isinstance(self.given[name], Name)
-        return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
+        return (
+            self.theory.definition(name) is None
+            and self.theory.own.input(base_name(name)) is not None
+        )
 
 
 def chooses(name: str) -> bool:
@@ -542,9 +713,14 @@ def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     within = (
         ZERO
         if by == search.unknown
-        else build.div(QuantityAt(DerivativeName.of(body, by), there), build.sub(ONE, QuantityAt(DerivativeName.of(body, search.unknown), there)))
+        else build.div(
+            QuantityAt(DerivativeName.of(body, by), there),
+            build.sub(ONE, QuantityAt(DerivativeName.of(body, search.unknown), there)),
+        )
     )
-    return build.call("of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within)
+    return build.call(
+        "of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -105,7 +105,13 @@ class Declarations(DropsCaches):
         base = base_name(name)
         if name == STEP_INDEX.name:
             return STEP_INDEX
-        return self._symbols.get(name) or INPUTS.get(name) or INPUTS.get(base) or _quantity(name) or _quantity(base)
+        return (
+            self._symbols.get(name)
+            or INPUTS.get(name)
+            or INPUTS.get(base)
+            or _quantity(name)
+            or _quantity(base)
+        )
 
     def quantity(self, name: str) -> Quantity | None:
         """The declaration of a quantity, user-defined or built-in."""
@@ -121,7 +127,9 @@ class Declarations(DropsCaches):
         """A named threshold, user-defined or built-in."""
         from symroof.theory.thresholds import THRESHOLDS
 
-        return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
+        return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(
+            name
+        )
 
     @cached_property
     def in_sympy(self) -> dict[str, Any]:

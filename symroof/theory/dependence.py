@@ -20,7 +20,9 @@ class Dependence:
     """
 
     case: Case
-    _within: dict[tuple[frozenset[str], frozenset[str]], dict[str, bool]] = field(default_factory=dict)
+    _within: dict[tuple[frozenset[str], frozenset[str]], dict[str, bool]] = field(
+        default_factory=dict
+    )
 
     def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
         """Whether a name depends on one of the changed ones here. The ``given`` names, by default the changed ones, have values
@@ -32,7 +34,9 @@ class Dependence:
             self._look(name, keys, given or keys, within)
         return within[name]
 
-    def _look(self, name: str, keys: frozenset[str], given: frozenset[str], within: dict[str, bool]) -> None:
+    def _look(
+        self, name: str, keys: frozenset[str], given: frozenset[str], within: dict[str, bool]
+    ) -> None:
         """Search the dependencies of a name for one of the keys; if there is none, no name visited depends on them either, circles included."""
         led_from: dict[str, str | None] = {name: None}
         left = [name] if name not in given else []

@@ -13,7 +13,17 @@ from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Expr, Name
 from symroof.theory.layout import Layout
-from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, busy_time, exchange_time, link_time, message, sends
+from symroof.theory.links import (
+    all_gather,
+    all_reduce,
+    all_reduces,
+    all_to_all,
+    busy_time,
+    exchange_time,
+    link_time,
+    message,
+    sends,
+)
 from symroof.theory.operator_table import PlacedRow, parameters, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver, over
@@ -37,7 +47,10 @@ def per_device(name: str) -> str:
 
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
-WHOLE: dict[str, Expr] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
+WHOLE: dict[str, Expr] = {
+    "instance_devices": ONE,
+    **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)},
+}
 """The formulas of per-device names if there is only one device."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
 
@@ -61,7 +74,9 @@ class Devices:
 
     def definitions(self) -> Iterator[tuple[str, Expr]]:
         """Every definition of a device, by name."""
-        if self.layout.attention_dp:  # each group prefills one prompt, and experts are placed whole on the groups
+        if (
+            self.layout.attention_dp
+        ):  # each group prefills one prompt, and experts are placed whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
         if not self.layout.ep:
             yield from (("expert_devices", ONE), ("expert_nodes", ONE))
@@ -69,10 +84,16 @@ class Devices:
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
         for step in STEPS:
             yield from self._drivers(step)
-            yield f"{step.name}_vector_elements", self.over_passes(step, parse(f"{self.tokens(step)[0]}*n_layers*d_model"))
+            yield (
+                f"{step.name}_vector_elements",
+                self.over_passes(step, parse(f"{self.tokens(step)[0]}*n_layers*d_model")),
+            )
         yield "message_bytes", parse(message(self.tokens(STEPS[1])[0]))
         if self.layout.network:
-            yield from ((f"{ring.__name__}_time", parse(ring("tp", "message_bytes", network=True))) for ring in (all_reduce, all_gather))
+            yield from (
+                (f"{ring.__name__}_time", parse(ring("tp", "message_bytes", network=True)))
+                for ring in (all_reduce, all_gather)
+            )
             yield "all_to_all_time", parse(all_to_all("message_bytes", network=True))
         yield "stage_send_time", sends("message_bytes", self.layout)
         yield from self._own()
@@ -85,14 +106,25 @@ class Devices:
             yield from self.resident()
             yield from self._coefficients()
             for step in STEPS:
-                yield from ((f"{step.name}_{what}_per_device", self._pass(step, what)) for what in ("flops", "bytes"))
+                yield from (
+                    (f"{step.name}_{what}_per_device", self._pass(step, what))
+                    for what in ("flops", "bytes")
+                )
         if self.totals.assumptions["attention_arithmetic"] == "wide":
-            yield from ((f"{step.name}_attention_flops_per_device", self._attention(step)) for step in STEPS)
+            yield from (
+                (f"{step.name}_attention_flops_per_device", self._attention(step)) for step in STEPS
+            )
         for step in STEPS:
-            yield f"{step.name}_link_time", link_time(self.layout, *self.tokens(step), self.totals.has_experts)
+            yield (
+                f"{step.name}_link_time",
+                link_time(self.layout, *self.tokens(step), self.totals.has_experts),
+            )
             exchange = exchange_time(self.layout, self.tokens(step)[0], self.totals.has_experts)
             yield f"{step.name}_exchange_time", exchange
-            times = (Name(f"{step.name}_{part}_time") if part != "exchange" or exchange != ZERO else ZERO for part in ("roofline", "link", "exchange"))
+            times = (
+                Name(f"{step.name}_{part}_time") if part != "exchange" or exchange != ZERO else ZERO
+                for part in ("roofline", "link", "exchange")
+            )
             yield f"{step.name}_busy_time", busy_time(*times)
 
     # ------------------------------------------------------------------------------------------------------- memory
@@ -106,7 +138,9 @@ class Devices:
         """A row with one device's part of its amount: of whole experts, that of the most loaded device."""
         amount = row.own if row.own is not None else build.div(row.amount, self.even)
         loaded = row.pooled and self.layout.ep and row.stream == "flops"
-        return replace(row, amount=build.mul(amount, Name("expert_imbalance")) if loaded else amount)
+        return replace(
+            row, amount=build.mul(amount, Name("expert_imbalance")) if loaded else amount
+        )
 
     def resident(self) -> Iterator[tuple[str, Expr]]:
         """Weights, cache and states of the device."""
@@ -119,12 +153,20 @@ class Devices:
     def _weights(self) -> Expr:
         """The resident weights: an even share, except for copies, whole heads and experts."""
         held = self.placed("params")
-        uneven = [row for row in held if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)]
+        uneven = [
+            row
+            for row in held
+            if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)
+        ]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
             return build.add(build.div(build.sub(Name("weight_bytes"), whole), self.even), own)
         copied = Name("replicated_weight_bytes")
-        return build.add(build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even), own, copied)
+        return build.add(
+            build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even),
+            own,
+            copied,
+        )
 
     @cached_property
     def _copies(self) -> list[PlacedRow]:
@@ -148,10 +190,21 @@ class Devices:
         if not groups:
             return ZERO
         divisors = {self._divisor(rows) for rows in groups.values()}
-        if len(divisors) == 1 and (divisor := divisors.pop()) is not None and not self.layout.attention_dp:
+        if (
+            len(divisors) == 1
+            and (divisor := divisors.pop()) is not None
+            and not self.layout.attention_dp
+        ):
             return build.div(Name("kv_cache_bytes"), divisor)
         kept = self.totals.assumptions["window_cache"]
-        return build.add(*(resident(self._coefficient(key, rows, "token"), key[2], kept, self.requests("batch")) for key, rows in groups.items()))
+        return build.add(
+            *(
+                resident(
+                    self._coefficient(key, rows, "token"), key[2], kept, self.requests("batch")
+                )
+                for key, rows in groups.items()
+            )
+        )
 
     def _state(self) -> Expr:
         rows = self.placed("state")
@@ -160,19 +213,29 @@ class Devices:
             return ZERO
         if divisor is not None and not self.layout.attention_dp:
             return build.div(Name("state_bytes"), divisor)
-        each = total(map(self.own, rows)) if divisor is None else build.div(Name("state_bytes_per_request"), divisor)
+        each = (
+            total(map(self.own, rows))
+            if divisor is None
+            else build.div(Name("state_bytes_per_request"), divisor)
+        )
         return build.mul(each, self.requests("batch"))
 
     def _divisor(self, rows: list[PlacedRow]) -> Expr | None:
         """The common divisor of some rows for a device; None if they differ."""
-        divisors = {self.even if row.own is None else ONE if row.own == row.amount else None for row in rows}
+        divisors = {
+            self.even if row.own is None else ONE if row.own == row.amount else None for row in rows
+        }
         return divisors.pop() if len(divisors) == 1 else None
 
     def _coefficient(self, key: Key, rows: list[PlacedRow], phase: str) -> Expr:
         """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
         name = self.totals.coefficient_names[phase][key]
         divisor = self._divisor(rows)
-        return Name(per_device(name)) if divisor is None or len(rows) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
+        return (
+            Name(per_device(name))
+            if divisor is None or len(rows) < len(self.totals.groups(phase)[key])
+            else build.div(Name(name), divisor)
+        )
 
     def _coefficients(self) -> Iterator[tuple[str, Expr]]:
         """Coefficients that are no plain share."""
@@ -180,7 +243,10 @@ class Devices:
             for key, rows in self.totals.groups(phase).items():
                 own = [row for row in rows if not self.apart(row)]
                 if own and (len(own) < len(rows) or self._divisor(own) is None):
-                    yield per_device(self.totals.coefficient_names[phase][key]), total(map(self.own, own))
+                    yield (
+                        per_device(self.totals.coefficient_names[phase][key]),
+                        total(map(self.own, own)),
+                    )
 
     # --------------------------------------------------------------------------------------------------------- work
 
@@ -192,41 +258,80 @@ class Devices:
     def _pass(self, step: Step, what: str) -> Expr:
         """FLOPs or bytes of a pass on one device."""
         keys = [
-            (key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")
+            (key, phase, alone, self.totals.groups(phase)[key])
+            for key, phase, alone in self.totals.parts(step)
+            if (key[0] == "flops") == (what == "flops")
         ]
         rows = [row for *_, rows in keys for row in rows]
-        if not self.layout.attention_dp and not any(row.own is not None or self.apart(row) for row in rows):
+        if not self.layout.attention_dp and not any(
+            row.own is not None or self.apart(row) for row in rows
+        ):
             return build.div(Name(f"{step.name}_{what}"), self.even)
-        return build.add(ZERO, *(term for key, phase, alone, rows in keys for term in self._terms(step, key, phase, alone, rows)))
+        return build.add(
+            ZERO,
+            *(
+                term
+                for key, phase, alone, rows in keys
+                for term in self._terms(step, key, phase, alone, rows)
+            ),
+        )
 
     def _attention(self, step: Step) -> Expr:
         """FLOPs of attention's products in a pass on one device."""
-        parts = [(key, phase, alone) for key, phase, alone in self.totals.parts(step) if key[:2] == ("flops", "pairs")]
-        return build.add(ZERO, *(term for key, phase, alone in parts for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])))
+        parts = [
+            (key, phase, alone)
+            for key, phase, alone in self.totals.parts(step)
+            if key[:2] == ("flops", "pairs")
+        ]
+        return build.add(
+            ZERO,
+            *(
+                term
+                for key, phase, alone in parts
+                for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])
+            ),
+        )
 
-    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]) -> Iterator[Expr]:
-        own, apart = [cell for cell in cells if not self.apart(cell)], [cell for cell in cells if self.apart(cell)]
+    def _terms(
+        self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]
+    ) -> Iterator[Expr]:
+        own, apart = (
+            [cell for cell in cells if not self.apart(cell)],
+            [cell for cell in cells if self.apart(cell)],
+        )
         if own:
             yield self.driven(step, self._coefficient(key, own, phase), key, alone)
         if apart:
             yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
 
-    def driven(self, step: Step, coefficient: Expr, key: Key, alone: str | None, pooled: bool = False) -> Expr:
+    def driven(
+        self, step: Step, coefficient: Expr, key: Key, alone: str | None, pooled: bool = False
+    ) -> Expr:
         """A coefficient times its driver on one device."""
         if key[1] == "once":
             return coefficient
         name = Name(self.driver_name(step, key[1], key[2], alone, pooled))
-        return build.mul(coefficient, self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name)
+        return build.mul(
+            coefficient,
+            self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name,
+        )
 
     def _read_by_fullest(self, step: Step, read: Expr, pool: ExpertPool) -> Expr:
         """The experts read by the device that reads most of its own, times the devices that share them: tokens choose experts at random, so that each device
         reads a binomial number of those it holds, and ``expert_spread`` of its standard deviations above the mean are the most loaded device's."""
         if not self.layout.ep or self.totals.assumptions["experts"] != "expected":
             return read
-        parts = {"r": read, "n": Name(pool.experts), "k": Name(pool.taken), "t": Name(self.tokens(step)[1])}
+        parts = {
+            "r": read,
+            "n": Name(pool.experts),
+            "k": Name(pool.taken),
+            "t": Name(self.tokens(step)[1]),
+        }
         return over("min(n, r + expert_spread*sqrt(ep*r)*(1 - k/n)^(t/2))", parts)
 
-    def driver_name(self, step: Step, per: str, scope: DriverScope, alone: str | None, pooled: bool = False) -> str:
+    def driver_name(
+        self, step: Step, per: str, scope: DriverScope, alone: str | None, pooled: bool = False
+    ) -> str:
         """The name of a row's driver on one device: of the step, of a group's tokens, or of a pass through a stage."""
         name = self.totals.driver_name(step, per, scope, alone)
         kind = PASS if self.layout.staged else ""
@@ -236,7 +341,9 @@ class Devices:
 
     def tokens(self, step: Step) -> tuple[str, str]:
         """The names of the tokens that one group sends in a pass, and of those of all groups."""
-        return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
+        return self.driver_name(step, "tokens", None, None), self.driver_name(
+            step, "tokens", None, None, pooled=True
+        )
 
     def _drivers(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """The drivers of a device that does not compute every token of the step."""
@@ -244,7 +351,13 @@ class Devices:
             return
         every = self.tokens(step)[1]
         for pooled in (True, False):
-            part = replace(step, segments=tuple(replace(segment, requests=self._requests(step, segment, pooled)) for segment in step.segments))
+            part = replace(
+                step,
+                segments=tuple(
+                    replace(segment, requests=self._requests(step, segment, pooled))
+                    for segment in step.segments
+                ),
+            )
             for per, scope, alone in self.totals.drivers(step):
                 name = self.driver_name(step, per, scope, alone, pooled)
                 if name != self.totals.driver_name(step, per, scope, alone):
@@ -262,7 +375,11 @@ class Devices:
         requests = segment.requests
         if segment.shared:
             of_group = self.layout.attention_dp and not pooled
-            share = segment.group if of_group and segment.group else requests + "/attention_dp" * of_group
+            share = (
+                segment.group
+                if of_group and segment.group
+                else requests + "/attention_dp" * of_group
+            )
             return share + "/pp" * self.layout.staged
         if requests == "1":
             return requests
@@ -277,9 +394,19 @@ class Devices:
         def whole(row: PlacedRow) -> Expr:
             if row.per == "once":
                 return row.amount
-            return build.mul(row.amount, Name(self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))))
+            return build.mul(
+                row.amount,
+                Name(self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))),
+            )
 
-        return tuple(operators(self.counted(step), whole, lambda cell: self.over_passes(step, self.work(step, self.own(cell))), self.totals.assumptions))
+        return tuple(
+            operators(
+                self.counted(step),
+                whole,
+                lambda cell: self.over_passes(step, self.work(step, self.own(cell))),
+                self.totals.assumptions,
+            )
+        )
 
     def counted(self, step: Step) -> list[PlacedRow]:
         """The rows that count in a step."""
@@ -288,7 +415,13 @@ class Devices:
 
     def work(self, step: Step, row: PlacedRow) -> Expr:
         """The FLOPs or bytes of a row that is one device's, in one pass and one layer."""
-        return self.driven(step, row.amount, (row.stream, row.per, row.scope), self._alone(step, row), pooled=row.pooled)
+        return self.driven(
+            step,
+            row.amount,
+            (row.stream, row.per, row.scope),
+            self._alone(step, row),
+            pooled=row.pooled,
+        )
 
     def _alone(self, step: Step, row: PlacedRow) -> str | None:
         """The phase of a row, where a step has both."""
@@ -304,4 +437,6 @@ def stored_bytes(rows: Iterable[PlacedRow]) -> Expr:
     by_width: dict[str, list[PlacedRow]] = {}
     for row in rows:
         by_width.setdefault(row.width, []).append(row)
-    return build.add(ZERO, *(build.mul(parameters(some), Name(width)) for width, some in by_width.items()))
+    return build.add(
+        ZERO, *(build.mul(parameters(some), Name(width)) for width, some in by_width.items())
+    )

@@ -78,7 +78,9 @@ def _around_embedding(architecture: Architecture) -> Iterator[OperatorRow]:
     if architecture.narrow_embedding:
         yield from gemm("embedding_in", "d_embedding", "d_model", cut="outer")
     if architecture.layer_inputs:
-        yield replace(stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False)
+        yield replace(
+            stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False
+        )
         yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input", cut="outer")
         yield stored("norm", "d_layer_input")
     if architecture.altup:

@@ -14,9 +14,24 @@ from symroof.formula.tree import ONE, Expr
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.symbols import base_name
 
-EVEN = ("d_ff", "d_inner", "d_shared", "vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab")
+EVEN = (
+    "d_ff",
+    "d_inner",
+    "d_shared",
+    "vocab_size",
+    "more_embeddings",
+    "learned_positions",
+    "layer_input_vocab",
+)
 """Widths that devices can split anywhere: feed-forward columns, rows of tables."""
-HEADS = ("n_heads", "n_kv_heads", "ssm_heads", "ssm_groups", "linear_key_heads", "linear_value_heads")
+HEADS = (
+    "n_heads",
+    "n_kv_heads",
+    "ssm_heads",
+    "ssm_groups",
+    "linear_key_heads",
+    "linear_value_heads",
+)
 """Widths that devices hold in whole heads; with more devices than heads, copies."""
 
 DEGREES = ("tp", "pp", "attention_dp", "ep", "dp")
@@ -96,7 +111,13 @@ class Layout:
 
     def absent(self) -> dict[str, Expr]:
         """The value of each degree that is one."""
-        counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
+        counts = {
+            "tp": self.tp,
+            "pp": self.staged,
+            "attention_dp": self.attention_dp,
+            "ep": self.ep,
+            "dp": self.dp,
+        }
         return {name: ONE for name, above in counts.items() if not above}
 
     @property
@@ -119,9 +140,17 @@ class Layout:
         if not self.tp:
             return {}
         held = {name: f"{name}/tp" for name in (*EVEN, *HEADS)}
-        held |= {name: f"max({name}/tp, 1)" if self.free and not self.rounded else f"ceil({name}/tp)" for name in HEADS if layer.symbol(name) in self.uneven}
+        held |= {
+            name: f"max({name}/tp, 1)" if self.free and not self.rounded else f"ceil({name}/tp)"
+            for name in HEADS
+            if layer.symbol(name) in self.uneven
+        }
         if "mamba2" in layer.mixers:  # its channels belong to its heads
-            held["d_inner"] = f"d_inner/ssm_heads*{held['ssm_heads']}" if layer.symbol("ssm_heads") in self.uneven else held["d_inner"]
+            held["d_inner"] = (
+                f"d_inner/ssm_heads*{held['ssm_heads']}"
+                if layer.symbol("ssm_heads") in self.uneven
+                else held["d_inner"]
+            )
         return {name: parse(text) for name, text in held.items()}
 
 
@@ -129,7 +158,9 @@ SINGLE = Layout()
 """One device."""
 
 
-def layout(architecture: Architecture, value: Callable[[str], Fraction | str | None], rounded: bool = False) -> Layout:
+def layout(
+    architecture: Architecture, value: Callable[[str], Fraction | str | None], rounded: bool = False
+) -> Layout:
     """The layout of a case; ``value`` gives the number of a name, :data:`FREE` if it is left open, None if it is not given.
 
     >>> layout(GENERIC, {"tp": Fraction(4), "n_kv_heads": Fraction(8), "n_heads": Fraction(14)}.get).uneven
@@ -145,7 +176,11 @@ def layout(architecture: Architecture, value: Callable[[str], Fraction | str | N
         above["tp"],
         above["attention_dp"],
         above["ep"] or above["attention_dp"],
-        1 if not above["pp"] else int(pp) if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0 else SYMBOLIC,
+        1
+        if not above["pp"]
+        else int(pp)
+        if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0
+        else SYMBOLIC,
         free,
         frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
         _copies(architecture, value),
@@ -161,11 +196,19 @@ def _layout(*fields: object) -> Layout:
     return Layout(*fields)  # type: ignore[arg-type]
 
 
-def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None]) -> Iterator[str]:
+def _uneven(
+    architecture: Architecture,
+    tp: Fraction | str | None,
+    value: Callable[[str], Fraction | str | None],
+) -> Iterator[str]:
     """Heads that devices do not share equally; heads of unknown number are assumed to divide."""
-    for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
+    for name in dict.fromkeys(
+        layer.symbol(head) for layer in architecture.layers for head in HEADS
+    ):
         heads = value(name)
-        if heads is not None and (not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or not tp or heads % tp):
+        if heads is not None and (
+            not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or not tp or heads % tp
+        ):
             yield name
 
 
@@ -173,14 +216,20 @@ def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | 
     """Whether the dimensions tell which parts devices copy; the parts of a given total are unknown, so shares are even."""
     if value("params") is not None or value("weight_bytes") is not None:
         return False
-    return architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers"))
+    return architecture != GENERIC or all(
+        value(name) is not None for name in ("d_model", "n_layers")
+    )
 
 
-def _network(degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]) -> bool:
+def _network(
+    degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]
+) -> bool:
     """Whether a group may span nodes: it does, or a degree is free and the network is known."""
     sizes = [degree for name, degree in degrees.items() if name != "dp"]
     node = value("node_devices")
     if any(size == FREE for size in sizes) or node == FREE:
         return value("network_bandwidth") is not None
-    tp, pp, attention_dp, ep, _ = (degree if isinstance(degree, Fraction) else Fraction(1) for degree in degrees.values())
+    tp, pp, attention_dp, ep, _ = (
+        degree if isinstance(degree, Fraction) else Fraction(1) for degree in degrees.values()
+    )
     return isinstance(node, Fraction) and max(tp * attention_dp * pp, ep) > node

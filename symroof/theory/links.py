@@ -73,7 +73,9 @@ def message(tokens: str, width: str = "link_bytes_per_element") -> str:
     return f"{tokens}*d_model*{width}"
 
 
-def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
+def all_reduces(
+    layout: Layout, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS
+) -> Expr:
     """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over several groups."""
     if not layout.tp:
         return ZERO
@@ -82,29 +84,59 @@ def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_lay
     return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
 
 
-def exchange_time(layout: Layout, tokens: str, experts: bool, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
+def exchange_time(
+    layout: Layout, tokens: str, experts: bool, expert_layers: Expr = EXPERT_LAYERS
+) -> Expr:
     """The part of a pass's communication that sends tokens to whole experts on other devices, and their results back."""
     if not (experts and layout.exchanges):
         return ZERO
-    there, back = (all_to_all(message(tokens, width), layout.network) for width in ("dispatch_bytes_per_element", "link_bytes_per_element"))
+    there, back = (
+        all_to_all(message(tokens, width), layout.network)
+        for width in ("dispatch_bytes_per_element", "link_bytes_per_element")
+    )
     return build.mul(expert_layers, parse(f"{there} + {back}"))
 
 
-def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
+def link_time(
+    layout: Layout,
+    tokens: str,
+    every: str,
+    experts: bool,
+    layers: Expr = LAYERS,
+    expert_layers: Expr = EXPERT_LAYERS,
+) -> Expr:
     """The communication time of a pass within one instance, without stages.
 
     ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some
     devices each (two exchanges) or cut over all (one all-reduce).
     """
-    reduced = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
+    reduced = (
+        build.mul(
+            all_reduces(layout, experts, layers, expert_layers),
+            parse(all_reduce("tp", message(tokens), layout.network)),
+        )
+        if layout.tp
+        else ZERO
+    )
     if not (experts and layout.exchanges):
         return reduced
-    cut = parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}") if layout.group else ZERO
-    return build.add(reduced, exchange_time(layout, tokens, experts, expert_layers), build.mul(expert_layers, cut))
+    cut = (
+        parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}")
+        if layout.group
+        else ZERO
+    )
+    return build.add(
+        reduced,
+        exchange_time(layout, tokens, experts, expert_layers),
+        build.mul(expert_layers, cut),
+    )
 
 
 def busy_time(roofline: Expr, link: Expr, exchange: Expr) -> Expr:
     """Work and communication one after the other, but for the share of the exchanges that runs beside the work."""
     if exchange == ZERO:
         return build.add(roofline, link)
-    return build.sub(build.add(roofline, link), build.mul(Name("exchange_overlap"), build.call("min", roofline, exchange)))
+    return build.sub(
+        build.add(roofline, link),
+        build.mul(Name("exchange_overlap"), build.call("min", roofline, exchange)),
+    )

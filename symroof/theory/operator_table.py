@@ -18,7 +18,12 @@ from symroof.theory.sparse_rows import CORES
 from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
-STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_traffic", "activations": "activations"}
+STREAM_FILTERS = {
+    "kv": "kv_traffic",
+    "kv_again": "kv_traffic",
+    "state": "kv_traffic",
+    "activations": "activations",
+}
 """Streams that a switch can remove from the traffic; resident bytes do not change."""
 
 LINEAR = "linear"
@@ -72,7 +77,9 @@ SPARSE_EXPERTS = _ConditionalRow(
 
 
 @lru_cache(maxsize=32)
-def placed_rows(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[PlacedRow, ...]:
+def placed_rows(
+    architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE
+) -> tuple[PlacedRow, ...]:
     """All rows of an architecture that exist under the assumptions, before switches filter the traffic."""
     placed = [*_placed_rows(architecture, layout)]
     if assumptions["parameters"] == "nominal":
@@ -86,22 +93,46 @@ def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
     return tuple(_placed_rows(architecture, SINGLE, lambda row: row.stream == "params"))
 
 
-def _placed_rows(architecture: Architecture, layout: Layout, counts: Callable[[OperatorRow], bool] = lambda row: True) -> Iterator[_ConditionalRow]:
+def _placed_rows(
+    architecture: Architecture,
+    layout: Layout,
+    counts: Callable[[OperatorRow], bool] = lambda row: True,
+) -> Iterator[_ConditionalRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
-            yield _placed(row, layer, Name(layer.symbol(row.copies or "n_layers")), architecture, layout)
+            yield _placed(
+                row, layer, Name(layer.symbol(row.copies or "n_layers")), architecture, layout
+            )
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 
-def _placed(row: OperatorRow, layer: Layer, count: Expr, architecture: Architecture, layout: Layout) -> _ConditionalRow:
-    width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
+def _placed(
+    row: OperatorRow, layer: Layer, count: Expr, architecture: Architecture, layout: Layout
+) -> _ConditionalRow:
+    width = (
+        KEPT_WIDTH
+        if row.kept and architecture.kept is not None
+        else width_of(row.operator, architecture)
+    )
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     written, held = parse(row.amount), _held(row, layer, layout)
     amount = rename(written, own)
     part = amount if held is written else rename(held, own) if held is not None else None
     return _ConditionalRow(
-        row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, part, row.pooled, row.end, row.when
+        row.operator,
+        layer.label,
+        row.stream,
+        amount,
+        row.per,
+        count,
+        _scope(row, layer),
+        row.phase,
+        width,
+        part,
+        row.pooled,
+        row.end,
+        row.when,
     )
 
 
@@ -118,9 +149,15 @@ def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:
         own = parse(row.own)
         return None if own == build.div(amount, Name("tp")) else own
     shares = layout.shares(layer)
-    if _degree(amount, frozenset(shares)) == 1 and not any(layer.symbol(name) in layout.uneven for name in _named(amount, shares)):
+    if _degree(amount, frozenset(shares)) == 1 and not any(
+        layer.symbol(name) in layout.uneven for name in _named(amount, shares)
+    ):
         return None
-    return substitute(amount, shares) if layout.copies or row.stream not in ("params", "weights", "flops") else None
+    return (
+        substitute(amount, shares)
+        if layout.copies or row.stream not in ("params", "weights", "flops")
+        else None
+    )
 
 
 def _named(amount: Expr, shares: dict[str, Expr]) -> Iterator[str]:
@@ -163,7 +200,9 @@ def _scope(row: OperatorRow, layer: Layer) -> DriverScope:
     return None
 
 
-def _nominal(placed: list[_ConditionalRow], quantized: bool, layout: Layout) -> Iterator[_ConditionalRow]:
+def _nominal(
+    placed: list[_ConditionalRow], quantized: bool, layout: Layout
+) -> Iterator[_ConditionalRow]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
     but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
     for row in placed:
@@ -182,28 +221,53 @@ def _nominal(placed: list[_ConditionalRow], quantized: bool, layout: Layout) -> 
         return
     read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
-        yield _ConditionalRow(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
+        yield _ConditionalRow(
+            LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount
+        )
 
 
-def _nominal_by_layer(placed: list[_ConditionalRow], active: bool, layout: Layout) -> Iterator[_ConditionalRow]:
+def _nominal_by_layer(
+    placed: list[_ConditionalRow], active: bool, layout: Layout
+) -> Iterator[_ConditionalRow]:
     """The same with pipeline stages: each multiplies and reads its own parameters."""
     if not layout.attention_dp:
-        yield from (replace(row, operator=LINEAR, layer="") for row in placed if row.pooled and row.stream == "flops")
+        yield from (
+            replace(row, operator=LINEAR, layer="")
+            for row in placed
+            if row.pooled and row.stream == "flops"
+        )
     for row in placed:
         if row.stream != "params" or row.pooled or row.end == "tied":
             continue
         held = replace(row, operator=LINEAR, layer="", scope=None)
         width = Name(row.width)
-        yield replace(held, stream="weights", amount=build.mul(row.amount, width), own=row.own and build.mul(row.own, width), per="once")
+        yield replace(
+            held,
+            stream="weights",
+            amount=build.mul(row.amount, width),
+            own=row.own and build.mul(row.own, width),
+            per="once",
+        )
         if not (active and row.operator in ("embedding", *GATHERED)):
             double = parse("2 FLOP")
-            yield replace(held, stream="flops", amount=build.mul(double, row.amount), own=row.own and build.mul(double, row.own), per="tokens")
+            yield replace(
+                held,
+                stream="flops",
+                amount=build.mul(double, row.amount),
+                own=row.own and build.mul(double, row.own),
+                per="tokens",
+            )
 
 
 def _stays(row: PlacedRow) -> bool:
     """Whether a row remains if matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
     experts read, state and work of recurrences."""
-    return (row.stream == "activations" and row.per == "tokens") or row.per == "experts_read" or row.stream == "state" or row.operator == SCAN
+    return (
+        (row.stream == "activations" and row.per == "tokens")
+        or row.per == "experts_read"
+        or row.stream == "state"
+        or row.operator == SCAN
+    )
 
 
 def counted_traffic(row: PlacedRow, assumptions: Assumptions) -> bool:
@@ -221,17 +285,26 @@ def total(summed: Iterable[PlacedRow]) -> Expr:
     by_count: dict[Expr, list[Expr]] = {}
     for row in summed:
         by_count.setdefault(row.count, []).append(row.amount)
-    return build.factored(*(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items()))
+    return build.factored(
+        *(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items())
+    )
 
 
 def parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Resident parameters, those of an expert times the number of experts."""
-    return total(_of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row for row in summed)
+    return total(
+        _of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row
+        for row in summed
+    )
 
 
 def idle_parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Parameters of the experts that a token does not use."""
-    idle = [_of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken))) for row in summed if isinstance(row.scope, ExpertPool)]
+    idle = [
+        _of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken)))
+        for row in summed
+        if isinstance(row.scope, ExpertPool)
+    ]
     return total(idle)
 
 

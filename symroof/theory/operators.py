@@ -56,7 +56,13 @@ def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -
         for stream, amount in operator.streams:
             if belongs(stream):
                 by_stream.setdefault(stream, {}).setdefault(operator.count, []).append(amount)
-    return build.add(ZERO, *(build.factored(*(build.mul(n, build.factored(*parts)) for n, parts in counted.items())) for counted in by_stream.values()))
+    return build.add(
+        ZERO,
+        *(
+            build.factored(*(build.mul(n, build.factored(*parts)) for n, parts in counted.items()))
+            for counted in by_stream.values()
+        ),
+    )
 
 
 def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Expr]) -> Expr:
@@ -65,7 +71,13 @@ def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Exp
 
 def _device_flops(some: list[Operator]) -> tuple[Expr, Assumptions, Expr]:
     """The FLOPs of one device over all layers, and those of them that are attention's."""
-    flops, attention = (_over_layers(some, amount) for amount in (lambda operator: operator.device_flops, lambda operator: operator.attention_flops))
+    flops, attention = (
+        _over_layers(some, amount)
+        for amount in (
+            lambda operator: operator.device_flops,
+            lambda operator: operator.attention_flops,
+        )
+    )
     return flops, some[0].assumptions, attention
 
 
@@ -73,7 +85,11 @@ PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
     "flops": lambda some: _of_streams(some, _computes),
     "bytes": lambda some: _of_streams(some, _moves),
     "compute_time": lambda some: work_time("compute_time", *_device_flops(some)),
-    "memory_time": lambda some: work_time("memory_time", _over_layers(some, lambda operator: operator.device_bytes), some[0].assumptions),
+    "memory_time": lambda some: work_time(
+        "memory_time",
+        _over_layers(some, lambda operator: operator.device_bytes),
+        some[0].assumptions,
+    ),
     "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
@@ -81,7 +97,9 @@ PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
 Amount = Callable[[PlacedRow], Expr]
 
 
-def operators(counted: Iterable[PlacedRow], whole: Amount, device: Amount, assumptions: Assumptions) -> Iterator[Operator]:
+def operators(
+    counted: Iterable[PlacedRow], whole: Amount, device: Amount, assumptions: Assumptions
+) -> Iterator[Operator]:
     """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
     one device's part of them."""
     by_operator: dict[tuple[str, str], list[PlacedRow]] = {}
@@ -90,12 +108,39 @@ def operators(counted: Iterable[PlacedRow], whole: Amount, device: Amount, assum
     for (name, layer), rows in by_operator.items():
         count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
 
-        def summed(amount: Amount, belongs: Callable[[str], bool], rows: list[PlacedRow] = rows, count: Expr = count) -> Expr:
-            return build.add(ZERO, *(amount(c) if c.count == count else build.mul(c.count, amount(c)) for c in rows if belongs(c.stream)))
+        def summed(
+            amount: Amount,
+            belongs: Callable[[str], bool],
+            rows: list[PlacedRow] = rows,
+            count: Expr = count,
+        ) -> Expr:
+            return build.add(
+                ZERO,
+                *(
+                    amount(c) if c.count == count else build.mul(c.count, amount(c))
+                    for c in rows
+                    if belongs(c.stream)
+                ),
+            )
 
-        streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(row.stream for row in rows)}  # type: ignore[misc]
-        amounts = [summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)]
-        yield Operator(name, layer, count, amounts[0], amounts[1], tuple(streams.items()), amounts[2], amounts[3], assumptions)
+        streams = {
+            stream: summed(whole, lambda other, stream=stream: other == stream)
+            for stream in dict.fromkeys(row.stream for row in rows)
+        }  # type: ignore[misc]
+        amounts = [
+            summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)
+        ]
+        yield Operator(
+            name,
+            layer,
+            count,
+            amounts[0],
+            amounts[1],
+            tuple(streams.items()),
+            amounts[2],
+            amounts[3],
+            assumptions,
+        )
 
 
 def _computes(stream: str) -> bool:

@@ -62,7 +62,12 @@ class ImplicitDefinition:
     @property
     def required_names(self) -> tuple[str, ...]:
         """The names that the value depends on, without the unknown."""
-        return tuple(name for text in (self.body, self.high) for name in names(parse(text)) if name != self.unknown)
+        return tuple(
+            name
+            for text in (self.body, self.high)
+            for name in names(parse(text))
+            if name != self.unknown
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,9 @@ class Quantity(Symbol):
         return tuple(name for condition, _ in self.exists for name in names(parse(condition)))
 
 
-def declared_quantity(name: str, fields: Mapping[str, Any], group: str, reference: str = "") -> Quantity:
+def declared_quantity(
+    name: str, fields: Mapping[str, Any], group: str, reference: str = ""
+) -> Quantity:
     """A quantity from its entry in a theory file; ``reference`` is the source if the entry names none.
 
     >>> entry = {"unit": "s", "means": "time to read it", "choose": {"kv_traffic": {"on": "a/b", "off": "0"}}, "without": {"b": "a"}}
@@ -132,7 +139,10 @@ def _formula(written: Any) -> str | None:
 
 
 def _search(fields: Mapping[str, Any]) -> ImplicitDefinition | None:
-    for key, kind, body in (("fixed_point", "fixed_point", "equals"), ("largest", "largest", "holds")):
+    for key, kind, body in (
+        ("fixed_point", "fixed_point", "equals"),
+        ("largest", "largest", "holds"),
+    ):
         if found := fields.get(key):
             return ImplicitDefinition(kind, found["unknown"], str(found[body]), str(found["up_to"]))
     return None

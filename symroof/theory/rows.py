@@ -68,7 +68,15 @@ def stored(operator: str, elements: str, per: str = "once") -> OperatorRow:
     return OperatorRow(operator, "params", elements, per, kept=True)
 
 
-def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", cut: str = "", parts: Iterable[MatrixShape] = ()) -> Iterator[OperatorRow]:
+def gemm(
+    operator: str,
+    inner: str,
+    outer: str,
+    per: str = "tokens",
+    bias: str = "",
+    cut: str = "",
+    parts: Iterable[MatrixShape] = (),
+) -> Iterator[OperatorRow]:
     """``per`` rows times an ``inner`` by ``outer`` matrix: a multiply and an add are 2 FLOP; read the matrix once,
     read each input row and write each output row once.
 
@@ -78,16 +86,26 @@ def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str =
     part = {"inner": (f"({inner})/tp", outer), "outer": (inner, f"({outer})/tp")}.get(cut)
     elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
     own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
-    yield from matrix(operator, elements, tuple(parts) or (MatrixShape(outer, inner),), bias, own[0])
+    yield from matrix(
+        operator, elements, tuple(parts) or (MatrixShape(outer, inner),), bias, own[0]
+    )
     yield from product(operator, elements, moved, per, own=own)
 
 
-def matrix(operator: str, elements: str, shapes: tuple[MatrixShape, ...], bias: str = "", own: str = "") -> Iterator[OperatorRow]:
+def matrix(
+    operator: str, elements: str, shapes: tuple[MatrixShape, ...], bias: str = "", own: str = ""
+) -> Iterator[OperatorRow]:
     """A matrix that is resident and read by every step."""
     yield OperatorRow(operator, "params", elements, "once", own=own, shapes=shapes)
     if bias:
         yield stored(operator, bias)
-    yield OperatorRow(operator, "weights", f"{elements}*weight_bytes_per_param", "once", own=_scaled(own, "weight_bytes_per_param"))
+    yield OperatorRow(
+        operator,
+        "weights",
+        f"{elements}*weight_bytes_per_param",
+        "once",
+        own=_scaled(own, "weight_bytes_per_param"),
+    )
 
 
 def product(
@@ -100,8 +118,24 @@ def product(
     own: tuple[str, str] = ("", ""),
 ) -> Iterator[OperatorRow]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
-    yield OperatorRow(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when, own=f"2 FLOP*{own[0]}" if own[0] else "")
-    yield OperatorRow(operator, "activations", f"({moved})*act_bytes_per_element", per, phase=phase, when=when, own=_scaled(own[1], "act_bytes_per_element"))
+    yield OperatorRow(
+        operator,
+        "flops",
+        f"2 FLOP*{elements}",
+        per,
+        phase=phase,
+        when=when,
+        own=f"2 FLOP*{own[0]}" if own[0] else "",
+    )
+    yield OperatorRow(
+        operator,
+        "activations",
+        f"({moved})*act_bytes_per_element",
+        per,
+        phase=phase,
+        when=when,
+        own=_scaled(own[1], "act_bytes_per_element"),
+    )
 
 
 def _scaled(elements: str, width: str) -> str:

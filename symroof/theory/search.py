@@ -35,8 +35,12 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
         if gap == 0:
             return at
         secant = at - gap * (at - before) / (gap - gap_before) if gap != gap_before else low
-        halved = not low < secant < end or not (halved or 2 * abs(gap) < abs(gap_before))  # near a kink secants alone converge slowly
-        new: Fraction = ((low + end) / 2 if halved else secant).limit_denominator(LARGEST_DENOMINATOR)
+        halved = not low < secant < end or not (
+            halved or 2 * abs(gap) < abs(gap_before)
+        )  # near a kink secants alone converge slowly
+        new: Fraction = ((low + end) / 2 if halved else secant).limit_denominator(
+            LARGEST_DENOMINATOR
+        )
         if abs(new - at) <= DIGITS * new:
             return new
         at, gap, before, gap_before = new, body(new) - new, at, gap

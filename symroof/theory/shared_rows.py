@@ -19,7 +19,13 @@ def shared_block(layer: Layer) -> Iterator[OperatorRow]:
     cache = "2*n_kv_heads*head_dim*kv_bytes_per_element"
     yield OperatorRow(CORE, "flops", "4 FLOP*n_heads*head_dim", "pairs")
     yield OperatorRow(CORE, "activations", "2*n_heads*head_dim*act_bytes_per_element", "tokens")
-    yield OperatorRow(CORE, "activations", "4*n_heads*act_bytes_per_element", "pairs", when=(("fusion", "unfused"),))
+    yield OperatorRow(
+        CORE,
+        "activations",
+        "4*n_heads*act_bytes_per_element",
+        "pairs",
+        when=(("fusion", "unfused"),),
+    )
     yield OperatorRow(CORE, "kv", cache, "span")
     yield from gemm("shared_out", "d_model", "d_model", cut="outer")
     if layer.has("adapters"):
@@ -30,7 +36,10 @@ def shared_block(layer: Layer) -> Iterator[OperatorRow]:
 
 def _shared() -> Iterator[OperatorRow]:
     heads = "(n_heads + 2*n_kv_heads)*head_dim"
-    parts = [MatrixShape("n_heads*head_dim", "2*d_model"), MatrixShape("n_kv_heads*head_dim", "2*d_model", "2")]
+    parts = [
+        MatrixShape("n_heads*head_dim", "2*d_model"),
+        MatrixShape("n_kv_heads*head_dim", "2*d_model", "2"),
+    ]
     yield from gemm("qkv", "2*d_model", heads, parts=parts)
     yield from gemm("attention_out", "n_heads*head_dim", "d_model")
     yield from gemm("gate_up", "d_model", "2*d_ff", parts=[MatrixShape("d_ff", "d_model", "2")])
@@ -40,5 +49,15 @@ def _shared() -> Iterator[OperatorRow]:
 
 def _adapter(operator: str, inner: str, outer: str, times: int = 1) -> Iterator[OperatorRow]:
     """Two narrow products beside a wide one, or beside several."""
-    yield from gemm(operator, inner, f"{times}*adapter_rank", parts=[MatrixShape("adapter_rank", inner, str(times))])
-    yield from gemm(f"{operator}_out", "adapter_rank", f"{times}*({outer})", parts=[MatrixShape(outer, "adapter_rank", str(times))])
+    yield from gemm(
+        operator,
+        inner,
+        f"{times}*adapter_rank",
+        parts=[MatrixShape("adapter_rank", inner, str(times))],
+    )
+    yield from gemm(
+        f"{operator}_out",
+        "adapter_rank",
+        f"{times}*({outer})",
+        parts=[MatrixShape(outer, "adapter_rank", str(times))],
+    )

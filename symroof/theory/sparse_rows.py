@@ -12,7 +12,12 @@ CORES = (CORE, INDEX)
 SHARE = "/compress_rate"
 """A token's share of an entry that stands for several."""
 
-CACHE_NAMES = ("kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "peak_kv_cache_bytes")
+CACHE_NAMES = (
+    "kv_bytes_per_token",
+    "kv_cache_bytes",
+    "kv_cache_bytes_per_device",
+    "peak_kv_cache_bytes",
+)
 
 
 def attention_sources(layer: Layer) -> Iterator[str]:
@@ -28,7 +33,9 @@ def token_indexer() -> Iterator[OperatorRow]:
     ``index_dim`` a token, which is cached beside the others, and a weight a head. Every query is scored against every key before it; the
     scores are written, and read to choose. All devices of a group hold all of it."""
     yield from gemm("indexer", "q_lora_rank", "index_heads*index_dim")
-    yield from gemm("indexer", "d_model", "index_dim + index_heads", parts=stacked(["index_dim", "index_heads"]))
+    yield from gemm(
+        "indexer", "d_model", "index_dim + index_heads", parts=stacked(["index_dim", "index_heads"])
+    )
     yield stored("indexer", "2*index_dim")
     yield from _scores("2 FLOP*index_heads*(index_dim + 1)", "index_heads*(index_dim + 1)")
     yield OperatorRow(INDEX, "activations", "2*act_bytes_per_element", "pairs")
@@ -36,7 +43,12 @@ def token_indexer() -> Iterator[OperatorRow]:
 
 def block_indexer() -> Iterator[OperatorRow]:
     """One that chooses blocks of keys by their best score (MiniMax-M3): queries and a key out of the residual, both normalised, no weights."""
-    yield from gemm("indexer", "d_model", "(index_heads + 1)*index_dim", parts=stacked(["index_heads*index_dim", "index_dim"]))
+    yield from gemm(
+        "indexer",
+        "d_model",
+        "(index_heads + 1)*index_dim",
+        parts=stacked(["index_heads*index_dim", "index_dim"]),
+    )
     yield stored("indexer", "2*index_dim")
     yield from _scores("2 FLOP*index_heads*index_dim", "index_heads*index_dim")
 
@@ -45,7 +57,9 @@ def _scores(flops: str, moved: str, reach: str | None = None) -> Iterator[Operat
     """The work of a pair, the queries read for a token, and the key that each token caches."""
     yield OperatorRow(INDEX, "flops", flops, "pairs", reach=reach)
     yield OperatorRow(INDEX, "activations", f"({moved})*act_bytes_per_element", "tokens")
-    yield OperatorRow(INDEX, "kv", f"index_dim*kv_bytes_per_element{SHARE if reach else ''}", "span", reach=reach)
+    yield OperatorRow(
+        INDEX, "kv", f"index_dim*kv_bytes_per_element{SHARE if reach else ''}", "span", reach=reach
+    )
 
 
 def compressed(layer: Layer) -> Iterator[OperatorRow]:
@@ -53,7 +67,9 @@ def compressed(layer: Layer) -> Iterator[OperatorRow]:
     transformers 5.24.0). One vector of ``head_dim`` is key and value of all heads. With an indexer an entry overlaps the one before it
     (two series of inputs) and a query attends to the ``index_topk`` best. The inputs of an entry that is still open are not counted.
     """
-    yield from gemm("qkv_down", "d_model", "q_lora_rank + head_dim", parts=stacked(["q_lora_rank", "head_dim"]))
+    yield from gemm(
+        "qkv_down", "d_model", "q_lora_rank + head_dim", parts=stacked(["q_lora_rank", "head_dim"])
+    )
     yield from gemm("q_up", "q_lora_rank", "n_heads*head_dim")
     yield stored("latent_norm", "q_lora_rank + head_dim")
     yield stored(CORE, "n_heads")
@@ -65,23 +81,51 @@ def compressed(layer: Layer) -> Iterator[OperatorRow]:
         yield from _compressor("index_dim", series=2)
         yield from gemm("indexer", "q_lora_rank", "index_heads*index_dim")
         yield from gemm("indexer", "d_model", "index_heads")
-        yield from _scores("2 FLOP*index_heads*(index_dim + 1)", "index_heads*(index_dim + 1)", "compressed")
-        yield OperatorRow(INDEX, "activations", "2*act_bytes_per_element", "pairs", reach="compressed")
+        yield from _scores(
+            "2 FLOP*index_heads*(index_dim + 1)", "index_heads*(index_dim + 1)", "compressed"
+        )
+        yield OperatorRow(
+            INDEX, "activations", "2*act_bytes_per_element", "pairs", reach="compressed"
+        )
     yield OperatorRow(CORE, "activations", "2*n_heads*head_dim*act_bytes_per_element", "tokens")
-    yield from matrix("attention_out", "n_heads*head_dim*out_rank", (MatrixShape("out_rank", "n_heads*head_dim/out_groups", "out_groups"),))
-    yield from product("attention_out", "n_heads*head_dim*out_rank", "n_heads*head_dim + out_groups*out_rank")
+    yield from matrix(
+        "attention_out",
+        "n_heads*head_dim*out_rank",
+        (MatrixShape("out_rank", "n_heads*head_dim/out_groups", "out_groups"),),
+    )
+    yield from product(
+        "attention_out", "n_heads*head_dim*out_rank", "n_heads*head_dim + out_groups*out_rank"
+    )
     yield from gemm("attention_out", "out_groups*out_rank", "d_model")
 
 
 def _entries(reach: str) -> Iterator[OperatorRow]:
     """The core over some of the entries: a score and a weighted value a pair and head, one vector cached."""
     yield OperatorRow(CORE, "flops", "4 FLOP*n_heads*head_dim", "pairs", reach=reach)
-    yield OperatorRow(CORE, "activations", "4*n_heads*act_bytes_per_element", "pairs", reach=reach, when=(("fusion", "unfused"),))
-    yield OperatorRow(CORE, "kv", f"head_dim*kv_bytes_per_element{'' if reach == 'window' else SHARE}", "span", reach=reach)
+    yield OperatorRow(
+        CORE,
+        "activations",
+        "4*n_heads*act_bytes_per_element",
+        "pairs",
+        reach=reach,
+        when=(("fusion", "unfused"),),
+    )
+    yield OperatorRow(
+        CORE,
+        "kv",
+        f"head_dim*kv_bytes_per_element{'' if reach == 'window' else SHARE}",
+        "span",
+        reach=reach,
+    )
 
 
 def _compressor(width: str, series: int) -> Iterator[OperatorRow]:
     """What makes entries: inputs and their gates for each series, a bias for the places in an entry, a norm."""
     operator = "compressor" if width == "head_dim" else "indexer"
-    yield from gemm(operator, "d_model", f"{2 * series}*{width}", parts=[MatrixShape(f"{series}*{width}", "d_model", "2")])
+    yield from gemm(
+        operator,
+        "d_model",
+        f"{2 * series}*{width}",
+        parts=[MatrixShape(f"{series}*{width}", "d_model", "2")],
+    )
     yield stored(operator, f"compress_rate*{series}*{width} + {width}")

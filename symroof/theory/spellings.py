@@ -28,7 +28,11 @@ def letters() -> dict[str, str]:
     ('n_kv_heads', 'kv_bytes_per_token', 'context', 'prefill_compute_time')
     """
     spelled = {sign_name(symbol.latex): name for name, symbol in {**QUANTITIES, **INPUTS}.items()}
-    return {letter: name for letter, name in spelled.items() if letter not in INPUTS and letter not in QUANTITIES}
+    return {
+        letter: name
+        for letter, name in spelled.items()
+        if letter not in INPUTS and letter not in QUANTITIES
+    }
 
 
 def printed_name(name: str) -> str:
@@ -46,7 +50,11 @@ def printed_name(name: str) -> str:
     for mark in "._":
         whole, _, kind = name.rpartition(mark)
         if whole and (mark == "." or kind in KINDS):
-            return f"{ALIASES.get(whole) or letters().get(whole, whole)}.{kind}" if mark == "." or whole in letters() else name
+            return (
+                f"{ALIASES.get(whole) or letters().get(whole, whole)}.{kind}"
+                if mark == "." or whole in letters()
+                else name
+            )
     return name
 
 
@@ -57,7 +65,9 @@ def resolved(tree: Expr) -> Expr:
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
     """
-    return rename(tree, {name: printed_name(name) for name in (*names(tree), *changed_inputs(tree))})
+    return rename(
+        tree, {name: printed_name(name) for name in (*names(tree), *changed_inputs(tree))}
+    )
 
 
 @lru_cache(maxsize=1)
@@ -95,6 +105,8 @@ def _letters_side_by_side(source: str, known: frozenset[str], signs: Collection[
         by_name, by_letter = tokens(source), latex_tokens(source, known)
     except FormulaError:
         return False
-    thousands = any(before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(by_name))
+    thousands = any(
+        before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(by_name)
+    )
     names = [token.text for token in by_letter if token.kind in ("letter", "text")]
     return bool(names) and not thousands and all(name in signs or name in UPRIGHT for name in names)

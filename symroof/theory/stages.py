@@ -42,7 +42,9 @@ class Stage:
         """A row as it stands in this stage; None where it does not."""
         if isinstance(row.count, Name):
             counts = dict(self.counts)
-            if base_name(row.count.name) == SHARED_COPIES:  # a stage whose layers share blocks holds all of them
+            if (
+                base_name(row.count.name) == SHARED_COPIES
+            ):  # a stage whose layers share blocks holds all of them
                 layers = counts.get(f"n_layers.{row.layer}", counts.get("n_layers", ZERO))
                 return replace(row, count=ZERO if layers == ZERO else row.count)
             return replace(row, count=counts.get(row.count.name, ZERO))
@@ -52,7 +54,9 @@ class Stage:
     def covers(self, other: Stage) -> bool:
         """Whether it has all that another stage has."""
         pairs = [(count, dict(other.counts)[name]) for name, count in self.counts]
-        more = all(isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs)
+        more = all(
+            isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs
+        )
         return more and self.first >= other.first and self.last >= other.last
 
 
@@ -65,14 +69,27 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
     [('first', 'ceil(n_layers/pp)'), ('last', 'max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)')]
     """
     if len(architecture.layers) == 1:
-        each, rest = parse("ceil(n_layers/pp)"), parse("max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)")
-        return Stage("first", (("n_layers", each),), True, False), Stage("last", (("n_layers", rest),), False, True)
+        each, rest = (
+            parse("ceil(n_layers/pp)"),
+            parse("max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"),
+        )
+        return Stage("first", (("n_layers", each),), True, False), Stage(
+            "last", (("n_layers", rest),), False, True
+        )
     if pp == SYMBOLIC or not architecture.order:
         return None
     length, order = -(-len(architecture.order) // pp), architecture.order
     runs = [order[start : start + length] for start in range(0, pp * length, length)]
     every = [
-        Stage(f"stage{i}", tuple((layer.symbol("n_layers"), Num(Fraction(run.count(layer.label)))) for layer in architecture.layers), i == 1, i == pp)
+        Stage(
+            f"stage{i}",
+            tuple(
+                (layer.symbol("n_layers"), Num(Fraction(run.count(layer.label))))
+                for layer in architecture.layers
+            ),
+            i == 1,
+            i == pp,
+        )
         for i, run in enumerate(runs, start=1)
     ]
     alone: list[Stage] = []
@@ -95,8 +112,23 @@ class Pipeline(Devices):
         """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()
-        parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "exchange_time", "busy_time")
-        return frozenset({*map(per_device, (*RESIDENT, "memory_bytes")), "concurrency", *(f"{step.name}_{part}" for step in STEPS for part in parts)})
+        parts = (
+            "flops_per_device",
+            "bytes_per_device",
+            "compute_time",
+            "memory_time",
+            "roofline_time",
+            "link_time",
+            "exchange_time",
+            "busy_time",
+        )
+        return frozenset(
+            {
+                *map(per_device, (*RESIDENT, "memory_bytes")),
+                "concurrency",
+                *(f"{step.name}_{part}" for step in STEPS for part in parts),
+            }
+        )
 
     def _own(self) -> Iterator[tuple[str, Expr]]:
         if not self.stages:
@@ -110,38 +142,78 @@ class Pipeline(Devices):
     def _in(self, stage: Stage, rows: Iterable[PlacedRow]) -> list[PlacedRow]:
         """The parts of some rows that one device of a stage has."""
         if not self.layout.copies:  # unknown dimensions: every stage is an even part of the model
-            return [replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp"))) for row in rows]
+            return [
+                replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp")))
+                for row in rows
+            ]
         return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
     def _memory(self) -> Iterator[tuple[str, Expr]]:
         for stage in self.stages:
-            held = {"weight_bytes": self._weights_of(stage), "kv_cache_bytes": self._cache_of(stage), "state_bytes": self._state_of(stage)}
+            held = {
+                "weight_bytes": self._weights_of(stage),
+                "kv_cache_bytes": self._cache_of(stage),
+                "state_bytes": self._state_of(stage),
+            }
             yield from ((_of(stage, name), tree) for name, tree in held.items())
             peak = QuantityAt(_of(stage, "kv_cache_bytes"), (("context", Name("peak_context")),))
-            sums = (Name(_of(stage, "weight_bytes")), peak, Name(_of(stage, "state_bytes")), Name("memory_reserve"))
+            sums = (
+                Name(_of(stage, "weight_bytes")),
+                peak,
+                Name(_of(stage, "state_bytes")),
+                Name("memory_reserve"),
+            )
             yield _of(stage, "memory_bytes"), build.add(*sums)
             yield _of(stage, "request_bytes"), self._request(stage)
         yield "memory_bytes_per_device", self._largest("memory_bytes")
-        yield from ((per_device(name), self._of_fullest([Name(_of(stage, name)) for stage in self.stages])) for name in RESIDENT)
+        yield from (
+            (per_device(name), self._of_fullest([Name(_of(stage, name)) for stage in self.stages]))
+            for name in RESIDENT
+        )
         room = [
-            build.div(parse(f"usable_memory_per_device - memory_reserve - {_of(stage, 'weight_bytes')}"), Name(_of(stage, "request_bytes")))
+            build.div(
+                parse(f"usable_memory_per_device - memory_reserve - {_of(stage, 'weight_bytes')}"),
+                Name(_of(stage, "request_bytes")),
+            )
             for stage in self.stages
         ]
-        yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
+        yield (
+            "concurrency",
+            build.mul(Name("attention_dp"), _whole(room))
+            if self.layout.attention_dp
+            else _whole(room),
+        )
 
     def _request(self, stage: Stage) -> Expr:
         """The memory of one request on a device at its longest context."""
         one = ("batch", parse("1"))
-        return build.add(QuantityAt(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), QuantityAt(_of(stage, "state_bytes"), (one,)))
+        return build.add(
+            QuantityAt(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))),
+            QuantityAt(_of(stage, "state_bytes"), (one,)),
+        )
 
     def _weights_of(self, stage: Stage) -> Expr:
         if not self.layout.copies:
             return build.div(Name("weight_bytes"), self.layout.devices())
-        return stored_bytes(self._in(stage, (*self.placed("params"), *(row for row in self.totals.again if row.stream == "params"))))
+        return stored_bytes(
+            self._in(
+                stage,
+                (
+                    *self.placed("params"),
+                    *(row for row in self.totals.again if row.stream == "params"),
+                ),
+            )
+        )
 
     def _cache_of(self, stage: Stage) -> Expr:
         kept = self.totals.assumptions["window_cache"]
-        return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], kept, self.requests("batch")) for key, rows in self.cached.items()))
+        return build.add(
+            ZERO,
+            *(
+                resident(total(self._in(stage, rows)), key[2], kept, self.requests("batch"))
+                for key, rows in self.cached.items()
+            ),
+        )
 
     def _state_of(self, stage: Stage) -> Expr:
         return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
@@ -153,40 +225,79 @@ class Pipeline(Devices):
         """The value of the stage with the most memory."""
         if len(values) == 1:
             return values[0]
-        pairs = zip((Name(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True)
+        pairs = zip(
+            (Name(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True
+        )
         return build.call("of_largest", *(part for pair in pairs for part in pair))
 
     # --------------------------------------------------------------------------------------------------------- work
 
     def _times(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
-        passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
+        passes, through = (
+            self._passes(step),
+            self._prompts() if step.name == "prefill" else Name("pp"),
+        )
         wide = self.totals.assumptions["attention_arithmetic"] == "wide"
         for stage in self.stages:
-            yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
+            yield from zip(
+                (_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")),
+                self._work(step, stage),
+                strict=True,
+            )
             if wide:
-                yield _of(stage, f"{step.name}_attention_flops"), self._work(step, stage, attention=True)[0]
+                yield (
+                    _of(stage, f"{step.name}_attention_flops"),
+                    self._work(step, stage, attention=True)[0],
+                )
         for what in ("flops", "bytes"):
-            yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
+            yield (
+                f"{step.name}_{what}_per_device",
+                build.mul(
+                    through,
+                    self._of_fullest(
+                        [Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]
+                    ),
+                ),
+            )
         if wide:
-            own: list[Expr] = [Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages]
-            yield f"{step.name}_attention_flops_per_device", build.mul(through, self._of_fullest(own))
-        times = {kind: [self._time(step, stage, kind, what, wide) for stage in self.stages] for kind, what in WORK_TIMES.items()}
+            own: list[Expr] = [
+                Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages
+            ]
+            yield (
+                f"{step.name}_attention_flops_per_device",
+                build.mul(through, self._of_fullest(own)),
+            )
+        times = {
+            kind: [self._time(step, stage, kind, what, wide) for stage in self.stages]
+            for kind, what in WORK_TIMES.items()
+        }
         for kind, each in times.items():
             yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
-        rooflines = [self._roofline(step, stage, *pair) for stage, *pair in zip(self.stages, *times.values(), strict=True)]
+        rooflines = [
+            self._roofline(step, stage, *pair)
+            for stage, *pair in zip(self.stages, *times.values(), strict=True)
+        ]
         links, exchanges = zip(*(self._links(step, stage) for stage in self.stages), strict=True)
         sent = sends(message(self.tokens(step)[0]), self.layout)
         yield f"{step.name}_roofline_time", build.mul(passes, build.call("max", *rooflines))
-        yield f"{step.name}_link_time", build.add(build.mul(passes, build.call("max", *links)), sent)
+        yield (
+            f"{step.name}_link_time",
+            build.add(build.mul(passes, build.call("max", *links)), sent),
+        )
         yield f"{step.name}_exchange_time", build.mul(passes, build.call("max", *exchanges))
         together = [busy_time(*parts) for parts in zip(rooflines, links, exchanges, strict=True)]
-        yield f"{step.name}_busy_time", build.add(build.mul(passes, build.call("max", *together)), sent)
+        yield (
+            f"{step.name}_busy_time",
+            build.add(build.mul(passes, build.call("max", *together)), sent),
+        )
 
     def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Expr:
         """The time of a stage's FLOPs or bytes in one pass."""
         attention = Name(_of(stage, f"{step.name}_attention_flops")) if wide else ZERO
-        return work_time(kind, Name(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention)
+        return work_time(
+            kind, Name(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention
+        )
 
     def _passes(self, step: Step) -> Expr:
         return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
@@ -205,7 +316,9 @@ class Pipeline(Devices):
             for apart in (False, True):
                 own = self._in(stage, (row for row in rows if self.apart(row) == apart))
                 if own:
-                    terms[key[0] == "flops"].append(self.driven(step, total(own), key, alone, pooled=apart))
+                    terms[key[0] == "flops"].append(
+                        self.driven(step, total(own), key, alone, pooled=apart)
+                    )
         return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])
 
     def _roofline(self, step: Step, stage: Stage, compute: Expr, memory: Expr) -> Expr:
@@ -215,20 +328,32 @@ class Pipeline(Devices):
                 return build.call("max", compute, memory)
             case "no_overlap":
                 return build.add(compute, memory)
-        return build.add(ZERO, *(operator.roofline_time for operator in self._operators(step, stage)))
+        return build.add(
+            ZERO, *(operator.roofline_time for operator in self._operators(step, stage))
+        )
 
     def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
         work = partial(self.work, step)
-        yield from operators(self._in(stage, self.counted(step)), work, work, self.totals.assumptions)
+        yield from operators(
+            self._in(stage, self.counted(step)), work, work, self.totals.assumptions
+        )
 
     def _links(self, step: Step, stage: Stage) -> tuple[Expr, Expr]:
         """The time a pass spends on links inside a stage, and the part of it between experts."""
         layers = build.add(ZERO, *(count for _, count in stage.counts))
-        with_experts = {layer.symbol("n_layers") for layer in self.totals.architecture.layers if layer.feed_forward == "moe"}
-        expert_layers = build.add(ZERO, *(count for name, count in stage.counts if name in with_experts))
+        with_experts = {
+            layer.symbol("n_layers")
+            for layer in self.totals.architecture.layers
+            if layer.feed_forward == "moe"
+        }
+        expert_layers = build.add(
+            ZERO, *(count for name, count in stage.counts if name in with_experts)
+        )
         tokens, every = self.tokens(step)
         exchanged = exchange_time(self.layout, tokens, self.totals.has_experts, expert_layers)
-        return link_time(self.layout, tokens, every, self.totals.has_experts, layers, expert_layers), exchanged
+        return link_time(
+            self.layout, tokens, every, self.totals.has_experts, layers, expert_layers
+        ), exchanged
 
     def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount over all layers and passes, as if all stages were equal."""

@@ -66,24 +66,73 @@ class Step:
 
 
 STEPS = (
-    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),)),
+    Step(
+        "prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),)
+    ),
     Step("decode", (Segment("batch", "1", "context - 1"),)),
     Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),)),
-    Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1"))),
+    Step(
+        "mixed",
+        (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")),
+    ),
     Step(
         "loaded",
         (
-            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True, group="group_chunks"),
-            Segment("batch", "decoded_tokens", "loaded_context - 1", logits="all", spread=("prompt", "response_steps")),
+            Segment(
+                "concurrent_chunks",
+                "prefill_chunk",
+                "chunk_start",
+                "prompt",
+                rows="chunk_logit_rows",
+                shared=True,
+                group="group_chunks",
+            ),
+            Segment(
+                "batch",
+                "decoded_tokens",
+                "loaded_context - 1",
+                logits="all",
+                spread=("prompt", "response_steps"),
+            ),
         ),
     ),
     Step(
         "mixture",
         (
-            Segment("own_chunks", "own_chunk", "own_chunk_start", "prompt", rows="own_logit_rows", shared=True, group="group_own_chunks"),
-            Segment("long_chunks", "long_chunk", "long_chunk_start", "prompt", rows="long_logit_rows", shared=True, group="group_long_chunks"),
-            Segment("own_batch", "decoded_tokens", "loaded_context - 1", logits="all", spread=("prompt", "response_steps"), shared=True),
-            Segment("long_batch", "decoded_tokens", "long_context - 1", logits="all", spread=("long_prompt", "long_response_steps"), shared=True),
+            Segment(
+                "own_chunks",
+                "own_chunk",
+                "own_chunk_start",
+                "prompt",
+                rows="own_logit_rows",
+                shared=True,
+                group="group_own_chunks",
+            ),
+            Segment(
+                "long_chunks",
+                "long_chunk",
+                "long_chunk_start",
+                "prompt",
+                rows="long_logit_rows",
+                shared=True,
+                group="group_long_chunks",
+            ),
+            Segment(
+                "own_batch",
+                "decoded_tokens",
+                "loaded_context - 1",
+                logits="all",
+                spread=("prompt", "response_steps"),
+                shared=True,
+            ),
+            Segment(
+                "long_batch",
+                "decoded_tokens",
+                "long_context - 1",
+                logits="all",
+                spread=("long_prompt", "long_response_steps"),
+                shared=True,
+            ),
         ),
     ),
 )
@@ -119,10 +168,16 @@ CACHED_TOKENS = {
     None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
 }  # fmt: skip
 """Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
-WINDOW_KEEPS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+WINDOW_KEEPS = {
+    "window": "min(context, w)",
+    "chunk": "min(context, w + window_chunk)",
+    "full": "context",
+}
 """Tokens that a layer with a window, or of chunks, keeps, by counting choice."""
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
-EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
+EXPERTS_READ: dict[str, str] = next(
+    entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read"
+)
 """Experts per layer that the tokens of a decode step read, by counting choice."""
 DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves")
 """The drivers of rows of the operator table; each is a quantity of every step."""
@@ -139,10 +194,20 @@ def _causal(parts: dict[str, Expr], reach: str | None) -> Expr:
     end = build.add(parts["p"], parts["n"])
     if parts["n"] == ONE:
         return build.mul(parts["r"], over(ONE_QUERY[reach], {**parts, "x": end}))
-    return build.mul(parts["r"], build.sub(*(over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
+    return build.mul(
+        parts["r"],
+        build.sub(*(over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))),
+    )
 
 
-def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Expr:
+def driver(
+    step: Step,
+    per: str,
+    scope: DriverScope,
+    assumptions: Assumptions,
+    phase: str | None = None,
+    tokens: str = "",
+) -> Expr:
     """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
     that use experts, if they are not all of the step.
 
@@ -154,7 +219,11 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
     'min(n_experts, experts_per_token*decode_tokens)'
     """
     if isinstance(scope, ExpertPool):
-        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "decode_tokens": Name(tokens or f"{step.name}_tokens")}
+        parts = {
+            "n_experts": Name(scope.experts),
+            "experts_per_token": Name(scope.taken),
+            "decode_tokens": Name(tokens or f"{step.name}_tokens"),
+        }
         return over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
@@ -163,20 +232,45 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
 def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
     """The keys that a request at a random position in its response sees in a step, within a window or a chunk, for one new token."""
     steps = f"max({steps}, 1)"
-    begin, end = (over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
+    begin, end = (
+        over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}")
+    )
     return build.div(build.sub(end, begin), parse(steps))
 
 
-def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Expr:
-    parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
+def _segment(
+    segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions
+) -> Expr:
+    parts = {
+        "r": parse(segment.requests),
+        "n": parse(segment.new),
+        "p": parse(segment.past),
+        "z": parse(segment.rows),
+    }
     kind = reach.kind if reach else None
     if reach:
         parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
-    if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
-        cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
+    if (
+        segment.spread
+        and kind
+        and per in ("pairs", "span")
+        and assumptions["kv_growth"] == "growing"
+    ):
+        cached = (
+            per == "pairs" and assumptions["attention"] == "full"
+        )  # the rectangle over the cached tokens
         mean = _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
         return over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
     if per == "pairs":
-        return _causal(parts, kind) if assumptions["attention"] == "causal" else over(FULL_PAIRS[kind], parts)
-    plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}
+        return (
+            _causal(parts, kind)
+            if assumptions["attention"] == "causal"
+            else over(FULL_PAIRS[kind], parts)
+        )
+    plain = {
+        "tokens": "r*n",
+        "span": SPAN[kind],
+        "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]],
+        "state_moves": "2*r",
+    }
     return over(plain[per], parts)

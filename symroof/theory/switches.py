@@ -20,7 +20,9 @@ class Switch:
         return next(iter(self.values))
 
 
-SWITCHES: dict[str, Switch] = {entry.name: Switch(entry.name, entry.fields) for entry in section("switches")}
+SWITCHES: dict[str, Switch] = {
+    entry.name: Switch(entry.name, entry.fields) for entry in section("switches")
+}
 
 DETAIL: dict[str, dict[str, str]] = {entry.name: entry.fields for entry in section("detail")}
 """``detail`` sets four switches at once."""
@@ -81,4 +83,6 @@ def assume(**choices: str) -> Assumptions:
     >>> assume(detail="weights")["kv_traffic"], assume().defaulted("attention")
     ('off', True)
     """
-    return Assumptions(tuple((name, switch.default) for name, switch in SWITCHES.items())).replaced(**choices)
+    return Assumptions(tuple((name, switch.default) for name, switch in SWITCHES.items())).replaced(
+        **choices
+    )

@@ -64,7 +64,9 @@ class Symbol:
     @property
     def may_vanish(self) -> bool:
         """Whether it may be zero: by its declaration, or because its default is."""
-        return self.from_zero or (self.default is not None and parse_quantity(self.default).value == 0)
+        return self.from_zero or (
+            self.default is not None and parse_quantity(self.default).value == 0
+        )
 
 
 def default_latex(name: str) -> str:
@@ -120,7 +122,11 @@ def base_unit(written: str) -> tuple[str, str | None]:
     (('s', 'hour'), ('byte/s', None))
     """
     unit = parse_unit(written)
-    return (unit.text, None) if unit.size == 1 else (describe(unit.dimension) if unit.dimension else "", unit.text)
+    return (
+        (unit.text, None)
+        if unit.size == 1
+        else (describe(unit.dimension) if unit.dimension else "", unit.text)
+    )
 
 
 def exact_text(value: int | Fraction) -> str:
@@ -143,12 +149,18 @@ def exact_text(value: int | Fraction) -> str:
 
 INPUT_ENTRIES = tuple(section("inputs"))
 GROUPS: dict[str, tuple[Symbol, ...]] = {
-    part: tuple(declared_symbol(entry.name, entry.fields) for entry in entries) for part, entries in groupby(INPUT_ENTRIES, key=lambda entry: entry.part)
+    part: tuple(declared_symbol(entry.name, entry.fields) for entry in entries)
+    for part, entries in groupby(INPUT_ENTRIES, key=lambda entry: entry.part)
 }
 """The inputs by the part of the theory that declares them."""
 ARCHITECTURE, PARALLEL = GROUPS["architecture"], GROUPS["parallel"]
 INPUTS: dict[str, Symbol] = {symbol.name: symbol for group in GROUPS.values() for symbol in group}
-ALIASES: dict[str, str] = {alias: entry.name for name in ("inputs", "define") for entry in section(name) for alias in entry.fields.get("aliases", ())}
+ALIASES: dict[str, str] = {
+    alias: entry.name
+    for name in ("inputs", "define")
+    for entry in section(name)
+    for alias in entry.fields.get("aliases", ())
+}
 """Other names that are accepted on input, of inputs and of quantities."""
 NOUNS = frozenset(symbol.noun for symbol in INPUTS.values() if symbol.noun)
 """Words for counted things that are not units."""
@@ -156,7 +168,13 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
-TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_target", "price": "price_target", "fleet_price": "fleet_price_target"}
+TARGET_SYMBOLS = {
+    "ttft": "ttft_target",
+    "itl": "itl_target",
+    "cost": "cost_target",
+    "price": "price_target",
+    "fleet_price": "fleet_price_target",
+}
 """The input of each target, by the option that sets it."""
 
 
@@ -209,4 +227,10 @@ def slope_symbol(name: DerivativeName, quantity: Symbol, by: Symbol) -> Symbol:
     """
     unit = combine((quantity.dimension, 1), (by.dimension, -1))
     latex = rf"\frac{{\partial {quantity.latex}}}{{\partial {by.latex}}}"
-    return Symbol(name, latex, describe(unit) if unit else "", f"derivative of {quantity.name} by {by.name}", signed=True)
+    return Symbol(
+        name,
+        latex,
+        describe(unit) if unit else "",
+        f"derivative of {quantity.name} by {by.name}",
+        signed=True,
+    )

@@ -9,7 +9,19 @@ from symroof.formula.dimension import DimensionError, check_counts, dimension, t
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, DerivativeName, Expr, Name, Num, names, walk
+from symroof.formula.tree import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Compare,
+    DerivativeName,
+    Expr,
+    Name,
+    Num,
+    names,
+    walk,
+)
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, UNDECLARED_NAMES, ExpressionName, base_name, canonical
@@ -32,8 +44,16 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     """
     from symroof.theory.spellings import resolved  # reads LaTeX, which no value needs
 
-    if isinstance(expression, bool) or (getattr(expression, "is_Boolean", False) and expression in (True, False)):
-        raise InputError(Problem("expression", f"SymPy has evaluated it to {expression}, whatever the symbols are", hint=OF_FORMULAS))
+    if isinstance(expression, bool) or (
+        getattr(expression, "is_Boolean", False) and expression in (True, False)
+    ):
+        raise InputError(
+            Problem(
+                "expression",
+                f"SymPy has evaluated it to {expression}, whatever the symbols are",
+                hint=OF_FORMULAS,
+            )
+        )
     try:
         tree = with_units(resolved(from_sympy(expression)), own)
     except RecursionError:
@@ -63,7 +83,9 @@ def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Exp
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     def of(name: str) -> Dimension:
-        declared = own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
+        declared = (
+            own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
+        )
         return declared.dimension if declared else theory().dimension(name)
 
     return of
@@ -88,20 +110,35 @@ def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         name = symbol_name(thing)
         if not isinstance(name, str):
-            raise InputError(Problem("quantity", f"expected a name or a SymPy expression, not {type(thing).__name__}"))
+            raise InputError(
+                Problem(
+                    "quantity", f"expected a name or a SymPy expression, not {type(thing).__name__}"
+                )
+            )
         return name
     formula = ExpressionName.of(read_expression(thing, own=own))
     if formula.tree == ZERO and not _stands_still(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in _mentioned_names(formula.tree):
         if own.symbol(base_name(name)) is None:
-            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
+            raise InputError(
+                Problem(
+                    "expression",
+                    f"unknown name {name!r}",
+                    hint=nearest(name, own.known),
+                    source=shown(thing, 200),
+                )
+            )
     try:
         dimension(formula.tree, _dimensions(own))
-        check_counts(formula.tree, _dimensions(own), lambda name: name not in own and theory().is_share(name))
+        check_counts(
+            formula.tree, _dimensions(own), lambda name: name not in own and theory().is_share(name)
+        )
     except DimensionError as error:
         message, hint = split_hint(str(error))
-        raise InputError(Problem("expression", message, hint=hint, source=shown(thing, 200))) from None
+        raise InputError(
+            Problem("expression", message, hint=hint, source=shown(thing, 200))
+        ) from None
     return formula.tree.name if isinstance(formula.tree, Name) else formula
 
 
@@ -155,7 +192,10 @@ def _plain(part: Expr, own: Declarations) -> Expr:
         unit = dimension(part, _dimensions(own))
     except (DimensionError, UnknownName):
         return part
-    numbers = any(isinstance(node, Num) and not node.dimension and abs(node.value) not in (0, 1) for node in walk(part))
+    numbers = any(
+        isinstance(node, Num) and not node.dimension and abs(node.value) not in (0, 1)
+        for node in walk(part)
+    )
     return build.mul(Num(ONE.value, combine((unit, -1))), part) if unit and numbers else part
 
 
@@ -167,8 +207,17 @@ def _alike(parts: tuple[Expr, ...], own: Declarations) -> tuple[Expr, ...]:
         return parts
     if len(set(units)) == 1:
         return parts
-    whole = next((i for i, part in enumerate(parts) if names(part) and not any(isinstance(node, Num) for node in walk(part))), None)
-    leading = whole if whole is not None else next((i for i, part in enumerate(parts) if names(part)), 0)
+    whole = next(
+        (
+            i
+            for i, part in enumerate(parts)
+            if names(part) and not any(isinstance(node, Num) for node in walk(part))
+        ),
+        None,
+    )
+    leading = (
+        whole if whole is not None else next((i for i, part in enumerate(parts) if names(part)), 0)
+    )
     return tuple(_in(units[leading], unit, part) for unit, part in zip(units, parts, strict=True))
 
 
@@ -181,7 +230,14 @@ def _in(target: Dimension, own: Dimension, part: Expr) -> Expr:
     return part
 
 
-__all__ = ["is_sympy", "name_or_expression", "read_definition", "read_expression", "symbol_name", "with_units"]
+__all__ = [
+    "is_sympy",
+    "name_or_expression",
+    "read_definition",
+    "read_expression",
+    "symbol_name",
+    "with_units",
+]
 
 
 def known(name: Any, own: Declarations = NONE) -> str:
@@ -195,8 +251,14 @@ def known(name: Any, own: Declarations = NONE) -> str:
     """
     name = name_or_expression(name, own)
     printed = canonical(name)
-    if isinstance(printed, UNDECLARED_NAMES) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
+    if (
+        isinstance(printed, UNDECLARED_NAMES)
+        or printed in own
+        or base_name(printed) in {*QUANTITIES, *INPUTS}
+    ):
         return printed
     if own.threshold(printed):
-        raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))
+        raise InputError(
+            Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`")
+        )
     raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))

@@ -29,13 +29,31 @@ from symroof.theory.sparse_rows import CACHE_NAMES, CORE, attention_sources
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import INPUTS, STEP_INDEX, ExpressionName, Symbol, base_name, default_latex, slope_symbol
+from symroof.theory.symbols import (
+    INPUTS,
+    STEP_INDEX,
+    ExpressionName,
+    Symbol,
+    base_name,
+    default_latex,
+    slope_symbol,
+)
 from symroof.theory.theory_files import cited
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
 TIMES = frozenset(
-    f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "exchange_time", "busy_time", "overhead")
+    f"{step.name}_{part}"
+    for step in STEPS
+    for part in (
+        "compute_time",
+        "memory_time",
+        "roofline_time",
+        "link_time",
+        "exchange_time",
+        "busy_time",
+        "overhead",
+    )
 )
 """Parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
@@ -85,13 +103,20 @@ class Theory:
         """Where the formula of a name can be looked up: that of a cache where its kinds of attention are defined."""
         declared = self.own.quantity(name)
         if base_name(name) in CACHE_NAMES:
-            kinds = dict.fromkeys(source for layer in self.architecture.layers for source in attention_sources(layer))
+            kinds = dict.fromkeys(
+                source for layer in self.architecture.layers for source in attention_sources(layer)
+            )
             return "; ".join(map(cited, kinds)) or (declared.reference if declared else "")
         return declared.reference if declared else ""
 
     def _unnamed(self, formula: ExpressionName) -> Symbol:
         unit = dimension.dimension(formula.tree, self.dimension)
-        return Symbol(formula, latex(formula.tree, self.latex), describe(unit) if unit else "", "an expression")
+        return Symbol(
+            formula,
+            latex(formula.tree, self.latex),
+            describe(unit) if unit else "",
+            "an expression",
+        )
 
     def knows(self, name: str) -> bool:
         """Whether a name is an input or a quantity here; a dotted one must have an existing layer kind or operator."""
@@ -106,7 +131,9 @@ class Theory:
     @cached_property
     def mentioned_names(self) -> frozenset[str]:
         """Every name that occurs in a definition, dotted ones included."""
-        return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
+        return frozenset(self.definitions).union(
+            *(names(tree) for tree in self.definitions.values())
+        )
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
@@ -133,7 +160,12 @@ class Theory:
 
     def is_share(self, name: str) -> bool:
         """Whether a name is a plain ratio: a number without unit that is not a count."""
-        return name != STEP_INDEX.name and not isinstance(name, DerivativeName) and not self.symbol(name).unit and not self.symbol(name).counted
+        return (
+            name != STEP_INDEX.name
+            and not isinstance(name, DerivativeName)
+            and not self.symbol(name).unit
+            and not self.symbol(name).counted
+        )
 
     def definition(self, name: str) -> Expr | None:
         """The formula of a quantity, or of one operator's part of it; None if the name is an input."""
@@ -142,13 +174,21 @@ class Theory:
         if isinstance(name, DerivativeName):
             return self._slope(name)
         definition = self.definitions.get(name)
-        return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
+        return (
+            definition
+            if definition is not None or "." not in name
+            else self._part(*name.split(".", 1))
+        )
 
     def _slope(self, name: DerivativeName) -> Expr | None:
         """The derivative of a definition; None if the quantity has none, or is not a number."""
         definition = self.definition(name.quantity)
         with suppress(UndefinedValue):
-            return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
+            return (
+                None
+                if definition is None
+                else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
+            )
         return None
 
     def parts(self, step: str) -> tuple[str, ...]:
@@ -158,17 +198,27 @@ class Theory:
         ('linear', 'qkv', 'attention', 'attention_out', 'gate_up', 'down', 'lm_head')
         """
         operators = self.operators.get(step, ())
-        labels = (label for operator in operators for label in (operator.name, self.label(step, operator)))
+        labels = (
+            label for operator in operators for label in (operator.name, self.label(step, operator))
+        )
         return tuple(dict.fromkeys((*((LINEAR,) if operators else ()), *labels)))
 
     def label(self, step: str, operator: Operator) -> str:
         """The label of an operator of a step: its name, with the kind of layer if several kinds have it."""
-        return f"{operator.name}.{operator.layer}" if self._kinds_of[step, operator.name] > 1 else operator.name
+        return (
+            f"{operator.name}.{operator.layer}"
+            if self._kinds_of[step, operator.name] > 1
+            else operator.name
+        )
 
     @cached_property
     def _kinds_of(self) -> Counter[tuple[str, str]]:
         """How many kinds of layer have an operator, by step and name."""
-        return Counter((step, operator.name) for step, operators in self.operators.items() for operator in operators)
+        return Counter(
+            (step, operator.name)
+            for step, operators in self.operators.items()
+            for operator in operators
+        )
 
     @cached_property
     def _labelled(self) -> dict[tuple[str, str], list[Operator]]:
@@ -176,7 +226,11 @@ class Theory:
         labelled: dict[tuple[str, str], list[Operator]] = {}
         for step, operators in self.operators.items():
             for operator in operators:
-                for label in {operator.name, f"{operator.name}.{operator.layer}", *((LINEAR,) if operator.name != CORE else ())}:
+                for label in {
+                    operator.name,
+                    f"{operator.name}.{operator.layer}",
+                    *((LINEAR,) if operator.name != CORE else ()),
+                }:
                     labelled.setdefault((step, label), []).append(operator)
         return labelled
 
@@ -230,12 +284,18 @@ class Theory:
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of serving, which is meaningless if the case does not fit."""
         declared = self.own.quantity(base_name(name))
-        serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
+        serves = (
+            declared is not None
+            and declared.group != "device"
+            and any(unit == "s" for unit, _ in declared.dimension)
+        )
         if name in self.own:  # a user-defined time is one of serving if it uses built-in names
             serves = serves and any(inner not in self.own for inner in self.dependencies(name))
         return serves or any(base_name(inner) in TIMES for inner in self.dependencies(name))
 
-    def expand(self, tree: Expr, given: Mapping[str, Expr] | None = None, stops: Collection[str] = ()) -> Expr:
+    def expand(
+        self, tree: Expr, given: Mapping[str, Expr] | None = None, stops: Collection[str] = ()
+    ) -> Expr:
         """The formula over inputs: definitions are inlined, unless ``given`` has another formula or the name is a stop. At changed
         inputs that it depends on, such as a step at its own context, a stop differs from its name and is inlined too."""
 
@@ -258,12 +318,25 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
     escaped = kind.replace("_", r"\_")
     spelled, written = symbol.latex, rf"\mathrm{{{escaped}}}"
     indexed = spelled.endswith("}") and "_{" in spelled
-    latex = f"{spelled[:-1]}, {written}}}" if indexed else f"{spelled.replace('_', '_{', 1)}, {written}}}" if "_" in spelled else f"{spelled}_{{{written}}}"
-    return replace(symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}")
+    latex = (
+        f"{spelled[:-1]}, {written}}}"
+        if indexed
+        else f"{spelled.replace('_', '_{', 1)}, {written}}}"
+        if "_" in spelled
+        else f"{spelled}_{{{written}}}"
+    )
+    return replace(
+        symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}"
+    )
 
 
 @lru_cache(maxsize=256)
-def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None, layout: Layout = SINGLE, own: Declarations = NONE) -> Theory:
+def theory(
+    architecture: Architecture = GENERIC,
+    assumptions: Assumptions | None = None,
+    layout: Layout = SINGLE,
+    own: Declarations = NONE,
+) -> Theory:
     """The theory, built and checked once; defaulted and chosen switches are equivalent. ``own`` are user-defined names.
 
     >>> from symroof.formula.text import text
@@ -276,7 +349,11 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
     built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
     if not own:
         return built
-    chosen = {quantity.name: tree for quantity in own.quantities if (tree := _declared(quantity, built)) is not None}
+    chosen = {
+        quantity.name: tree
+        for quantity in own.quantities
+        if (tree := _declared(quantity, built)) is not None
+    }
     joined = replace(built, definitions={**built.definitions, **own.definitions, **chosen}, own=own)
     for name in (*own.definitions, *chosen):
         dimension.check(joined.definitions[name], joined.dimension(name), joined.dimension, name)
@@ -291,15 +368,25 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     built.definitions.update(table.definitions())
     built.definitions.update(on.definitions())
     built.operators.update((step.name, on.operators(step)) for step in STEPS)
-    absent: dict[str, Expr] = {name: ZERO for name in VANISHING if built.definitions[name] == ZERO} | layout.absent()
+    absent: dict[str, Expr] = {
+        name: ZERO for name in VANISHING if built.definitions[name] == ZERO
+    } | layout.absent()
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
-        absent |= {f"{step.name}_busy_time": built.definitions[f"{step.name}_busy_time"] for step in STEPS}
+        absent |= {
+            f"{step.name}_busy_time": built.definitions[f"{step.name}_busy_time"] for step in STEPS
+        }
     for quantity in QUANTITIES.values():
-        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.without_formula else None
+        declared = (
+            _declared(quantity, built)
+            if quantity.name not in built.definitions and quantity.name not in on.without_formula
+            else None
+        )
         if declared is not None:
-            built.definitions[quantity.name] = substitute(declared, {name: tree for name, tree in absent.items() if name != quantity.name})
+            built.definitions[quantity.name] = substitute(
+                declared, {name: tree for name, tree in absent.items() if name != quantity.name}
+            )
     for name, tree in built.definitions.items():
         if (name, tree) not in _CHECKED:  # the dimension of a name is the same in every theory
             dimension.check(tree, built.dimension(name), built.dimension, name)
@@ -324,4 +411,12 @@ def _declared(quantity: Quantity, built: Theory) -> Expr | None:
 def _per_operator(step: str, built: Theory) -> Expr:
     """The per-operator roofline: the sum of each operator's larger time."""
     labels = [built.label(step, operator) for operator in built.operators[step]]
-    return build.add(ZERO, *(build.call("max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))) for label in labels))
+    return build.add(
+        ZERO,
+        *(
+            build.call(
+                "max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))
+            )
+            for label in labels
+        ),
+    )

@@ -43,7 +43,11 @@ def section(name: str) -> Iterator[SectionEntry]:
     """
     for part in parts():
         entries = part.get(name, {})
-        for key, fields in entries.items() if isinstance(entries, Mapping) else ((entry["name"], entry) for entry in entries):
+        for key, fields in (
+            entries.items()
+            if isinstance(entries, Mapping)
+            else ((entry["name"], entry) for entry in entries)
+        ):
             yield SectionEntry(part["name"], key, fields)
 
 
@@ -61,7 +65,10 @@ def cited(source: str) -> str:
 @lru_cache(maxsize=1)
 def conditions() -> dict[str, tuple[str, str]]:
     """Conditions by name: what has to hold, and the message where it does not."""
-    return {entry.name: (entry.fields["holds"], entry.fields["otherwise"]) for entry in section("conditions")}
+    return {
+        entry.name: (entry.fields["holds"], entry.fields["otherwise"])
+        for entry in section("conditions")
+    }
 
 
 @lru_cache(maxsize=1)

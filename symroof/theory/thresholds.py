@@ -7,7 +7,10 @@ from typing import Any
 
 from symroof.theory.theory_files import cited, section
 
-SUBJECTS: dict[str, tuple[str, str]] = {entry.name: (entry.fields["title"], cited(entry.fields["source"])) for entry in section("subjects")}
+SUBJECTS: dict[str, tuple[str, str]] = {
+    entry.name: (entry.fields["title"], cited(entry.fields["source"]))
+    for entry in section("subjects")
+}
 """The heading of each group, and the reference of its thresholds that name none."""
 
 GROUPS = {group: heading for group, (heading, _) in SUBJECTS.items()}
@@ -75,7 +78,10 @@ def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
     group = fields["subject"]
     return Threshold(
         group,
-        **{key: fields[key] for key in ("name", "equation", "unknown", "kind", "means", "below", "above")},
+        **{
+            key: fields[key]
+            for key in ("name", "equation", "unknown", "kind", "means", "below", "above")
+        },
         needs=tuple(fields.get("needs", ())),
         when=tuple(fields.get("when", ())),
         reference=cited(fields.get("source", "")) or SUBJECTS[group][1],
@@ -83,7 +89,9 @@ def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
     )
 
 
-THRESHOLDS: dict[str, Threshold] = {entry.name: declared_threshold(entry.fields) for entry in section("thresholds")}
+THRESHOLDS: dict[str, Threshold] = {
+    entry.name: declared_threshold(entry.fields) for entry in section("thresholds")
+}
 
 FULL_MEMORY = THRESHOLDS["max_batch_memory"].equation
 """The equation at which the most loaded device is full."""

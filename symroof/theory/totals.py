@@ -27,7 +27,17 @@ from symroof.theory.operator_table import (
     total,
     width_of,
 )
-from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, WINDOW_KEEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
+from symroof.theory.steps import (
+    CACHED_TOKENS,
+    DRIVERS,
+    STEPS,
+    WINDOW_KEEPS,
+    AttentionReach,
+    DriverScope,
+    ExpertPool,
+    Step,
+    driver,
+)
 from symroof.theory.switches import Assumptions, assume
 
 COEFFICIENTS = {
@@ -47,7 +57,13 @@ COEFFICIENTS = {
 }
 """The readable coefficient of each (stream, driver)."""
 
-REACHED = {"window": "window", "chunk": "chunk", "top": "chosen", "compressed": "compressed", "top_compressed": "chosen"}
+REACHED = {
+    "window": "window",
+    "chunk": "chunk",
+    "top": "chosen",
+    "compressed": "compressed",
+    "top_compressed": "chosen",
+}
 """The word for what queries reach, where that tells groups of rows apart."""
 ALWAYS_READ = "fixed_weight_bytes"
 """The coefficient of the weights outside the experts, if there are any."""
@@ -99,20 +115,32 @@ class Totals:
         """The coefficient's name for each group of each phase. That of a prompt has a separate name if it differs."""
         tokens, prompt = self.groups("token"), self.groups("prompt")
         names = {key: self._name(key, tokens) for key in tokens}
-        of_prompt = {key: names[key] if tokens.get(key) == rows else _dotted(self._name(key, prompt), "prompt") for key, rows in prompt.items()}
+        of_prompt = {
+            key: names[key]
+            if tokens.get(key) == rows
+            else _dotted(self._name(key, prompt), "prompt")
+            for key, rows in prompt.items()
+        }
         return {"token": names, "prompt": of_prompt}
 
     def _name(self, key: Key, groups: dict[Key, list[PlacedRow]]) -> str:
         stream, per, _ = key
         alike = [other for other in groups if other[:2] == key[:2]]
-        name = ALWAYS_READ if key[:2] == ("weights", "once") and self.has_experts else COEFFICIENTS[stream, per]
+        name = (
+            ALWAYS_READ
+            if key[:2] == ("weights", "once") and self.has_experts
+            else COEFFICIENTS[stream, per]
+        )
         return f"{name}.{self._telling_label(key, alike, groups)}" if len(alike) > 1 else name
 
     def _telling_label(self, key: Key, alike: list[Key], groups: dict[Key, list[PlacedRow]]) -> str:
         """What tells a group from others of its stream and driver: its layer, what its queries reach, or both."""
 
         def label(other: Key, parts: tuple[bool, bool]) -> str:
-            words = (groups[other][0].layer or "all", REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any")
+            words = (
+                groups[other][0].layer or "all",
+                REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any",
+            )
             return "_".join(word for word, told in zip(words, parts, strict=True) if told)
 
         for parts in ((True, False), (False, True)):
@@ -151,12 +179,27 @@ class Totals:
         yield "params", parameters(held)
         tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
         gathered = [row for row in held if row.operator in tables]
-        yield "active_params", build.add(Name("params"), *(build.neg(part) for part in (idle_parameters(held), total(gathered)) if part != ZERO))
+        yield (
+            "active_params",
+            build.add(
+                Name("params"),
+                *(
+                    build.neg(part)
+                    for part in (idle_parameters(held), total(gathered))
+                    if part != ZERO
+                ),
+            ),
+        )
         if self.architecture.kept is not None:
             narrow = [row for row in held if row.width != KEPT_WIDTH]
             yield "quantized_params", parameters(narrow)
             yield "weight_bytes", _stored_bytes(narrow)
-            yield "layer_weight_bytes", parse(f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers")
+            yield (
+                "layer_weight_bytes",
+                parse(
+                    f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers"
+                ),
+            )
 
     def _coefficients(self) -> Iterator[tuple[str, Expr]]:
         for phase in ("token", "prompt"):
@@ -169,20 +212,32 @@ class Totals:
             if len(parts) > 1:
                 yield name, build.add(*parts)
         if self.has_experts:
-            counts = dict.fromkeys((row.layer, row.count) for row in self.placed if row.per == "experts_read" and row.stream == "weights")
+            counts = dict.fromkeys(
+                (row.layer, row.count)
+                for row in self.placed
+                if row.per == "experts_read" and row.stream == "weights"
+            )
             yield "expert_layers", build.add(*(count for _, count in counts))
             drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
             yield "weight_bytes_read", build.add(*drawn)
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def driver_name(self, step: Step, per: str, scope: DriverScope, phase: str | None = None) -> str:
+    def driver_name(
+        self, step: Step, per: str, scope: DriverScope, phase: str | None = None
+    ) -> str:
         """``prefill_pairs``, ``decode_span.local``, ``mixed_tokens.prompt``; the experts read by a decode step are
         ``experts_read``."""
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
         symbol = scope.experts if isinstance(scope, ExpertPool) else scope.symbol if scope else ""
-        label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, AttentionReach) else "")
-        within = scope.kind if isinstance(scope, AttentionReach) and scope.rate and "." in symbol else None
+        label = symbol.partition(".")[2] or (
+            scope.kind if isinstance(scope, AttentionReach) else ""
+        )
+        within = (
+            scope.kind
+            if isinstance(scope, AttentionReach) and scope.rate and "." in symbol
+            else None
+        )
         for part in (label, within, phase):
             name = _dotted(name, part) if part else name
         return name
@@ -191,7 +246,11 @@ class Totals:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
         coefficient: Expr = Name(self.coefficient_names[phase][key])
-        return coefficient if per == "once" else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
+        return (
+            coefficient
+            if per == "once"
+            else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
+        )
 
     def phases(self, step: Step) -> tuple[str, ...]:
         return tuple(dict.fromkeys(segment.phase for segment in step.segments))
@@ -211,7 +270,10 @@ class Totals:
     def _step(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Drivers, FLOPs and bytes of one step."""
         for per, scope, alone in self.drivers(step):
-            yield self.driver_name(step, per, scope, alone), driver(step, per, scope, self.assumptions, alone)
+            yield (
+                self.driver_name(step, per, scope, alone),
+                driver(step, per, scope, self.assumptions, alone),
+            )
         terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.parts(step):
             terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
@@ -220,24 +282,59 @@ class Totals:
 
     def drivers(self, step: Step) -> Iterator[tuple[str, DriverScope, str | None]]:
         """The drivers of a step (tokens, pairs, spans ...), each with its window or pool, and its phase if it is of one only."""
-        used: set[tuple[str, DriverScope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
-        used |= {(key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase) if key[1] != "once"}
+        used: set[tuple[str, DriverScope, str | None]] = {
+            (key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"
+        }
+        used |= {
+            (key[1], key[2], None)
+            for phase in self.phases(step)
+            for key in self.groups(phase)
+            if key[1] != "once"
+        }
         used |= {("tokens", None, None), ("logit_rows", None, None)}
         for per in DRIVERS:
-            yield from ((per, scope, alone) for scope, alone in sorted(((scope, alone) for driven, scope, alone in used if driven == per), key=_scope_order))
+            yield from (
+                (per, scope, alone)
+                for scope, alone in sorted(
+                    ((scope, alone) for driven, scope, alone in used if driven == per),
+                    key=_scope_order,
+                )
+            )
 
     # ------------------------------------------------------------------------------------------------ caches and sums
 
     def _routed(self) -> Iterator[tuple[str, Expr]]:
         """The routed experts' part of the coefficients per token."""
-        for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
-            yield name, total(row for row in self.placed if row.pooled and row.stream == stream and row.per == "tokens")
+        for stream, name in (
+            ("flops", "expert_flops_per_token"),
+            ("activations", "expert_activation_bytes_per_token"),
+        ):
+            yield (
+                name,
+                total(
+                    row
+                    for row in self.placed
+                    if row.pooled and row.stream == stream and row.per == "tokens"
+                ),
+            )
 
     def _resident(self) -> Iterator[tuple[str, Expr]]:
         """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
-            yield "kv_cache_bytes", build.add(*(resident(Name(self.coefficient_names["token"][key]), key[2], self.assumptions["window_cache"]) for key in keys))
+            yield (
+                "kv_cache_bytes",
+                build.add(
+                    *(
+                        resident(
+                            Name(self.coefficient_names["token"][key]),
+                            key[2],
+                            self.assumptions["window_cache"],
+                        )
+                        for key in keys
+                    )
+                ),
+            )
         if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
@@ -251,7 +348,11 @@ class Totals:
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
         yield "prefill_attention_flops", build.add(ZERO, *flops[True])
         yield "prefill_linear_flops", build.add(ZERO, *flops[False])
-        scores = [self._term(prefill, key, "prompt") for key in keys if key[:2] == ("activations", "pairs")]
+        scores = [
+            self._term(prefill, key, "prompt")
+            for key in keys
+            if key[:2] == ("activations", "pairs")
+        ]
         yield "score_traffic", build.add(ZERO, *scores)
 
 
@@ -261,7 +362,13 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
     own = sorted({row.width for row in narrow} - {WIDTH})
     if not own:
         return build.add(parse(f"quantized_params*{WIDTH}"), wide)
-    return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
+    return build.add(
+        *(
+            build.mul(parameters(c for c in narrow if c.width == width), Name(width))
+            for width in (*own, WIDTH)
+        ),
+        wide,
+    )
 
 
 def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = BATCH) -> Expr:
@@ -273,7 +380,13 @@ def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = 
 
 
 def _put(tree: Expr, reach: AttentionReach | None) -> Expr:
-    return substitute(tree, {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}) if reach else tree
+    return (
+        substitute(
+            tree, {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
+        )
+        if reach
+        else tree
+    )
 
 
 def _dotted(name: str, label: str) -> str:
@@ -282,16 +395,25 @@ def _dotted(name: str, label: str) -> str:
 
 def _scope_order(driven: tuple[DriverScope, str | None]) -> tuple[str, str]:
     scope, alone = driven
-    return "" if scope is None else scope.experts if isinstance(scope, ExpertPool) else scope.symbol, alone or ""
+    return "" if scope is None else scope.experts if isinstance(
+        scope, ExpertPool
+    ) else scope.symbol, alone or ""
 
 
 def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
     """The table of an architecture, ready to be summed."""
     table = placed_rows(architecture, assumptions, layout)
-    return Totals(architecture, assumptions, tuple(row for row in table if row.end != "tied"), tuple(row for row in table if row.end == "tied"))
+    return Totals(
+        architecture,
+        assumptions,
+        tuple(row for row in table if row.end != "tied"),
+        tuple(row for row in table if row.end == "tied"),
+    )
 
 
 def counting(architecture: Architecture) -> dict[str, Expr]:
     """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
     held = placed_parameters(architecture)
-    return dict(Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting())
+    return dict(
+        Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting()
+    )

@@ -52,7 +52,10 @@ def batch_limits(study: Study) -> list[BatchLimit]:
     """Limits of the batch: memory, the ITL target with and without prefills, the ridge."""
     limits = [solved(study, "max_batch_memory", "batch"), solved(study, "batch_to_ridge", "batch")]
     if "itl_target" in study.first.given:
-        limits += [solved(study, "max_batch_itl", "batch"), solved(study, "max_batch_sustained_itl", "batch")]
+        limits += [
+            solved(study, "max_batch_itl", "batch"),
+            solved(study, "max_batch_sustained_itl", "batch"),
+        ]
     return [limit for limit in limits if limit]
 
 
@@ -60,9 +63,19 @@ def chunk_limits(study: Study, slow: bool = False) -> list[BatchLimit]:
     """Limits of the chunk beside a full batch at its last step; ``slow`` at the slow end of what was measured."""
     late = _late(study)
     if slow:
-        ends = {name: value.setting for name, value in late.first.slow_end.given.items() if name in late.first.box}
-        late = with_values(late, **{name: setting.value for name, setting in ends.items() if isinstance(setting, Num)})
-    limits = [solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None, solved(late, "free_chunk", "chunk")]
+        ends = {
+            name: value.setting
+            for name, value in late.first.slow_end.given.items()
+            if name in late.first.box
+        }
+        late = with_values(
+            late,
+            **{name: setting.value for name, setting in ends.items() if isinstance(setting, Num)},
+        )
+    limits = [
+        solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None,
+        solved(late, "free_chunk", "chunk"),
+    ]
     return [limit for limit in limits if limit]
 
 
@@ -71,7 +84,9 @@ def _late(study: Study) -> Study:
     case = study.first.case
     values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
     if "prompt" in study.first.given:
-        values["chunk_past"] = Fraction(math.floor(case.value("prompt")))  # a range counts with the whole number below its middle
+        values["chunk_past"] = Fraction(
+            math.floor(case.value("prompt"))
+        )  # a range counts with the whole number below its middle
     return with_values(study, **values)
 
 

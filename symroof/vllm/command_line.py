@@ -19,7 +19,25 @@ NAME = "vllm line"
 MAX_LENGTH, MAX_WORDS, MAX_JSON = 8_192, 256, 2_048
 SHELL = re.compile(r"[;|&<>`]+|.*\$\(.*|.*`.*", re.DOTALL)
 VARIABLE = re.compile(r"\$[{\w]")
-WRAPPERS = frozenset(["sudo", "nohup", "exec", "time", "env", "uv", "uvx", "numactl", "srun", "docker", "podman", "nerdctl", "run", "nice", "taskset"])
+WRAPPERS = frozenset(
+    [
+        "sudo",
+        "nohup",
+        "exec",
+        "time",
+        "env",
+        "uv",
+        "uvx",
+        "numactl",
+        "srun",
+        "docker",
+        "podman",
+        "nerdctl",
+        "run",
+        "nice",
+        "taskset",
+    ]
+)
 """Programs that start another one, whose words follow theirs."""
 AUTO = "auto"
 """The longest request that fits: what vLLM takes ``auto`` and -1 for."""
@@ -104,14 +122,24 @@ def _words(source: str) -> list[LocatedText]:
         try:
             token = lexer.get_token()
         except ValueError as error:
-            raise InputError(Problem(NAME, f"cannot be split into words: {str(error).lower()}", 1, start + 1, source=source)) from None
+            raise InputError(
+                Problem(
+                    NAME,
+                    f"cannot be split into words: {str(error).lower()}",
+                    1,
+                    start + 1,
+                    source=source,
+                )
+            ) from None
         if token is None:
             return words
         while start < len(source) and source[start].isspace():
             start += 1
         words.append(LocatedText(token, start + 1))
         if len(words) > MAX_WORDS:
-            raise InputError(Problem(NAME, f"has more than {MAX_WORDS} words", 1, start + 1, source=source))
+            raise InputError(
+                Problem(NAME, f"has more than {MAX_WORDS} words", 1, start + 1, source=source)
+            )
 
 
 class _CommandParser:
@@ -134,16 +162,27 @@ class _CommandParser:
         if "config" in self.line.flags:
             self._config(self.line.flags["config"])
         if "model" not in self.line.flags and not self.problems:
-            self.problems.append(self.line.problem(1, "names no model", f"{' '.join(self.engine.program)} MODEL ..."))
+            self.problems.append(
+                self.line.problem(1, "names no model", f"{' '.join(self.engine.program)} MODEL ...")
+            )
         if self.problems:
             raise InputError(self.problems)
-        return ServeCommand(self.line.source, self.line.flags, tuple(self._once(self.others)), self.engine, tuple(self.before), tuple(dict.fromkeys(self.said)))
+        return ServeCommand(
+            self.line.source,
+            self.line.flags,
+            tuple(self._once(self.others)),
+            self.engine,
+            tuple(self.before),
+            tuple(dict.fromkeys(self.said)),
+        )
 
     def _inner_shell(self) -> None:
         """The line that a shell is given (``bash -c '...'``), in place of the shell and of what starts it."""
         for i in range(len(self.words) - 2):
             shell, option, inner = self.words[i : i + 3]
-            if re.fullmatch(r"(/\S*/)?(ba|z)?sh", shell.text) and re.fullmatch(r"-\w*c", option.text):
+            if re.fullmatch(r"(/\S*/)?(ba|z)?sh", shell.text) and re.fullmatch(
+                r"-\w*c", option.text
+            ):
                 self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
                 return
 
@@ -155,7 +194,13 @@ class _CommandParser:
             elif "model" not in self.line.flags:
                 self._note(FlagValue("model", self._known(word, "model"), word.text, word.column))
             else:
-                self.problems.append(self.line.problem(word.column, f"{word.text[:40]!r} belongs to no flag", "a flag begins with --"))
+                self.problems.append(
+                    self.line.problem(
+                        word.column,
+                        f"{word.text[:40]!r} belongs to no flag",
+                        "a flag begins with --",
+                    )
+                )
 
     def _shell(self) -> None:
         """Reject shell syntax; a variable is only one where its value matters."""
@@ -174,7 +219,11 @@ class _CommandParser:
         return 2 if len(self.words) > 1 and re.fullmatch(r"[&\d]?>>?", self.words[-2].text) else 0
 
     def _no_shell(self, word: LocatedText) -> Problem:
-        return self.line.problem(word.column, f"{word.text[:40]!r} is shell syntax, and no shell runs here", "write the value itself")
+        return self.line.problem(
+            word.column,
+            f"{word.text[:40]!r} is shell syntax, and no shell runs here",
+            "write the value itself",
+        )
 
     def _known(self, word: LocatedText, name: str) -> str:
         """The text of a value that matters."""
@@ -197,7 +246,10 @@ class _CommandParser:
         known = " or ".join(" ".join(engine.program) for engine in self.engines)
         column = self.words[0].column if self.words else 1
         others = [engine for engine in ENGINES if engine not in self.engines]
-        elsewhere = any(_CommandParser(self.line.source, self.words[:], (engine,))._begins(0) for engine in others)
+        elsewhere = any(
+            _CommandParser(self.line.source, self.words[:], (engine,))._begins(0)
+            for engine in others
+        )
         hint = "`symroof server` reads this one" if elsewhere else f"{known} MODEL ..."
         raise InputError(self.line.problem(column, f"does not begin with {known}", hint))
 
@@ -212,14 +264,20 @@ class _CommandParser:
         imaged = engine_of_image(words[0]) if skipped and words else None
         if imaged is None or imaged not in self.engines:
             return None
-        inner = self._begins(skipped + 1) if len(words) > 1 and not words[1].startswith("-") else None
+        inner = (
+            self._begins(skipped + 1) if len(words) > 1 and not words[1].startswith("-") else None
+        )
         return (inner[0], inner[1] + 1) if inner else (imaged, 1)
 
     def _flag(self, word: LocatedText) -> None:
         spelled, equals, value = word.text.partition("=")
         head, dot, tail = spelled.lstrip("-").partition(".")
         written = f"{head.replace('_', '-')}{dot}{tail}"
-        off = written.startswith("no-") and self.engine.spellings.get(written[3:], written[3:]) in self.engine.spellings.values()
+        off = (
+            written.startswith("no-")
+            and self.engine.spellings.get(written[3:], written[3:])
+            in self.engine.spellings.values()
+        )
         name = self._full_name(written.removeprefix("no-") if off else written, spelled, word)
         base, _, key = name.partition(".")
         known = base in self.engine.spellings.values()
@@ -228,12 +286,26 @@ class _CommandParser:
             return
         flag = self.engine.flag(base)
         if flag.kind == SWITCH:
-            given = value if equals else self.words.pop(0).text if self.words and self.words[0].text.lower() in ("true", "false") else "true"
-            self._note(FlagValue(name, not off if given.lower() == "true" else off, word.text, word.column))
+            given = (
+                value
+                if equals
+                else self.words.pop(0).text
+                if self.words and self.words[0].text.lower() in ("true", "false")
+                else "true"
+            )
+            self._note(
+                FlagValue(name, not off if given.lower() == "true" else off, word.text, word.column)
+            )
             return
         if not equals:
-            if not self.words or (self.words[0].text.startswith("-") and len(self.words[0].text) > 1 and not re.fullmatch(r"-\d+", self.words[0].text)):
-                self.problems.append(self.line.problem(word.column, "has no value", path=f"--{name}"))
+            if not self.words or (
+                self.words[0].text.startswith("-")
+                and len(self.words[0].text) > 1
+                and not re.fullmatch(r"-\d+", self.words[0].text)
+            ):
+                self.problems.append(
+                    self.line.problem(word.column, "has no value", path=f"--{name}")
+                )
                 return
             following = self.words.pop(0)
             value, word = following.text, LocatedText(following.text, following.column)
@@ -242,10 +314,14 @@ class _CommandParser:
     def _value(self, name: str, flag: Flag, value: str, column: int, key: bool = False) -> None:
         if VARIABLE.search(self._known(LocatedText(value, column), name)):
             return
-        if flag.kind == JSON and not key and not value.startswith('{"'):  # without quotes around it a shell, and shlex, drop those inside
+        if (
+            flag.kind == JSON and not key and not value.startswith('{"')
+        ):  # without quotes around it a shell, and shlex, drop those inside
             value = next(iter(self.line.source[column - 1 :].split(" ")), value)
         try:
-            self._note(FlagValue(name, value if key else READERS[flag.kind](flag, value), value, column))
+            self._note(
+                FlagValue(name, value if key else READERS[flag.kind](flag, value), value, column)
+            )
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
             self.problems.append(self.line.problem(column, message, hint, f"--{name}"))
@@ -256,13 +332,25 @@ class _CommandParser:
         spellings = self.engine.spellings
         if base in spellings:
             return f"{spellings[base]}{dot}{key}"
-        if not self.engine.abbreviates or not spelled.startswith("--") or base in OTHERS_OF_VLLM.split():
+        if (
+            not self.engine.abbreviates
+            or not spelled.startswith("--")
+            or base in OTHERS_OF_VLLM.split()
+        ):
             return written
         begun = sorted({name for other, name in spellings.items() if other.startswith(base)})
-        others = [other for other in OTHERS_OF_VLLM.split() if other.startswith(base)] if self.engine is VLLM else []
+        others = (
+            [other for other in OTHERS_OF_VLLM.split() if other.startswith(base)]
+            if self.engine is VLLM
+            else []
+        )
         if len(begun) + len(others) > 1 and begun:
             flags = ", ".join(f"--{name}" for name in (*begun, *others)[:4])
-            self.problems.append(self.line.problem(word.column, "is the beginning of several flags", flags, f"--{base}"))
+            self.problems.append(
+                self.line.problem(
+                    word.column, "is the beginning of several flags", flags, f"--{base}"
+                )
+            )
         return f"{begun[0]}{dot}{key}" if len(begun) == 1 and not others else written
 
     def _config(self, file: FlagValue) -> None:
@@ -271,10 +359,16 @@ class _CommandParser:
             data = load(file.value).data
         except InputError as error:
             hint = "where the file is not at hand, leave the flag out: what it sets is then the engine's default"
-            self.problems += [replace(problem, hint=problem.hint or hint) for problem in error.problems]
+            self.problems += [
+                replace(problem, hint=problem.hint or hint) for problem in error.problems
+            ]
             return
         if not isinstance(data, dict):
-            self.problems.append(self.line.problem(file.column, "expected a file of flags and their values", path="--config"))
+            self.problems.append(
+                self.line.problem(
+                    file.column, "expected a file of flags and their values", path="--config"
+                )
+            )
             return
         own = dict(self.line.flags)
         for key, value in _of_file(data, self.engine):
@@ -282,7 +376,10 @@ class _CommandParser:
             if name in own or name == "config":
                 continue
             if name not in self.engine.spellings.values():
-                self.others += [LocatedText(f"--{key[:60]}", file.column), *([] if value is True else [LocatedText(_text(value)[:60], file.column)])]
+                self.others += [
+                    LocatedText(f"--{key[:60]}", file.column),
+                    *([] if value is True else [LocatedText(_text(value)[:60], file.column)]),
+                ]
             elif self.engine.flag(name).kind == SWITCH:
                 self._note(FlagValue(name, value is True, str(value), file.column))
             else:
@@ -309,7 +406,9 @@ class _CommandParser:
 
     def _note(self, written: FlagValue) -> None:
         if written.name in self.line.flags:
-            self.said.append(f"--{written.name} is given more than once: the last one counts, {written.text[:60]}")
+            self.said.append(
+                f"--{written.name} is given more than once: the last one counts, {written.text[:60]}"
+            )
         self.line.flags[written.name] = written
 
 
@@ -326,7 +425,11 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
         return list(data.items())
     cache = data.get("kv_cache_config")
     inner = {"dtype": "kv-cache-dtype", "free_gpu_memory_fraction": "free-memory-share"}
-    held = [(inner.get(key, f"kv_cache_config.{key}"), value) for key, value in cache.items()] if isinstance(cache, dict) else []
+    held = (
+        [(inner.get(key, f"kv_cache_config.{key}"), value) for key, value in cache.items()]
+        if isinstance(cache, dict)
+        else []
+    )
     return [*((key, value) for key, value in data.items() if key != "kv_cache_config"), *held]
 
 
@@ -336,7 +439,9 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
 def _count(flag: Flag, text: str) -> int | str:
     if flag.name == "max-model-len" and text.lower() in (AUTO, "-1", "0"):
         return AUTO
-    if flag.name == "max-num-batched-tokens" and text == "-1":  # SGLang: prompts are not cut into chunks
+    if (
+        flag.name == "max-num-batched-tokens" and text == "-1"
+    ):  # SGLang: prompts are not cut into chunks
         return 0
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
@@ -368,8 +473,16 @@ def _json(flag: Flag, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ValueError('is not a JSON object, such as \'{"model": "...", "num_speculative_tokens": 4}\'')
+        raise ValueError(
+            'is not a JSON object, such as \'{"model": "...", "num_speculative_tokens": 4}\''
+        )
     return value
 
 
-READERS: dict[str, Callable[[Flag, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda flag, text: text}
+READERS: dict[str, Callable[[Flag, str], Any]] = {
+    COUNT: _count,
+    SHARE: _share,
+    CHOICE: _choice,
+    JSON: _json,
+    "text": lambda flag, text: text,
+}

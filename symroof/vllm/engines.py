@@ -49,11 +49,20 @@ class Engine:
     def spelled(self, name: str) -> str:
         """A flag as the engine's own lines spell it, with dashes; empty where it has none."""
         written = self.printed.get(name, name)
-        return written and (f"--{written}" if len(written) > 3 or not self.printed else f"-{written}")
+        return written and (
+            f"--{written}" if len(written) > 3 or not self.printed else f"-{written}"
+        )
 
 
 PYTHON = r"(\S*/)?python3?(\.\d+)? -m "
-SGLANG_CACHES = (("auto", ""), ("fp8_e5m2", "fp8"), ("fp8_e4m3", "fp8"), ("bf16", "bf16"), ("bfloat16", "bf16"), ("fp4_e2m1", "fp4"))
+SGLANG_CACHES = (
+    ("auto", ""),
+    ("fp8_e5m2", "fp8"),
+    ("fp8_e4m3", "fp8"),
+    ("bf16", "bf16"),
+    ("bfloat16", "bf16"),
+    ("fp4_e2m1", "fp4"),
+)
 GGML_CACHES = (
     ("f32", "fp32"),
     ("f16", "fp16"),
@@ -179,4 +188,8 @@ trust-request-chat-template use-tqdm-on-load uvicorn-log-level video-pruning-rat
 def engine_of_image(word: str) -> Engine | None:
     """The engine of a container image, by its name."""
     last = word.rpartition("/")[2].partition(":")[0].partition("@")[0]
-    return next((engine for engine in ENGINES if re.fullmatch(engine.image, last)), None) if "/" in word else None
+    return (
+        next((engine for engine in ENGINES if re.fullmatch(engine.image, last)), None)
+        if "/" in word
+        else None
+    )

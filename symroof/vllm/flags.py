@@ -44,7 +44,14 @@ class FlagNote:
     defaulted: bool = False
 
 
-DTYPES = (("auto", ""), ("half", "fp16"), ("float16", "fp16"), ("bfloat16", "bf16"), ("float", "fp32"), ("float32", "fp32"))
+DTYPES = (
+    ("auto", ""),
+    ("half", "fp16"),
+    ("float16", "fp16"),
+    ("bfloat16", "bf16"),
+    ("float", "fp32"),
+    ("float32", "fp32"),
+)
 CACHES = (
     ("auto", ""), ("float16", "fp16"), ("bfloat16", "bf16"), ("fp8", "fp8"), ("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8_inc", "fp8"),
     ("fp8_per_token_head", "fp8"), ("int8_per_token_head", "int8"), ("int4_per_token_head", "int4"), ("nvfp4", "fp4"),
@@ -67,19 +74,42 @@ FLAGS: dict[str, Flag] = {
             "data-parallel ranks with their own requests: replicas of a dense model, DP attention groups of a model with experts",
             ("dp",),
         ),
-        Flag("enable-expert-parallel", SWITCH, "expert parallelism: whole experts are spread over tp times dp devices", ("ep",)),
+        Flag(
+            "enable-expert-parallel",
+            SWITCH,
+            "expert parallelism: whole experts are spread over tp times dp devices",
+            ("ep",),
+        ),
         Flag("max-num-seqs", COUNT, "maximum requests per step"),
-        Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest"),
+        Flag(
+            "max-num-batched-tokens",
+            COUNT,
+            "token budget of one step: decode tokens first, a chunk of a prompt with the rest",
+        ),
         Flag("max-model-len", COUNT, "maximum length of a request, prompt and output together"),
         Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES),
         Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES),
         Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS),
         Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes"),
         Flag("block-size", COUNT, "tokens per KV-cache block"),
-        Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
-        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks during decode steps"),
-        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", ("sc",)),
-        Flag("disable-hybrid-kv-cache-manager", SWITCH, "one kind of cache block: layers with a window keep the whole context"),
+        Flag(
+            "enable-prefix-caching",
+            SWITCH,
+            "prefix caching: prompts with a common prefix share its cache",
+        ),
+        Flag(
+            "enable-chunked-prefill",
+            SWITCH,
+            "chunked prefill: prompts are prefilled in chunks during decode steps",
+        ),
+        Flag(
+            "speculative-config", JSON, "speculative decoding: drafted tokens are verified", ("sc",)
+        ),
+        Flag(
+            "disable-hybrid-kv-cache-manager",
+            SWITCH,
+            "one kind of cache block: layers with a window keep the whole context",
+        ),
         Flag("config", TEXT, "a file with more flags; those of the line are stronger"),
     )
 }

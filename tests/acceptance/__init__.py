@@ -56,7 +56,9 @@ def held(text):
     >>> held("66.51 ms")
     (Fraction(6651, 100000), Fraction(1, 200000))
     """
-    digits, decimals, power, unit = re.fullmatch(r"(-?[\d,]+(?:\.(\d+))?)(?:e(-?\d+))?\s*(\S*)", text).groups()
+    digits, decimals, power, unit = re.fullmatch(
+        r"(-?[\d,]+(?:\.(\d+))?)(?:e(-?\d+))?\s*(\S*)", text
+    ).groups()
     size = Fraction(UNITS[unit]) * Fraction(10) ** int(power or 0)
     return Fraction(digits.replace(",", "")) * size, size / 10 ** len(decimals or "") / 2
 
@@ -64,7 +66,9 @@ def held(text):
 def agree(result, expected, what=""):
     if isinstance(expected, str) and re.search(r"\d", expected):
         value, half = held(expected)
-        assert abs(Fraction(result) - value) <= half, f"{what}: got {float(result):.8g}, expected {expected} ({float(value):.8g} within {float(half):.2g})"
+        assert abs(Fraction(result) - value) <= half, (
+            f"{what}: got {float(result):.8g}, expected {expected} ({float(value):.8g} within {float(half):.2g})"
+        )
     else:
         assert result == expected, f"{what}: got {result}, expected {expected}"
 

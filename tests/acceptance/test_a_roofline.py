@@ -64,10 +64,28 @@ REGIME = [
 ]  # fmt: skip
 
 HIERARCHY = [
-    row("shared memory bandwidth 132*128 B*1.755 GHz", "sram_bandwidth", "29.65 TB/s", multiprocessors=132, clock="1.755 GHz"),
+    row(
+        "shared memory bandwidth 132*128 B*1.755 GHz",
+        "sram_bandwidth",
+        "29.65 TB/s",
+        multiprocessors=132,
+        clock="1.755 GHz",
+    ),
     row("ridge against shared memory", "sram_ridge", "33", hardware="h100-sxm", clock="1.755 GHz"),
-    row("shared memory and L1: 132*256 KiB", "sram_capacity", "33 MiB", multiprocessors=132, sram_per_multiprocessor="256 KiB"),
-    row("the same in decimal: the essay's 33 MB is MiB", "sram_capacity", "34.6 MB", multiprocessors=132, sram_per_multiprocessor="256 KiB"),
+    row(
+        "shared memory and L1: 132*256 KiB",
+        "sram_capacity",
+        "33 MiB",
+        multiprocessors=132,
+        sram_per_multiprocessor="256 KiB",
+    ),
+    row(
+        "the same in decimal: the essay's 33 MB is MiB",
+        "sram_capacity",
+        "34.6 MB",
+        multiprocessors=132,
+        sram_per_multiprocessor="256 KiB",
+    ),
     row("50 MB of L2 hold the cache of", "l2_tokens", 381, l2_capacity="50 MB", **B8),
     row("one layer's weights of the 8B", "layer_weight_bytes", "436 MB", model="llama-3-8b"),
 ]
@@ -78,14 +96,63 @@ PRECISION = [
     row("BF16", "peak_flops", "989.4 TFLOP/s", weights="bf16", activations="bf16", **H100),
     row("FP8", "peak_flops", "1978.9 TFLOP/s", weights="fp8", activations="fp8", **H100),
     row("INT8", "peak_flops", "1978.9 TFLOP/s", weights="int8", activations="int8", **H100),
-    row("W4A16 computes at FP16", "peak_flops", "989.4 TFLOP/s", weights="int4", activations="fp16", **H100),
-    row("W8A16 computes at FP16", "peak_flops", "989.4 TFLOP/s", weights="int8", activations="fp16", **H100),
-    row("three independent widths: weights", "weight_bytes_per_param", Fraction(1, 2), weights="int4", kv="fp8", activations="fp16"),
-    row("three independent widths: cache", "kv_bytes_per_element", 1, weights="int4", kv="fp8", activations="fp16"),
-    row("three independent widths: activations", "act_bytes_per_element", 2, weights="int4", kv="fp8", activations="fp16"),
+    row(
+        "W4A16 computes at FP16",
+        "peak_flops",
+        "989.4 TFLOP/s",
+        weights="int4",
+        activations="fp16",
+        **H100,
+    ),
+    row(
+        "W8A16 computes at FP16",
+        "peak_flops",
+        "989.4 TFLOP/s",
+        weights="int8",
+        activations="fp16",
+        **H100,
+    ),
+    row(
+        "three independent widths: weights",
+        "weight_bytes_per_param",
+        Fraction(1, 2),
+        weights="int4",
+        kv="fp8",
+        activations="fp16",
+    ),
+    row(
+        "three independent widths: cache",
+        "kv_bytes_per_element",
+        1,
+        weights="int4",
+        kv="fp8",
+        activations="fp16",
+    ),
+    row(
+        "three independent widths: activations",
+        "act_bytes_per_element",
+        2,
+        weights="int4",
+        kv="fp8",
+        activations="fp16",
+    ),
     # bits/8 + scale_bits/(8*group): 4/8 + 16/(8*128) = 0.515625; 4/8 + 16/(8*32) = 0.5625
-    row("4 bits, a 16-bit scale for 128 weights", "quantized_bytes_per_param", Fraction(33, 64), weight_bits="4 bit", scale_bits="16 bit", scale_group=128),
-    row("4 bits, a 16-bit scale for 32 weights", "quantized_bytes_per_param", Fraction(9, 16), weight_bits="4 bit", scale_bits="16 bit", scale_group=32),
+    row(
+        "4 bits, a 16-bit scale for 128 weights",
+        "quantized_bytes_per_param",
+        Fraction(33, 64),
+        weight_bits="4 bit",
+        scale_bits="16 bit",
+        scale_group=128,
+    ),
+    row(
+        "4 bits, a 16-bit scale for 32 weights",
+        "quantized_bytes_per_param",
+        Fraction(9, 16),
+        weight_bits="4 bit",
+        scale_bits="16 bit",
+        scale_group=32,
+    ),
     row("without scales", "quantized_bytes_per_param", Fraction(1, 2), weight_bits="4 bit"),
 ]
 
@@ -107,11 +174,17 @@ def test_first_order_intensity_is_the_limit_of_no_activations():
     formula = Study().derive("gemm_intensity").expanded
     by_name = {str(symbol): symbol for symbol in formula.free_symbols}
     assert len(by_name) == 5, by_name
-    result = {name: next(symbol for key, symbol in by_name.items() if key in spellings) for name, spellings in SPELLED.items()}
+    result = {
+        name: next(symbol for key, symbol in by_name.items() if key in spellings)
+        for name, spellings in SPELLED.items()
+    }
     first_order = formula.subs(result["b_a"], 0)
     assert sympy.simplify(first_order - 2 * result["m"] / result["b_w"]) == 0
     square = formula.subs({result["n"]: result["k"], result["b_a"]: result["b_w"]})
-    assert sympy.simplify(sympy.limit(square, result["m"], sympy.oo) - result["k"] / result["b_w"]) == 0
+    assert (
+        sympy.simplify(sympy.limit(square, result["m"], sympy.oo) - result["k"] / result["b_w"])
+        == 0
+    )
 
 
 SPELLED = {
@@ -152,5 +225,11 @@ def test_unknown_precision_is_refused():
 def test_regime_uses_the_rounded_peak():
     """989 and 989.4 TFLOP/s give the same regimes: both ridges lie between 295 and 296."""
     for device in (H100, H100_989):
-        assert Study(params=70 * 10**9, batch=295, assume=WEIGHTS, **device).exact("decode_bound") == "memory"
-        assert Study(params=70 * 10**9, batch=296, assume=WEIGHTS, **device).exact("decode_bound") == "compute"
+        assert (
+            Study(params=70 * 10**9, batch=295, assume=WEIGHTS, **device).exact("decode_bound")
+            == "memory"
+        )
+        assert (
+            Study(params=70 * 10**9, batch=296, assume=WEIGHTS, **device).exact("decode_bound")
+            == "compute"
+        )

@@ -24,8 +24,22 @@ FIRST_ORDER = [
     row("the same at MFU 0.5", "prefill_time", "1.16 s", **ESSAY, mfu=0.5),
     row("the same at MFU 0.7", "prefill_time", "0.83 s", **ESSAY, mfu=0.7),
     row("70B, 4096 tokens: rate", "prefill_throughput", "7,067 tok/s", **ESSAY),
-    row("8B, 2048 tokens, MFU 0.5", "prefill_time", "66.51 ms", **B8, **H100_989, prompt=2048, mfu=0.5, assume=WEIGHTS),
-    row("13x above the ridge", lambda s: s.exact("prefill_intensity") / s.exact("ridge_point"), "13.9", **ESSAY),
+    row(
+        "8B, 2048 tokens, MFU 0.5",
+        "prefill_time",
+        "66.51 ms",
+        **B8,
+        **H100_989,
+        prompt=2048,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
+    row(
+        "13x above the ridge",
+        lambda s: s.exact("prefill_intensity") / s.exact("ridge_point"),
+        "13.9",
+        **ESSAY,
+    ),
 ]
 
 NOMINAL_ATTENTION = {**B70, **H100, "assume": ATTENTION}
@@ -58,14 +72,46 @@ SHORT = [
     row("widget: weight read", "prefill_memory_time", "4.776 ms", **WIDGET),
     row("widget: tensor cores", "prefill_compute_time", "0.0971 ms", **WIDGET),
     row("widget: utilisation", "prefill_mfu", "2.03 %", **WIDGET),
-    row("widget: utilisation is S*2/(b_w R)", "prefill_mfu", Fraction(6 * 2, 2) / (Fraction(989_000) / 3350), **WIDGET),
+    row(
+        "widget: utilisation is S*2/(b_w R)",
+        "prefill_mfu",
+        Fraction(6 * 2, 2) / (Fraction(989_000) / 3350),
+        **WIDGET,
+    ),
     row("widget: input rate", "prefill_throughput", "1,256 tok/s", **WIDGET),
     row("widget: output rate", "user_rate", "209 tok/s", **WIDGET),
-    row("256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS),
-    row("256 tokens: under the ridge", "prefill_bound", "memory", **B70, **H100, prompt=256, assume=WEIGHTS),
+    row(
+        "256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS
+    ),
+    row(
+        "256 tokens: under the ridge",
+        "prefill_bound",
+        "memory",
+        **B70,
+        **H100,
+        prompt=256,
+        assume=WEIGHTS,
+    ),
     row("7 tokens: memory", "prefill_bound", "memory", **B8, **H100, prompt=7, assume=WEIGHTS),
-    row("50 tokens, 8B: the memory roof", "ttft", "4.79 ms", **B8, **H100_989, prompt=50, mfu=0.5, assume=WEIGHTS),
-    row("50 tokens, 8B: the tutorial's tool has no memory roof", "ttft", "1.63 ms", preset="tutorial-mlsysim", model="llama-3-8b", **H100, prompt=50),
+    row(
+        "50 tokens, 8B: the memory roof",
+        "ttft",
+        "4.79 ms",
+        **B8,
+        **H100_989,
+        prompt=50,
+        mfu=0.5,
+        assume=WEIGHTS,
+    ),
+    row(
+        "50 tokens, 8B: the tutorial's tool has no memory roof",
+        "ttft",
+        "1.63 ms",
+        preset="tutorial-mlsysim",
+        model="llama-3-8b",
+        **H100,
+        prompt=50,
+    ),
 ]
 
 TTFT_70B = {**B70, **H100_989, "mfu": 0.5, "assume": WEIGHTS}
@@ -107,24 +153,41 @@ def test_widget_is_memory_bound():
 
 def test_head_at_every_position():
     """Unused logits (the third source's "throw away"): +7.5 % of 2*P_mm*S, 7.2 % of the exact total, 8B at 2048 tokens."""
-    last, every = (Study(**EXACT_8B, assume={"logits": rows}).exact("prefill_flops") for rows in ("last", "all"))
+    last, every = (
+        Study(**EXACT_8B, assume={"logits": rows}).exact("prefill_flops")
+        for rows in ("last", "all")
+    )
     assert every - last == 2047 * 2 * HEAD_8B
     agree((every - last) / (2 * LAYERS_8B * 2048), "7.5 %")
     agree((every - last) / last, "7.2 %")
 
 
 # One head of 128 at 4096 tokens, keys and values of its own; full square; read off the operator table
-HEAD = {"n_layers": 1, "d_model": 128, "n_heads": 1, "n_kv_heads": 1, "head_dim": 128, "d_ff": 512, "vocab_size": 1000, "prompt": 4096}
+HEAD = {
+    "n_layers": 1,
+    "d_model": 128,
+    "n_heads": 1,
+    "n_kv_heads": 1,
+    "head_dim": 128,
+    "d_ff": 512,
+    "vocab_size": 1000,
+    "prompt": 4096,
+}
 
 
 def attention_intensity(prompt, fusion):
     study = Study(**{**HEAD, "prompt": prompt}, assume={"attention": "full", "fusion": fusion})
     case = study.first.case
-    core = next(operator for operator in case.theory.operators["prefill"] if operator.name == "attention")
+    core = next(
+        operator for operator in case.theory.operators["prefill"] if operator.name == "attention"
+    )
     return Fraction(case.evaluate(core.flops)) / Fraction(case.evaluate(core.bytes))
 
 
-@pytest.mark.parametrize(("prompt", "fusion", "expected"), [(4096, "unfused", "62.1"), (4096, "flash", 2048), (10**9, "unfused", "64.0")])
+@pytest.mark.parametrize(
+    ("prompt", "fusion", "expected"),
+    [(4096, "unfused", "62.1"), (4096, "flash", 2048), (10**9, "unfused", "64.0")],
+)
 def test_attention_core_fused_and_not(prompt, fusion, expected):
     """4 S^2 d_h FLOPs over b(4 S^2 + 4 S d_h) bytes unfused (towards d_h/2 = 64, memory-bound), over b*4 S d_h fused (S/2)."""
     agree(attention_intensity(prompt, fusion), expected)

@@ -10,7 +10,15 @@ from . import ATTENTION, B8, B70, H100, WEIGHTS, check, row
 
 P8, KAPPA8, CORE8 = 8_030_000_000, 131_072, 524_288
 """Parameters, cache of a token, and FLOPs of a pair (4 FLOP, 32 layers, 32 heads, 128 wide) of Llama-3-8B."""
-STEP = {**B70, "assume": WEIGHTS, "prompt": 1000, "output": 11, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "3.5 TB/s", "mem_capacity": "1 TB"}
+STEP = {
+    **B70,
+    "assume": WEIGHTS,
+    "prompt": 1000,
+    "output": 11,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "3.5 TB/s",
+    "mem_capacity": "1 TB",
+}
 """140 GB of weights at 3.5 TB/s: a step of 40 ms; 0.14 ms a token of a prompt."""
 STEP_LINKS = {"link_latency": "10 us", "link_bandwidth": "16.384 GB/s", "link_share": 1}
 """A vector of 8,192 16-bit numbers takes 1 µs, and 10 to begin."""
@@ -44,21 +52,40 @@ def test_row(row):
 
 def test_a_prompt_in_chunks_behind_a_prefix_by_counting_keys():
     """900 tokens in 4 steps, the last one of 132, beside one request that decodes at 1,000 tokens: every new token sees itself and all before it."""
-    case = {**B8, "assume": ATTENTION, "peak_flops": "1 TFLOP/s", "mem_bandwidth": "1000 TB/s", "mem_capacity": "1 TB", "batch": 1}
+    case = {
+        **B8,
+        "assume": ATTENTION,
+        "peak_flops": "1 TFLOP/s",
+        "mem_bandwidth": "1000 TB/s",
+        "mem_capacity": "1 TB",
+        "batch": 1,
+    }
     keys = sum(range(101, 1001)) + 4 * 1000
     flops = 2 * P8 * (900 + 4) + CORE8 * keys
-    assert Study(**case, prompt=1000, cached_prefix=100, chunk=256).exact("chunked_ttft_alone") == Fraction(flops, 10**12)
+    assert Study(**case, prompt=1000, cached_prefix=100, chunk=256).exact(
+        "chunked_ttft_alone"
+    ) == Fraction(flops, 10**12)
 
 
 @pytest.mark.parametrize(("spare", "batch"), [(0, 7), (-1, 6), (1, 7)])
 def test_memory_that_is_exactly_full_holds_the_batch(spare, batch):
     """Weights and seven caches of 1,000 tokens, to the byte; one byte less, and it is six."""
     capacity = 2 * P8 + 7 * KAPPA8 * 1000 + spare
-    case = {**B8, **H100, "mem_capacity": f"{capacity} byte", "prompt": 1000, "output": 1, "assume": WEIGHTS}
+    case = {
+        **B8,
+        **H100,
+        "mem_capacity": f"{capacity} byte",
+        "prompt": 1000,
+        "output": 1,
+        "assume": WEIGHTS,
+    }
     study = Study(**case)
     assert study.solve("max_batch_memory").integer == {"at_most": batch}
     assert study.exact("concurrency") == batch
-    assert [Study(**{**case, "batch": n}).exact("fits") for n in (batch, batch + 1)] == [True, False]
+    assert [Study(**{**case, "batch": n}).exact("fits") for n in (batch, batch + 1)] == [
+        True,
+        False,
+    ]
 
 
 def test_activations_of_absorbed_latent_attention():

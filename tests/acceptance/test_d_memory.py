@@ -15,13 +15,44 @@ SIZE = [
     row("a token, 70B", "kv_bytes_per_token", 327_680, **B70),
     row("a token, 8B", "kv_bytes_per_token", 131_072, **B8),
     row("a token, 70B, fp8", "kv_bytes_per_token", 163_840, **B70, kv="fp8"),
-    row("2 L H_kv d_h S B b_kv", "kv_cache_bytes", 2 * 80 * 8 * 128 * 4096 * 32 * 1, **B70, prompt=4096, batch=32, kv="fp8"),
+    row(
+        "2 L H_kv d_h S B b_kv",
+        "kv_cache_bytes",
+        2 * 80 * 8 * 128 * 4096 * 32 * 1,
+        **B70,
+        prompt=4096,
+        batch=32,
+        kv="fp8",
+    ),
 ]
 
 GROUPED = [
-    row("70B without grouped heads at 4096", "kv_cache_bytes", "10.74 GB", **B70, n_kv_heads=64, prompt=4096),
-    row("without grouped heads: H/H_kv times as much", "kv_cache_bytes", 8, {"n_kv_heads": 8}, **B70, n_kv_heads=64, prompt=4096),
-    row("multi-query: 1/H of multi-head", "kv_cache_bytes", Fraction(1, 64), {"n_kv_heads": 64}, **B70, n_kv_heads=1, prompt=4096),
+    row(
+        "70B without grouped heads at 4096",
+        "kv_cache_bytes",
+        "10.74 GB",
+        **B70,
+        n_kv_heads=64,
+        prompt=4096,
+    ),
+    row(
+        "without grouped heads: H/H_kv times as much",
+        "kv_cache_bytes",
+        8,
+        {"n_kv_heads": 8},
+        **B70,
+        n_kv_heads=64,
+        prompt=4096,
+    ),
+    row(
+        "multi-query: 1/H of multi-head",
+        "kv_cache_bytes",
+        Fraction(1, 64),
+        {"n_kv_heads": 64},
+        **B70,
+        n_kv_heads=1,
+        prompt=4096,
+    ),
 ]
 
 QUANTIZED_CACHE = [
@@ -107,7 +138,14 @@ PREEMPTION = [
     row("of the 8B", lambda s: s.solve("min_host_bandwidth_swap").value, "4.04 GB/s", **{**BACK, **B8}),
 ]  # fmt: skip
 
-CACHED_PREFIX = {**B8, "hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "prompt": 2100, "cached_prefix": 2000, "mfu": 0.5}
+CACHED_PREFIX = {
+    **B8,
+    "hardware": "h100-sxm",
+    "peak_flops": "989 TFLOP/s",
+    "prompt": 2100,
+    "cached_prefix": 2000,
+    "mfu": 0.5,
+}
 PREFIX = [
     row("100 new tokens after 2,000", "prefill_compute_time", "3.25 ms", **CACHED_PREFIX, assume=WEIGHTS),
     row("with attention", "prefill_compute_time", "3.47 ms", **CACHED_PREFIX, assume={"detail": "attention"}),
@@ -120,7 +158,21 @@ PREFIX = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", [*PREEMPTION, *PREFIX, *SIZE, *GROUPED, *QUANTIZED_CACHE, *BUDGET, *CONCURRENCY, *LENGTH, *RIVAL, *LOADING])
+@pytest.mark.parametrize(
+    "case",
+    [
+        *PREEMPTION,
+        *PREFIX,
+        *SIZE,
+        *GROUPED,
+        *QUANTIZED_CACHE,
+        *BUDGET,
+        *CONCURRENCY,
+        *LENGTH,
+        *RIVAL,
+        *LOADING,
+    ],
+)
 def test_row(case):
     check(case)
 
@@ -134,7 +186,11 @@ def test_cache_of_the_tutorial_is_a_guessed_width():
     agree(study.exact("kv_bytes_per_token") / (2 * 32 * 2), "4,572.9")
     agree(study.exact("kv_bytes_per_token"), "585,332")
     agree(study.exact("kv_cache_bytes") / Study(**B8, prompt=2048).exact("kv_cache_bytes"), "4.47")
-    agree(study.exact("kv_cache_bytes") / Study(**B8, prompt=2048, n_kv_heads=32).exact("kv_cache_bytes"), "1.12")
+    agree(
+        study.exact("kv_cache_bytes")
+        / Study(**B8, prompt=2048, n_kv_heads=32).exact("kv_cache_bytes"),
+        "1.12",
+    )
 
 
 def test_essay_has_forty_gigabytes_left_of_minus_sixty():
@@ -146,7 +202,9 @@ def test_essay_has_forty_gigabytes_left_of_minus_sixty():
 
 
 def test_a_latency_that_does_not_fit_is_flagged():
-    assert Study(**B70, **H100, prompt=4096, assume=WEIGHTS).result("itl").flags == ("does_not_fit",)
+    assert Study(**B70, **H100, prompt=4096, assume=WEIGHTS).result("itl").flags == (
+        "does_not_fit",
+    )
     assert Study(**B70, **H100, prompt=4096, tp=2, assume=WEIGHTS).result("itl").flags == ()
 
 
@@ -166,7 +224,9 @@ def test_activations_are_counted_once_in_and_once_out():
     study = Study(**B8, **H100, prompt=1)
     layer = (4096 + 6144) + 2 * 4096 + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096)
     quiet = Study(**B8, **H100, prompt=1, assume={"activations": "off"})
-    assert study.exact("decode_bytes") - quiet.exact("decode_bytes") == 2 * (32 * layer + 4096 + 128_256)
+    assert study.exact("decode_bytes") - quiet.exact("decode_bytes") == 2 * (
+        32 * layer + 4096 + 128_256
+    )
     assert study.exact("memory_bytes") == quiet.exact("memory_bytes")
 
 

@@ -29,7 +29,14 @@ WEIGHT_ONLY = [
 ]  # fmt: skip
 
 FP8 = {"weights": "fp8", "activations": "fp8", "peak_flops": "1979 TFLOP/s"}
-INT8_PREFILL = {**B8, "hardware": "h100-sxm", "prompt": 2048, "mfu": 0.5, "prefill_overhead": "0.01 ms", "assume": WEIGHTS}
+INT8_PREFILL = {
+    **B8,
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "mfu": 0.5,
+    "prefill_overhead": "0.01 ms",
+    "assume": WEIGHTS,
+}
 WEIGHTS_AND_ACTIVATIONS = [
     # n* = b_w F/(2 BW): 295.4 with one byte and 1979 TFLOP/s, 590.7 with two bytes
     *(row(f"fp8, {bytes_} byte a weight, {batch}: {bound}", "decode_bound", bound, params=70 * 10**9, hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": bytes_}, batch=batch, assume=WEIGHTS)
@@ -47,20 +54,37 @@ CLEAN_TABLE = [
     row("int8: true cache, no tax", "itl", "2.437 ms", **CLEAN, weights="int8", kv="int8"),
     row("int4: true cache, no tax", "itl", "1.219 ms", **CLEAN, weights="int4", kv="int4"),
 ]
-PRINTED = [("fp16", "66.52 ms", "8.352 ms", "16.06 GB"), ("int8", "33.25 ms", "5.776 ms", "8.03 GB"), ("int4", "66.52 ms", "4.488 ms", "4.015 GB")]
+PRINTED = [
+    ("fp16", "66.52 ms", "8.352 ms", "16.06 GB"),
+    ("int8", "33.25 ms", "5.776 ms", "8.03 GB"),
+    ("int4", "66.52 ms", "4.488 ms", "4.015 GB"),
+]
 PRINTED_TABLE = [
-    row(f"{weights}: {quantity}", quantity, expected, **TUTORIAL, **H100, prompt=2048, weights=weights)
+    row(
+        f"{weights}: {quantity}",
+        quantity,
+        expected,
+        **TUTORIAL,
+        **H100,
+        prompt=2048,
+        weights=weights,
+    )
     for weights, *numbers in PRINTED
     for quantity, expected in zip(("ttft", "itl", "weight_bytes"), numbers, strict=True)
 ]
 
 
-@pytest.mark.parametrize("case", [*WEIGHT_ONLY, *WEIGHTS_AND_ACTIVATIONS, *CLEAN_TABLE, *PRINTED_TABLE])
+@pytest.mark.parametrize(
+    "case", [*WEIGHT_ONLY, *WEIGHTS_AND_ACTIVATIONS, *CLEAN_TABLE, *PRINTED_TABLE]
+)
 def test_row(case):
     check(case)
 
 
-@pytest.mark.parametrize(("hardware", "fits"), [("rtx-4090", False), ("rtx-3090", False), ("a100-80gb-sxm", True), ("m2-ultra", True)])
+@pytest.mark.parametrize(
+    ("hardware", "fits"),
+    [("rtx-4090", False), ("rtx-3090", False), ("a100-80gb-sxm", True), ("m2-ultra", True)],
+)
 def test_two_of_the_four_cards_cannot_hold_the_model(hardware, fits):
     """The second source ranks four devices by bandwidth for 35 GB of weights; two of them have 24 GB."""
     assert Study(**Q4, hardware=hardware, prompt=1).exact("fits") is fits
@@ -77,7 +101,10 @@ def test_one_byte_fp8_does_not_move_the_threshold():
 
 def test_int4_prefill_of_the_tutorial_is_a_fallback():
     """int4 prefills like fp16 because there is no int4 rate in its table, while int8 computes on int8 units."""
-    fp16, int8, int4 = (Study(**TUTORIAL, **H100, prompt=2048, weights=weights) for weights in ("fp16", "int8", "int4"))
+    fp16, int8, int4 = (
+        Study(**TUTORIAL, **H100, prompt=2048, weights=weights)
+        for weights in ("fp16", "int8", "int4")
+    )
     assert fp16.exact("ttft") == int4.exact("ttft") > int8.exact("ttft")
     assert fp16.exact("peak_flops") == int4.exact("peak_flops") == 989 * 10**12
     assert int8.exact("peak_flops") == 1979 * 10**12
@@ -86,7 +113,10 @@ def test_int4_prefill_of_the_tutorial_is_a_fallback():
 
 def test_gains_of_the_tutorial_are_not_two_and_four():
     """1.446x and 1.861x (1.44x and 1.86x from the printed digits): 3.2 ms of fixed tax do not shrink with the weights."""
-    fp16, int8, int4 = (Study(**TUTORIAL, **H100, prompt=2048, weights=weights).exact("itl") for weights in ("fp16", "int8", "int4"))
+    fp16, int8, int4 = (
+        Study(**TUTORIAL, **H100, prompt=2048, weights=weights).exact("itl")
+        for weights in ("fp16", "int8", "int4")
+    )
     agree(fp16 / int8, "1.446 x")
     agree(fp16 / int4, "1.861 x")
     agree(Fraction("8.35") / Fraction("5.78"), "1.44 x")

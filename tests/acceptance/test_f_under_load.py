@@ -23,7 +23,12 @@ D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)
 
 
 def under(scheduling="chunked", **more):
-    return {**HAND, "engine": "ideal", "assume": {"detail": "weights", "scheduling": scheduling}, **more}
+    return {
+        **HAND,
+        "engine": "ideal",
+        "assume": {"detail": "weights", "scheduling": scheduling},
+        **more,
+    }
 
 
 def step(tokens):
@@ -38,7 +43,9 @@ def whole(batch, new=2048, output=256):
     """
     steps, weighted = 0, 0
     for n in range(batch + 1):
-        chance = comb(batch, n) * Fraction(1, output) ** n * Fraction(output - 1, output) ** (batch - n)
+        chance = (
+            comb(batch, n) * Fraction(1, output) ** n * Fraction(output - 1, output) ** (batch - n)
+        )
         steps += chance * step(n * new + batch - n)
         weighted += chance * step(n * new + batch - n) * (batch - n)
     return steps, weighted / (batch * Fraction(output - 1, output))
@@ -56,44 +63,144 @@ DEPLOYMENTS = [
     row("a prefill", "prefill_time", "292.20 ms", **under()),
     row("whole prompts: prompt tokens of a step", "even_chunk", "514.01", **under()),
     row("whole prompts: the chance of none", "decode_only_share", "77.84 %", **under()),
-    row("whole prompts: a step, 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)", "mean_step_time", "107.83 ms", **under()),
+    row(
+        "whole prompts: a step, 0.7785*42.122 + 0.14268 ms*(64*2048/256 + 63.75 - 0.7785*64)",
+        "mean_step_time",
+        "107.83 ms",
+        **under(),
+    ),
     row("whole prompts: tokens, 64/0.10783 s", "sustained_throughput", "593.5 tok/s", **under()),
-    row("whole prompts: every number of them at once", "sustained_requests", Fraction(64, 256) / STEP, **under()),
+    row(
+        "whole prompts: every number of them at once",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(),
+    ),
     row("whole prompts: cost", "cost_per_mtok", "1.1700 USD", **under()),
     row("whole prompts: first token", "loaded_ttft", step(2048 + BESIDE), **under()),
     row("decode alone: tokens", "decode_throughput", "1,519.4 tok/s", **under()),
     row("decode alone: cost", "decode_cost_per_mtok", "0.4570 USD", **under()),
-    row("budget 2,048: longest step, 2,049 prompt tokens beside 63", "worst_itl", step(2049 + 64 - Fraction(2049, 2048)), **under(chunk=2048)),
-    row("exclusive: tokens", "sustained_throughput", 256 * 64 / (255 * D + 64 * PREFILL), **under("exclusive")),
+    row(
+        "budget 2,048: longest step, 2,049 prompt tokens beside 63",
+        "worst_itl",
+        step(2049 + 64 - Fraction(2049, 2048)),
+        **under(chunk=2048),
+    ),
+    row(
+        "exclusive: tokens",
+        "sustained_throughput",
+        256 * 64 / (255 * D + 64 * PREFILL),
+        **under("exclusive"),
+    ),
     row("exclusive, as written", "sustained_throughput", "556.5 tok/s", **under("exclusive")),
-    row("exclusive: a token waits for the 63 others", "sustained_itl", D + 63 * PREFILL / 255, **under("exclusive")),
+    row(
+        "exclusive: a token waits for the 63 others",
+        "sustained_itl",
+        D + 63 * PREFILL / 255,
+        **under("exclusive"),
+    ),
     row("exclusive: longest wait for a token", "worst_itl", D + PREFILL, **under("exclusive")),
-    row("exclusive, two prefilled together", "sustained_requests", 64 / (255 * D + 64 * PREFILL), **under("exclusive", prefill_batch=2)),
-    row("apart: tokens", "sustained_throughput", "876.1 tok/s", **under("disaggregated", prefill_devices=1)),
-    row("apart: the prefill is slower", "sustained_requests", 1 / PREFILL, **under("disaggregated", prefill_devices=1)),
-    row("apart: those it keeps busy decode", "disaggregated_batch", 255 * D / PREFILL, **under("disaggregated", prefill_devices=1)),
-    row("apart: two prefill devices, the decode is slower", "sustained_requests", 64 / (255 * D), **under("disaggregated", prefill_devices=2)),
-    row("apart: first token", "loaded_ttft", PREFILL + Fraction(2048 * KAPPA, 50 * 10**9), **under("disaggregated", prefill_devices=1)),
+    row(
+        "exclusive, two prefilled together",
+        "sustained_requests",
+        64 / (255 * D + 64 * PREFILL),
+        **under("exclusive", prefill_batch=2),
+    ),
+    row(
+        "apart: tokens",
+        "sustained_throughput",
+        "876.1 tok/s",
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: the prefill is slower",
+        "sustained_requests",
+        1 / PREFILL,
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: those it keeps busy decode",
+        "disaggregated_batch",
+        255 * D / PREFILL,
+        **under("disaggregated", prefill_devices=1),
+    ),
+    row(
+        "apart: two prefill devices, the decode is slower",
+        "sustained_requests",
+        64 / (255 * D),
+        **under("disaggregated", prefill_devices=2),
+    ),
+    row(
+        "apart: first token",
+        "loaded_ttft",
+        PREFILL + Fraction(2048 * KAPPA, 50 * 10**9),
+        **under("disaggregated", prefill_devices=1),
+    ),
     row(
         "three copies, a million tokens of one request of 256 a second",
         "cost_per_mtok_at_rate",
         Fraction(3 * 5, 2 * 3600) * 10**6 / 256,
         **under(dp=3, arrival_rate=1),
     ),
-    row("apart: cost of two devices", "cost_per_mtok", Fraction(5, 3600) * 10**6 / (256 / PREFILL), **under("disaggregated", prefill_devices=1)),
+    row(
+        "apart: cost of two devices",
+        "cost_per_mtok",
+        Fraction(5, 3600) * 10**6 / (256 / PREFILL),
+        **under("disaggregated", prefill_devices=1),
+    ),
 ]
 
 PIECES = [
-    row("a budget beyond any number of prompts", "sustained_requests", Fraction(64, 256) / STEP, **under(chunk=64 * 2048)),
-    row("too small a budget: every step full, 320 tokens for 2,048 + 255", "chunked_batch", Fraction(320 * 255, 2303), **under(chunk=256)),
+    row(
+        "a budget beyond any number of prompts",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(chunk=64 * 2048),
+    ),
+    row(
+        "too small a budget: every step full, 320 tokens for 2,048 + 255",
+        "chunked_batch",
+        Fraction(320 * 255, 2303),
+        **under(chunk=256),
+    ),
     row("a full step", "sustained_itl", step(320), **under(chunk=256)),
     row("and its rate", "sustained_requests", Fraction(320, 2303) / step(320), **under(chunk=256)),
-    row("a prefix cached: half a prompt", "sustained_requests", Fraction(64, 256) / whole(64, 1024)[0], **under(cached_prefix=1024)),
-    row("responses of one token: prefills alone", "sustained_requests", 1 / PREFILL, **under(output=1)),
-    row("the same where they stop the decode", "sustained_requests", 1 / PREFILL, **under("exclusive", output=1)),
-    row("the same elsewhere", "sustained_requests", 2 / PREFILL, **under("disaggregated", output=1, prefill_devices=2)),
-    row("four copies of the instance: its own rate", "sustained_requests", Fraction(64, 256) / STEP, **under(dp=4)),
-    row("the fleet's load", "load", 10 * STEP / Fraction(64, 256) / 4, **under(dp=4, arrival_rate="10 request/s")),
+    row(
+        "a prefix cached: half a prompt",
+        "sustained_requests",
+        Fraction(64, 256) / whole(64, 1024)[0],
+        **under(cached_prefix=1024),
+    ),
+    row(
+        "responses of one token: prefills alone",
+        "sustained_requests",
+        1 / PREFILL,
+        **under(output=1),
+    ),
+    row(
+        "the same where they stop the decode",
+        "sustained_requests",
+        1 / PREFILL,
+        **under("exclusive", output=1),
+    ),
+    row(
+        "the same elsewhere",
+        "sustained_requests",
+        2 / PREFILL,
+        **under("disaggregated", output=1, prefill_devices=2),
+    ),
+    row(
+        "four copies of the instance: its own rate",
+        "sustained_requests",
+        Fraction(64, 256) / STEP,
+        **under(dp=4),
+    ),
+    row(
+        "the fleet's load",
+        "load",
+        10 * STEP / Fraction(64, 256) / 4,
+        **under(dp=4, arrival_rate="10 request/s"),
+    ),
     row("price of the fleet", "fleet_price", Fraction(10, 3600), **under(dp=4)),
 ]
 
@@ -104,13 +211,23 @@ def test_row(case):
 
 
 def test_a_response_of_one_token_has_no_itl():
-    assert "needs an output of 2 tokens" in Study(**under(output=1)).first.why_unknown("sustained_itl")
+    assert "needs an output of 2 tokens" in Study(**under(output=1)).first.why_unknown(
+        "sustained_itl"
+    )
 
 
 @pytest.mark.parametrize("window", [4096, 1000, 2100])
 def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
-    study = Study(model="mistral-7b-v0.1", hardware="h100-sxm", prompt=2048, output=200, batch=8, window=window, assume={"activations": "off"})
+    study = Study(
+        model="mistral-7b-v0.1",
+        hardware="h100-sxm",
+        prompt=2048,
+        output=200,
+        batch=8,
+        window=window,
+        assume={"activations": "off"},
+    )
     keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
     weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)
     assert study.exact("loaded_decode_time") == (weights + 8 * 131_072 * keys) / BETA
@@ -135,7 +252,15 @@ def test_steps_of_a_budget_against_a_queue_of_tokens(chunk):
 
 def test_degrees_share_out_requests_of_a_step():
     """Two groups of 32: in the longest step each has a half of the budget, 1,025 prompt tokens beside 31."""
-    groups = Study(**{**under(chunk=2048), "tp": 1, "attention_dp": 2, "link_latency": "0 s", "link_bandwidth": "1e6 TB/s"})
+    groups = Study(
+        **{
+            **under(chunk=2048),
+            "tp": 1,
+            "attention_dp": 2,
+            "link_latency": "0 s",
+            "link_bandwidth": "1e6 TB/s",
+        }
+    )
     assert float(groups.exact("loaded_decode_time")) == pytest.approx(float(D), rel=1e-6)
     assert float(groups.exact("worst_itl")) == pytest.approx(float(step(1056)), rel=1e-3)
 
@@ -162,7 +287,10 @@ def test_no_steady_state_is_said():
     assert "no steady state" in study.first.why_unknown("loaded_ttft")
 
 
-@pytest.mark.parametrize(("itl", "ttft"), [("90 ms", None), ("60 ms", None), ("90 ms", "260 ms"), ("40 ms", None), (None, "305 ms")])
+@pytest.mark.parametrize(
+    ("itl", "ttft"),
+    [("90 ms", None), ("60 ms", None), ("90 ms", "260 ms"), ("40 ms", None), (None, "305 ms")],
+)
 def test_the_best_batch_batch_by_batch(itl, ttft):
     """Every batch that fits is tried; the last that meets both targets is the best."""
     targets = {name: value for name, value in (("itl_target", itl), ("ttft_target", ttft)) if value}
@@ -172,21 +300,39 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
     def meets(batch):
         there = case.changed({"batch": Fraction(batch)})
         values = there.value("sustained_itl"), there.value("loaded_ttft")
-        return all(limit is None or value <= limit for value, limit in zip(values, seconds, strict=True))
+        return all(
+            limit is None or value <= limit for value, limit in zip(values, seconds, strict=True)
+        )
 
     most = int((240 * 10**9 - 2 * P) // (KAPPA * 2303))
     assert case.value("best_batch") == max([n for n in range(1, most + 1) if meets(n)], default=0)
-    expected = case.changed({"batch": case.value("best_batch")}).value("sustained_requests") if case.value("best_batch") else 0
+    expected = (
+        case.changed({"batch": case.value("best_batch")}).value("sustained_requests")
+        if case.value("best_batch")
+        else 0
+    )
     assert case.value("max_goodput") == expected
 
 
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ({"itl_target": "40 ms"}, "a batch of 1 already has a sustained_itl of 42.12 ms, over its target of 40 ms"),  # alone, no other prompt comes between
-        ({"itl_target": "60 ms", "mem_capacity": "141 GB"}, "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB"),  # 2 P + 327,680 byte * 2,303
-        ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1."),
-        ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
+        (
+            {"itl_target": "40 ms"},
+            "a batch of 1 already has a sustained_itl of 42.12 ms, over its target of 40 ms",
+        ),  # alone, no other prompt comes between
+        (
+            {"itl_target": "60 ms", "mem_capacity": "141 GB"},
+            "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB",
+        ),  # 2 P + 327,680 byte * 2,303
+        (
+            {"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"},
+            "at the largest, 131, load is 1.",
+        ),
+        (
+            {"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"},
+            "the least that keeps up with the arrivals, has a loaded_ttft",
+        ),
     ],
 )
 def test_a_best_batch_of_none_says_why(chosen, words):
@@ -196,7 +342,10 @@ def test_a_best_batch_of_none_says_why(chosen, words):
 
 
 def test_where_a_batch_is_good_there_is_no_reason():
-    assert why_no_batch(Study(**under(chunk=2048, itl_target="60 ms", mem_capacity="240 GB")).first) is None
+    assert (
+        why_no_batch(Study(**under(chunk=2048, itl_target="60 ms", mem_capacity="240 GB")).first)
+        is None
+    )
     assert why_no_batch(Study("llama-3.1-8b", prompt=2048).first) is None
 
 
@@ -209,9 +358,17 @@ def test_largest_batch_and_budget_within_the_target():
     def itl(**changed):
         return Study(**under(**{"chunk": 2048, **changed})).exact("sustained_itl")
 
-    batch = Study(**under(chunk=2048, itl_target="80 ms")).solve("max_batch_sustained_itl").integer["at_most"]
+    batch = (
+        Study(**under(chunk=2048, itl_target="80 ms"))
+        .solve("max_batch_sustained_itl")
+        .integer["at_most"]
+    )
     assert itl(batch=batch) <= Fraction(80, 1000) < itl(batch=batch + 1)
-    budget = Study(**under(chunk=64, itl_target="90 ms")).solve("max_chunk_sustained_itl").integer["at_most"]
+    budget = (
+        Study(**under(chunk=64, itl_target="90 ms"))
+        .solve("max_chunk_sustained_itl")
+        .integer["at_most"]
+    )
     assert itl(chunk=budget) <= Fraction(90, 1000) < itl(chunk=budget + 1)
 
 
@@ -236,7 +393,9 @@ def test_output_at_which_decode_and_prefill_take_equal_shares():
 
 def test_output_up_to_which_devices_of_their_own_pay():
     """A budget of 64 fills every step: 128 tokens for 2,048 + N - 1, beside which one prefill device and a decode device do better by half of what it leaves."""
-    answer = Study(**under("disaggregated", prefill_devices=1, chunk=64)).solve("output_disaggregation_pays")
+    answer = Study(**under("disaggregated", prefill_devices=1, chunk=64)).solve(
+        "output_disaggregation_pays"
+    )
 
     def apart(output):
         return min(1 / PREFILL, 64 / ((output - 1) * D)) / 2
@@ -244,7 +403,9 @@ def test_output_up_to_which_devices_of_their_own_pay():
     def together(output):
         return Fraction(128) / (2048 + output - 1) / step(128)
 
-    last = answer.values[-1]  # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
+    last = answer.values[
+        -1
+    ]  # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
     assert float(last) == pytest.approx(2047 / 3 + 0, rel=2e-3)
     assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
 
@@ -259,13 +420,19 @@ def test_devices_of_their_own_under_a_target():
 
     most = max(batch for batch in range(1, 40) if together(batch).exact("sustained_itl") <= target)
     apart = max(batch for batch in range(1, 1000) if step(batch) <= target)
-    assert (study.exact("chunked_target_batch"), study.exact("disaggregated_target_batch")) == (most, apart)
+    assert (study.exact("chunked_target_batch"), study.exact("disaggregated_target_batch")) == (
+        most,
+        apart,
+    )
     assert most < 30 and apart == 420
     assert study.exact("chunked_target_rate") == together(most).exact("sustained_requests")
     assert study.exact("disaggregated_target_rate") == min(1 / PREFILL, apart / (255 * step(apart)))
     assert study.exact("disaggregated_target_rate") / 2 > study.exact("chunked_target_rate")
     assert study.solve("output_disaggregation_pays").own_side == 1
-    assert Study(**under(prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").own_side == -1
+    assert (
+        Study(**under(prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").own_side
+        == -1
+    )
     late = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms", ttft_target="200 ms"))
     assert late.exact("chunked_target_rate") == late.exact("disaggregated_target_rate") == 0
 
@@ -274,9 +441,14 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     """The answer, put in; a little less is in time, a little more is not."""
     rate = Study(**under(chunk=2048, ttft_target="600 ms")).solve("max_arrival_ttft").value
     for share, late in (("0.999", False), ("1.001", True)):
-        there = Study(**under(chunk=2048, arrival_rate=f"{float(rate * Fraction(share))} request/s")).exact("loaded_ttft")
+        there = Study(
+            **under(chunk=2048, arrival_rate=f"{float(rate * Fraction(share))} request/s")
+        ).exact("loaded_ttft")
         assert (there > Fraction(6, 10)) == late
-    assert Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict == "lhs_above"
+    assert (
+        Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict
+        == "lhs_above"
+    )
 
 
 def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
@@ -286,8 +458,14 @@ def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
     answer = Study(**under(ttft_target="1000 s", arrival_rate=5)).solve("max_arrival_ttft")
     assert float(answer.value) == pytest.approx(most, rel=1e-3) and answer.value < most
     over = "at the 5 request/s of this case the queue is unstable (load >= 1)"
-    assert over in Study(**under(ttft_target="600 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
-    assert "of this case" not in Study(**under(ttft_target="600 ms", arrival_rate=1)).solve("max_arrival_ttft").reason
+    assert (
+        over
+        in Study(**under(ttft_target="600 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
+    )
+    assert (
+        "of this case"
+        not in Study(**under(ttft_target="600 ms", arrival_rate=1)).solve("max_arrival_ttft").reason
+    )
 
 
 # ------------------------------------------------------------------------------------------------- several devices at work
@@ -300,8 +478,12 @@ def test_a_group_at_work_divides_work_and_reads(tp):
     """Links that cost nothing: a step of T tokens takes 1/tp of its work, or of the weights."""
     study = Study(**under(tp=tp, **FREE_LINKS))
     assert float(study.exact("mean_step_time")) == pytest.approx(float(STEP / tp), rel=1e-6)
-    assert float(Study(**under(chunk=2048, tp=tp, **FREE_LINKS)).exact("worst_itl")) == pytest.approx(float(step(2112) / tp), rel=1e-6)
-    assert study.exact("cost_per_mtok") == Fraction(5 * tp, 2 * 3600) * 10**6 / study.exact("sustained_throughput")
+    assert float(
+        Study(**under(chunk=2048, tp=tp, **FREE_LINKS)).exact("worst_itl")
+    ) == pytest.approx(float(step(2112) / tp), rel=1e-6)
+    assert study.exact("cost_per_mtok") == Fraction(5 * tp, 2 * 3600) * 10**6 / study.exact(
+        "sustained_throughput"
+    )
 
 
 def test_a_prompt_is_prefilled_in_one_group_and_the_others_wait():
@@ -309,29 +491,49 @@ def test_a_prompt_is_prefilled_in_one_group_and_the_others_wait():
     case = under(chunk=8192, attention_dp=2, prompt=600, batch=2, **FREE_LINKS)
     counting = {"attention_flops": "off", "kv_traffic": "off", "activations": "off"}
     study = Study(**{**case, "assume": counting, "mem_capacity": "10 TB"})
-    layers, head = 80 * 855_638_016, 128_256 * 8192  # a row of logits for each request that decodes, and for the prompt
-    chance = Fraction(1, 256)  # a group of one request decodes or prefills it: 1 - (1 - chance)^2 of the steps have a prompt in one group or in both
+    layers, head = (
+        80 * 855_638_016,
+        128_256 * 8192,
+    )  # a row of logits for each request that decodes, and for the prompt
+    chance = Fraction(
+        1, 256
+    )  # a group of one request decodes or prefills it: 1 - (1 - chance)^2 of the steps have a prompt in one group or in both
     prefilling = 2 * (layers * 600 + head) / F
-    mean = (1 - chance) ** 2 * Fraction(2 * (layers + head), BETA) + (1 - (1 - chance) ** 2) * prefilling
-    assert float(study.exact("mean_step_time")) == pytest.approx(float(mean), rel=2e-3)  # half a request decodes beside a prompt of a group of one
-    assert float(study.exact("sustained_requests")) == pytest.approx(2 / 256 / float(mean), rel=2e-3)
+    mean = (1 - chance) ** 2 * Fraction(2 * (layers + head), BETA) + (
+        1 - (1 - chance) ** 2
+    ) * prefilling
+    assert float(study.exact("mean_step_time")) == pytest.approx(
+        float(mean), rel=2e-3
+    )  # half a request decodes beside a prompt of a group of one
+    assert float(study.exact("sustained_requests")) == pytest.approx(
+        2 / 256 / float(mean), rel=2e-3
+    )
 
 
 def test_all_reduces_at_work_are_of_all_tokens_of_the_step():
     """Two a layer of 10 us and 2 (n - 1)/n of 2 byte * 8,192 for each of 64 + 2,048 tokens, beside a half of the work."""
     study = Study(**under(chunk=2048, tp=2, link_latency="10 us", link_bandwidth="450 GB/s"))
     reduced = 160 * (Fraction(1, 10**5) + Fraction(2112 * 8192 * 2, 450 * 10**9))
-    assert float(study.exact("worst_itl")) == pytest.approx(float(step(2112) / 2 + reduced), rel=1e-6)
+    assert float(study.exact("worst_itl")) == pytest.approx(
+        float(step(2112) / 2 + reduced), rel=1e-6
+    )
 
 
 def test_a_pipeline_at_work_takes_its_slowest_stage_twice():
     """Two stages of 40 layers; the last has the head: it reads 40 * 855,638,016 + 128,256 * 8,192 parameters for each group of 32."""
-    counting = {"attention_flops": "off", "kv_traffic": "off", "activations": "off", "scheduling": "exclusive"}
+    counting = {
+        "attention_flops": "off",
+        "kv_traffic": "off",
+        "activations": "off",
+        "scheduling": "exclusive",
+    }
     study = Study(**{**HAND, **FREE_LINKS, "pp": 2, "assume": counting})
     stage = Fraction(2 * (40 * 855_638_016 + 128_256 * 8192), BETA)
     assert float(study.exact("loaded_decode_time")) == pytest.approx(float(2 * stage), rel=1e-6)
     prefill = study.exact("prefill_time") + study.exact("prefill_overhead")
-    assert float(study.exact("sustained_requests")) == pytest.approx(float(64 / (255 * 2 * stage + 64 * prefill)), rel=1e-6)
+    assert float(study.exact("sustained_requests")) == pytest.approx(
+        float(64 / (255 * 2 * stage + 64 * prefill)), rel=1e-6
+    )
 
 
 def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one():
@@ -345,7 +547,14 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
 
 def test_outputs_between_which_devices_of_their_own_pay():
     """Rates by the two quantities themselves, at the ends of the answer, beside them and far from them."""
-    case = {"tp": 4, "prompt": 4096, "prefill_devices": 4, "chunk": 512, "itl_target": "40 ms", "efficiency": "measured"}
+    case = {
+        "tp": 4,
+        "prompt": 4096,
+        "prefill_devices": 4,
+        "chunk": 512,
+        "itl_target": "40 ms",
+        "efficiency": "measured",
+    }
 
     def pays(output):
         study = Study("llama-3.1-70b", "h100-sxm", output=output, **case)
@@ -353,7 +562,11 @@ def test_outputs_between_which_devices_of_their_own_pay():
 
     answer = Study("llama-3.1-70b", "h100-sxm", **case).solve("output_disaggregation_pays")
     (one, first), (few, last) = answer.stretches[0], answer.stretches[-1]
-    assert (one, first) == (1, 1) and answer.integer == {"at_most": last, "at_least": few} and answer.shown() == f"{few:,} to {last:,} tokens"
+    assert (
+        (one, first) == (1, 1)
+        and answer.integer == {"at_most": last, "at_least": few}
+        and answer.shown() == f"{few:,} to {last:,} tokens"
+    )
     for output in (1, few, (few + last) // 2, last):
         assert pays(output)
     for output in (2, 100, few - 1, last + 1, 3 * last):

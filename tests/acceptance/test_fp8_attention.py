@@ -19,25 +19,46 @@ CASE = ["--hardware", "h200", "--prompt", str(S), "--output", "1000", "--json"]
 def test_a_long_prompt_of_deepseek_r1_by_hand():
     """7 s, not the 4.3 that attention in fp8 would take."""
     by_hand = (LINEAR / 1978.9e12 + ATTENTION / 989.4e12) / H200 + LINKS
-    assert Study("deepseek-r1", "h200", tp=8, prompt=S, output=1000).value("ttft") == pytest.approx(by_hand, rel=0.03)
-    narrow = Study("deepseek-r1", "h200", tp=8, prompt=S, output=1000, assume={"attention_arithmetic": "as_activations"})
-    assert narrow.value("ttft") == pytest.approx((LINEAR + ATTENTION) / 1978.9e12 / H200 + LINKS, rel=0.03)
+    assert Study("deepseek-r1", "h200", tp=8, prompt=S, output=1000).value("ttft") == pytest.approx(
+        by_hand, rel=0.03
+    )
+    narrow = Study(
+        "deepseek-r1",
+        "h200",
+        tp=8,
+        prompt=S,
+        output=1000,
+        assume={"attention_arithmetic": "as_activations"},
+    )
+    assert narrow.value("ttft") == pytest.approx(
+        (LINEAR + ATTENTION) / 1978.9e12 / H200 + LINKS, rel=0.03
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "hub", "options", "flags"),
     [
         ("deepseek-r1", "deepseek-ai/DeepSeek-R1", [], ""),
-        ("llama-3.1-70b", "meta-llama/Llama-3.1-70B-Instruct", ["--weights", "fp8"], " --quantization fp8"),
+        (
+            "llama-3.1-70b",
+            "meta-llama/Llama-3.1-70B-Instruct",
+            ["--weights", "fp8"],
+            " --quantization fp8",
+        ),
     ],
 )
 def test_every_command_computes_in_what_the_engine_does(model, hub, options, flags):
     evaluated = good("eval", "--model", model, "--tp", "8", *options, *CASE).json["cases"][0]
     line = good("vllm", f"vllm serve {hub} -tp 8{flags}", *CASE).json
-    chosen = good("select", "--model", model, "--among", "tp=8", *options, *CASE).json["configurations"][0]
+    chosen = good("select", "--model", model, "--among", "tp=8", *options, *CASE).json[
+        "configurations"
+    ][0]
     peaks = {"peak_flops": 1978.9e12, "attention_peak_flops": 989.4e12, "act_bytes_per_element": 2}
     for answer in (evaluated, line, chosen):
         assert {name: answer["inputs"][name]["value"] for name in peaks} == peaks
         assert answer["assumptions"]["attention_arithmetic"]["value"] == "wide"
     ttft = evaluated["quantities"]["ttft"]
-    assert (line["quantities"]["ttft"]["bound"], line["quantities"]["ttft"]["value"]) == (ttft["value"], ttft["expected"]["value"])
+    assert (line["quantities"]["ttft"]["bound"], line["quantities"]["ttft"]["value"]) == (
+        ttft["value"],
+        ttft["expected"]["value"],
+    )

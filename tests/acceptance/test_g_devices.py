@@ -34,15 +34,43 @@ PARALLEL = [
 
 ROOF = [
     row("third roof", "link_ridge", Fraction(989_400, 450), **H100),
-    row("70e9 FLOP a device over 160 messages of 16 KiB", "link_intensity", Fraction(70 * 10**9, SENT), **ON, tp=2),
+    row(
+        "70e9 FLOP a device over 160 messages of 16 KiB",
+        "link_intensity",
+        Fraction(70 * 10**9, SENT),
+        **ON,
+        tp=2,
+    ),
     row("compute binds a prefill", "prefill_bound", "compute", **ON, tp=2, prompt=4096),
     row("memory binds a step", "decode_bound", "memory", **ON, tp=2),
-    row("links bind it: 8 ms of latency against 5.2 ms of weights", "decode_bound", "link", **ON, tp=8, link_latency="50 us"),
-    row("a link so slow that it binds a prefill", "prefill_bound", "link", **ON, tp=2, prompt=4096, link_bandwidth="10 GB/s"),
+    row(
+        "links bind it: 8 ms of latency against 5.2 ms of weights",
+        "decode_bound",
+        "link",
+        **ON,
+        tp=8,
+        link_latency="50 us",
+    ),
+    row(
+        "a link so slow that it binds a prefill",
+        "prefill_bound",
+        "link",
+        **ON,
+        tp=2,
+        prompt=4096,
+        link_bandwidth="10 GB/s",
+    ),
 ]
 
 APART = [
-    row("cache handed over", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9), **B70, prompt=4096, network_bandwidth="50 GB/s"),
+    row(
+        "cache handed over",
+        "transfer_time",
+        Fraction(4096 * 327_680, 50 * 10**9),
+        **B70,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+    ),
     row(
         "with latency",
         "transfer_time",
@@ -60,7 +88,13 @@ APART = [
         prompt=4096,
         network_bandwidth="50 GB/s",
     ),
-    row("slowest network within a step", lambda s: s.solve("min_network_bandwidth_transfer").value, Fraction(4096 * 327_680 * 3350, 140), **ON, prompt=4096),
+    row(
+        "slowest network within a step",
+        lambda s: s.solve("min_network_bandwidth_transfer").value,
+        Fraction(4096 * 327_680 * 3350, 140),
+        **ON,
+        prompt=4096,
+    ),
 ]
 
 
@@ -93,8 +127,14 @@ def ring_all_reduce(size):
 def test_an_all_reduce_sends_what_a_ring_sends(size):
     study = Study(d_model=8192, **H100, batch=7, tp=size, link_latency="2 us")
     message = 7 * 8192 * 2
-    assert study.exact("all_reduce_time") == Fraction(2, 10**6) + ring_all_reduce(size) * message / LINK
-    assert study.exact("all_gather_time") == Fraction(2, 10**6) + Fraction(size - 1, size) * message / LINK
+    assert (
+        study.exact("all_reduce_time")
+        == Fraction(2, 10**6) + ring_all_reduce(size) * message / LINK
+    )
+    assert (
+        study.exact("all_gather_time")
+        == Fraction(2, 10**6) + Fraction(size - 1, size) * message / LINK
+    )
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 4])
@@ -103,9 +143,15 @@ def test_a_ring_over_nodes_is_one_inside_each_and_one_of_a_share_between_them(no
     study = Study(d_model=8192, **H100, **NODES, batch=7, tp=8 * nodes)
     message, far = 7 * 8192 * 2, min(nodes - 1, 1) * Fraction(9, 10**6)
     near = Fraction(2, 10**6) + ring_all_reduce(8) * message / LINK
-    assert study.exact("all_reduce_time") == near + far + ring_all_reduce(nodes) * message / 8 / NETWORK
+    assert (
+        study.exact("all_reduce_time")
+        == near + far + ring_all_reduce(nodes) * message / 8 / NETWORK
+    )
     gathered = Fraction(2, 10**6) + Fraction(7, 8) * message / LINK + far
-    assert study.exact("all_gather_time") == gathered + Fraction(nodes - 1, nodes) * message / 8 / NETWORK
+    assert (
+        study.exact("all_gather_time")
+        == gathered + Fraction(nodes - 1, nodes) * message / 8 / NETWORK
+    )
 
 
 @pytest.mark.parametrize("ep", [4, 8, 16, 32])
@@ -114,10 +160,17 @@ def test_copies_of_tokens_that_leave_the_node(ep):
     study = Study(model="mixtral-8x7b", **H100, **NODES, batch=4, ep=ep)
     pairs = [(a, b) for a in range(ep) for b in range(ep)]
     near = min(ep, 8)
-    links = Fraction(sum(len({a, b}) for a, b in pairs), len(pairs)) * Fraction(near - 1, near)  # a device of the same place in its node has it already
+    links = Fraction(sum(len({a, b}) for a, b in pairs), len(pairs)) * Fraction(
+        near - 1, near
+    )  # a device of the same place in its node has it already
     networks = Fraction(sum(len({a // 8, b // 8} - {0}) for a, b in pairs), len(pairs))
     token = 4 * 4096 * 2
-    expected = Fraction(2, 10**6) + links * token / LINK + (networks > 0) * Fraction(9, 10**6) + networks * token / NETWORK
+    expected = (
+        Fraction(2, 10**6)
+        + links * token / LINK
+        + (networks > 0) * Fraction(9, 10**6)
+        + networks * token / NETWORK
+    )
     assert study.exact("all_to_all_time") == expected
 
 
@@ -128,7 +181,9 @@ def test_sends_that_cross_from_node_to_node(tp, pp):
     between = Study(**B70, **H100, **NODES, tp=tp, pp=pp, prompt=1000, batch=1)
     ring = between.exact("all_reduce_time") if tp > 1 else 0
     message = Fraction(8192 * 2)
-    sends = (pp - 1 - crossing) * (Fraction(2, 10**6) + message / LINK) + crossing * (Fraction(9, 10**6) + message / NETWORK)
+    sends = (pp - 1 - crossing) * (Fraction(2, 10**6) + message / LINK) + crossing * (
+        Fraction(9, 10**6) + message / NETWORK
+    )
     assert between.exact("decode_link_time") - 160 * ring == sends
 
 
@@ -141,30 +196,54 @@ def test_tokens_go_to_their_experts_and_back(ep):
     others = Fraction(sum(len({a, b} - {0}) for a in range(ep) for b in range(ep)), ep**2)
     one_way = Fraction(1, 10**6) + others * 4 * 4096 * 2 / LINK if ep > 1 else 0
     assert study.exact("all_to_all_time") == one_way
-    assert study.exact("decode_link_time") == study.exact("decode_exchange_time") == 2 * 32 * one_way
+    assert (
+        study.exact("decode_link_time") == study.exact("decode_exchange_time") == 2 * 32 * one_way
+    )
     narrow = Study(**asked, dispatch_bytes_per_element="1 byte", expert_imbalance="1.5")
     if ep > 1:
-        assert narrow.exact("decode_link_time") == 2 * 32 * Fraction(1, 10**6) + 32 * Fraction(3, 2) * (one_way - Fraction(1, 10**6)) * Fraction(3, 2)
+        assert narrow.exact("decode_link_time") == 2 * 32 * Fraction(1, 10**6) + 32 * Fraction(
+            3, 2
+        ) * (one_way - Fraction(1, 10**6)) * Fraction(3, 2)
 
 
 def test_what_of_an_exchange_runs_beside_the_work():
     """All of it at the bound: the longer hides the shorter. None with measured efficiencies, and what is asked for between."""
-    study = {"model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000}
+    study = {
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": 64,
+        "attention_dp": 8,
+        "prompt": 1000,
+    }
     bound = Study(**study)
-    work, exchange, link, overhead = (bound.exact(f"decode_{name}") for name in ("roofline_time", "exchange_time", "link_time", "overhead"))
+    work, exchange, link, overhead = (
+        bound.exact(f"decode_{name}")
+        for name in ("roofline_time", "exchange_time", "link_time", "overhead")
+    )
     assert bound.exact("itl") == work + link - min(work, exchange) + overhead
     half = Study(**study, exchange_overlap=Fraction(1, 2))
     assert half.exact("itl") == work + link - min(work, exchange) / 2 + overhead
     measured = Study(**study, efficiency="measured").first.case
-    assert measured.value("itl") == sum(measured.value(f"decode_{name}") for name in ("roofline_time", "link_time", "overhead"))
+    assert measured.value("itl") == sum(
+        measured.value(f"decode_{name}") for name in ("roofline_time", "link_time", "overhead")
+    )
 
 
 def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
     """With experts 1.5 times as loaded as in the mean, half as many FLOPs of routed experts come on top of a device's; totals stay."""
-    study = {"model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000}
+    study = {
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": 64,
+        "attention_dp": 8,
+        "prompt": 1000,
+    }
     even, uneven = Study(**study), Study(**study, expert_imbalance="1.5")
     routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
-    assert uneven.exact("decode_flops_per_device") - even.exact("decode_flops_per_device") == Fraction(routed, 8) / 2
+    assert (
+        uneven.exact("decode_flops_per_device") - even.exact("decode_flops_per_device")
+        == Fraction(routed, 8) / 2
+    )
     assert uneven.exact("decode_flops") == even.exact("decode_flops")
 
 
@@ -175,11 +254,25 @@ def test_one_group_sends_its_experts_nothing():
     assert whole.exact("decode_link_time") == cut.exact("decode_link_time") > 0
 
 
-@pytest.mark.parametrize(("batch", "layout"), [(1, {"tp": 8, "ep": 8}), (8, {"tp": 8, "ep": 8}), (32, {"tp": 8, "ep": 8}), (64, {"attention_dp": 16})])
+@pytest.mark.parametrize(
+    ("batch", "layout"),
+    [
+        (1, {"tp": 8, "ep": 8}),
+        (8, {"tp": 8, "ep": 8}),
+        (32, {"tp": 8, "ep": 8}),
+        (64, {"attention_dp": 16}),
+    ],
+)
 def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
     """Each of the tokens chooses 8 of 256 experts at random. What the device reads that holds most of those chosen, over 2,000 drawn steps, is what
     1.5 standard deviations above the mean give; nothing is added where experts are cut, and at the bound."""
-    study = {"model": "deepseek-v3", "hardware": "h200", "batch": batch, "prompt": 1000, "weights": "fp8"}
+    study = {
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "batch": batch,
+        "prompt": 1000,
+        "weights": "fp8",
+    }
     even, uneven = Study(**study, **layout), Study(**study, **layout, expert_spread="1.5")
     devices = layout.get("ep", layout.get("attention_dp"))
     rng = np.random.default_rng(1)
@@ -188,17 +281,25 @@ def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
         np.put_along_axis(chosen, np.argsort(rng.random(chosen.shape), axis=1)[:, :8], True, axis=1)
     held = chosen.reshape(2000, devices, -1).sum(axis=2)
     expert = 58 * 3 * 7168 * 2048  # layers, matrices, bytes
-    added = float(uneven.exact("decode_bytes_per_device") - even.exact("decode_bytes_per_device")) / expert
+    added = (
+        float(uneven.exact("decode_bytes_per_device") - even.exact("decode_bytes_per_device"))
+        / expert
+    )
     assert added == pytest.approx((held.max(axis=1) - held.mean(axis=1)).mean(), rel=0.2)
     if "tp" in layout:
-        assert Study(**study, tp=8, expert_spread="1.5").exact("decode_bytes_per_device") == Study(**study, tp=8).exact("decode_bytes_per_device")
+        assert Study(**study, tp=8, expert_spread="1.5").exact("decode_bytes_per_device") == Study(
+            **study, tp=8
+        ).exact("decode_bytes_per_device")
 
 
 @pytest.mark.parametrize("devices", [1, 2, 4, 8, 16, 32])
 def test_key_heads_are_shared_out_and_copied_beyond_their_number(devices):
     """The fullest device, head by head: device i of n serves query heads i*64/n on, each with its key head."""
     heads = 64 // devices
-    held = max(len({query // 8 for query in range(device * heads, (device + 1) * heads)}) for device in range(devices))
+    held = max(
+        len({query // 8 for query in range(device * heads, (device + 1) * heads)})
+        for device in range(devices)
+    )
     study = Study(**B70, **H100, tp=devices, prompt=4096)
     assert study.exact("kv_cache_bytes_per_device") == held * 2 * 80 * 128 * 2 * 4096
     assert study.exact("kv_cache_bytes") == 8 * 2 * 80 * 128 * 2 * 4096
@@ -212,7 +313,11 @@ def step(devices, latency, batch=1):
     takes its eighth to the other nodes: of n devices in n/8 nodes all but 8/n of it, twice."""
     near, message = min(devices, 8), batch * 8192 * 2
     between = Fraction(2 * message, 8) * (1 - Fraction(near, devices)) / NETWORK
-    links = 160 * (latency + Fraction(2 * (near - 1), near) * message / LINK + between) if devices > 1 else 0
+    links = (
+        160 * (latency + Fraction(2 * (near - 1), near) * message / LINK + between)
+        if devices > 1
+        else 0
+    )
     return Fraction(140, 3350 * devices), links
 
 
@@ -223,7 +328,11 @@ def permitted(up_to):
 
 @pytest.mark.parametrize("microseconds", [1, 5, 50])
 def test_links_outweigh_the_work_from_some_number_of_devices_on(microseconds):
-    first = next(n for n in permitted(1000) if step(n, Fraction(microseconds, 10**6))[1] >= step(n, Fraction(microseconds, 10**6))[0])
+    first = next(
+        n
+        for n in permitted(1000)
+        if step(n, Fraction(microseconds, 10**6))[1] >= step(n, Fraction(microseconds, 10**6))[0]
+    )
     solution = Study(**ON, link_latency=f"{microseconds} us").solve("devices_link_bound")
     assert solution.integer == {"at_least": first}
 
@@ -233,12 +342,19 @@ def test_every_device_helps_or_none_does():
     quick = [sum(step(n, 0)) for n in (2, 3, 8, 64)]
     assert quick == sorted(quick, reverse=True)
     assert Study(**ON).solve("useful_devices_itl").verdict == "lhs_below"
-    assert Study(**ON, link_bandwidth="50 MB/s").solve("useful_devices_itl").integer == {"at_least": 1}
+    assert Study(**ON, link_bandwidth="50 MB/s").solve("useful_devices_itl").integer == {
+        "at_least": 1
+    }
 
 
 def test_least_number_of_devices():
-    for prompt, devices in ((1, 2), (65_536, 4)):  # 140 GB, and 140 + 21.5 GB, over 80 GB each; three do not share out 8 key heads
-        assert Study(**B70, **H100, prompt=prompt).solve("min_devices_memory").integer == {"at_least": devices}
+    for prompt, devices in (
+        (1, 2),
+        (65_536, 4),
+    ):  # 140 GB, and 140 + 21.5 GB, over 80 GB each; three do not share out 8 key heads
+        assert Study(**B70, **H100, prompt=prompt).solve("min_devices_memory").integer == {
+            "at_least": devices
+        }
 
 
 @pytest.mark.parametrize("batch", [1, 8, 32])
@@ -247,6 +363,14 @@ def test_devices_divide_so_that_both_phases_keep_pace(batch):
     study = Study(**B8, **H100, prompt=2048, output=200, batch=batch, assume=KV)
     share = study.exact("prefill_device_share")
     read = 1000 * share / Fraction(2 * 8_030_000_000 * 2048, 989_400 * 10**9)
-    written = 1000 * (1 - share) * batch / sum(Fraction(16_060_000_000 + batch * 131_072 * (2048 + j), 3350 * 10**9) for j in range(1, 200))
+    written = (
+        1000
+        * (1 - share)
+        * batch
+        / sum(
+            Fraction(16_060_000_000 + batch * 131_072 * (2048 + j), 3350 * 10**9)
+            for j in range(1, 200)
+        )
+    )
     assert read == written
     agree(Study(**ON, prompt=4096, output=256, batch=32).exact("prefill_device_share"), "63.51 %")

@@ -4,11 +4,28 @@ import pytest
 
 from tests.cli import call, good
 
-WORK = ("--prompt", "2048", "--output", "300", "--set", "arrival_rate=5/s", "--target", "itl=40ms", "--target", "ttft=2 s")
+WORK = (
+    "--prompt",
+    "2048",
+    "--output",
+    "300",
+    "--set",
+    "arrival_rate=5/s",
+    "--target",
+    "itl=40ms",
+    "--target",
+    "ttft=2 s",
+)
 CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", *WORK)
 COMMANDS = {
     "select": ("select", *CASE, "--efficiency", "peak"),
-    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64", "--hardware", "h100-sxm", *WORK),
+    "vllm": (
+        "vllm",
+        "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64",
+        "--hardware",
+        "h100-sxm",
+        *WORK,
+    ),
     "replicas": ("solve", "min_copies_arrival", *CASE, "--batch", "32"),
 }
 GIVEN = (
@@ -25,7 +42,11 @@ def plain():
 
 def numbers(answer):
     """An answer without what it says of its inputs."""
-    return {key: value for key, value in answer.items() if key not in ("warnings", "inputs", "assumptions", "assumed")}
+    return {
+        key: value
+        for key, value in answer.items()
+        if key not in ("warnings", "inputs", "assumptions", "assumed")
+    }
 
 
 DEAR = (
@@ -39,7 +60,12 @@ DEAR = (
     "queue_time=5 ms",
 )
 """What formulas of every case hold, asked of one command alone: a selection and a review of a line take seconds each."""
-ASKED = [(command, given) for command in COMMANDS for given in GIVEN if command == "replicas" or given not in DEAR]
+ASKED = [
+    (command, given)
+    for command in COMMANDS
+    for given in GIVEN
+    if command == "replicas" or given not in DEAR
+]
 
 
 @pytest.mark.parametrize(("command", "given"), ASKED)
@@ -62,27 +88,79 @@ def test_hits_without_a_cached_prefix_are_hits_of_nothing():
 
 def test_what_an_overloaded_server_is_held_to_is_all_said():
     """Its wait has no end, which misses a target on the first token; its cost is that of the rate it is given."""
-    found = call("eval", *LOADED, "--set", "arrival_rate=60/s", "--target", "ttft=1 s", "--target", "itl=30 ms").out
+    found = call(
+        "eval",
+        *LOADED,
+        "--set",
+        "arrival_rate=60/s",
+        "--target",
+        "ttft=1 s",
+        "--target",
+        "itl=30 ms",
+    ).out
     assert "✗ ttft within 1 s: no end: the queue grows" in found and "✗ load below 1" in found
-    assert "cost per million tokens, at this rate" in found and "cost per million output tokens" not in found
+    assert (
+        "cost per million tokens, at this rate" in found
+        and "cost per million output tokens" not in found
+    )
 
 
 def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
     """Chunks of 64 to 8,189 tokens keep a mean step of 60 ms at the peak."""
-    line = ("--model", "deepseek-v3", "--hardware", "h200", "--tp", "8", "--prompt", "131072", "--output", "1000", "--batch", "3", "--target", "itl=60 ms")
+    line = (
+        "--model",
+        "deepseek-v3",
+        "--hardware",
+        "h200",
+        "--tp",
+        "8",
+        "--prompt",
+        "131072",
+        "--output",
+        "1000",
+        "--batch",
+        "3",
+        "--target",
+        "itl=60 ms",
+    )
     found = call("solve", "max_chunk_sustained_itl", *line, "--json").json
-    assert found["verdict"] == "lhs_below" and found["integer"] is None and 64 < found["expected"]["integer"]["at_most"] < 512
+    assert (
+        found["verdict"] == "lhs_below"
+        and found["integer"] is None
+        and 64 < found["expected"]["integer"]["at_most"] < 512
+    )
     for chunk in (64, 8189):
-        assert call("eval", *line, "--set", f"chunk={chunk}", "-q", "sustained_itl", "--json").json["cases"][0]["quantities"]["sustained_itl"]["value"] < 0.06
+        assert (
+            call("eval", *line, "--set", f"chunk={chunk}", "-q", "sustained_itl", "--json").json[
+                "cases"
+            ][0]["quantities"]["sustained_itl"]["value"]
+            < 0.06
+        )
 
 
 def test_a_review_with_a_rate_and_no_target_says_how_many_replicas_keep_up(tmp_path):
     study = tmp_path / "chat.yaml"
     study.write_text(
-        "title: chat\nmodel: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 2000, output: 300, batch: 32, arrival_rate: 60/s}\n", encoding="utf-8"
+        "title: chat\nmodel: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 2000, output: 300, batch: 32, arrival_rate: 60/s}\n",
+        encoding="utf-8",
     )
     found = call("report", str(study), "-o", "-", "--format", "md").out
-    assert "**Use " in found and "replicas of 1 × NVIDIA H100" in found and "misses its target" not in found
+    assert (
+        "**Use " in found
+        and "replicas of 1 × NVIDIA H100" in found
+        and "misses its target" not in found
+    )
 
 
-LOADED = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000", "--output", "300", "--batch", "32")
+LOADED = (
+    "--model",
+    "llama-3.1-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2000",
+    "--output",
+    "300",
+    "--batch",
+    "32",
+)

@@ -49,7 +49,9 @@ def test_row(case):
 @pytest.mark.parametrize("tenths", [0, 3, 8, 10])
 def test_tokens_of_a_verification_over_every_outcome(drafted, tenths):
     acceptance = Fraction(tenths, 10)
-    assert Study(draft_tokens=drafted, acceptance=tenths / 10).exact("tokens_per_verify") == expected_tokens(drafted, acceptance)
+    assert Study(draft_tokens=drafted, acceptance=tenths / 10).exact(
+        "tokens_per_verify"
+    ) == expected_tokens(drafted, acceptance)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +60,15 @@ def test_tokens_of_a_verification_over_every_outcome(drafted, tenths):
 )
 def test_acceptance_for_a_speed_up(target, cost, acceptance):
     """1 + a + a^2 + a^3 + a^4 = target (1 + 4 c), put back in."""
-    result = Study(**ON, draft_tokens=4, draft_cost=cost, speedup_target=target).solve("min_acceptance_speculation").value
+    result = (
+        Study(**ON, draft_tokens=4, draft_cost=cost, speedup_target=target)
+        .solve("min_acceptance_speculation")
+        .value
+    )
     agree(result, acceptance)
-    assert abs(sum(Fraction(result) ** k for k in range(5)) - target * (1 + 4 * Fraction(str(cost)))) < Fraction(1, 10**9)
+    assert abs(
+        sum(Fraction(result) ** k for k in range(5)) - target * (1 + 4 * Fraction(str(cost)))
+    ) < Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(("tenths", "hundredths"), [(8, 5), (6, 5), (9, 5), (7, 2)])
@@ -72,14 +80,18 @@ def test_best_length_of_a_draft_by_trying_them_all(tenths, hundredths):
 
     best = max(range(1, 15), key=gain)
     assert best < 14, "the best of those tried lies among them"
-    assert Study(**ON, acceptance=tenths / 10, draft_cost=hundredths / 100).solve("best_draft_tokens").integer == {"at_least": best}
+    assert Study(**ON, acceptance=tenths / 10, draft_cost=hundredths / 100).solve(
+        "best_draft_tokens"
+    ).integer == {"at_least": best}
 
 
 @pytest.mark.parametrize(("drafted", "batch"), [(4, 59), (1, 147), (7, 36)])
 def test_batch_that_leaves_room_to_verify(drafted, batch):
     """B(g + 1) <= b_w R/2 = 295.3: batching and speculation spend the same spare compute."""
     assert batch * (drafted + 1) <= Fraction(989_400, 3350) < (batch + 1) * (drafted + 1)
-    assert Study(**ON, draft_tokens=drafted).solve("batch_verify_ridge").integer == {"at_most": batch}
+    assert Study(**ON, draft_tokens=drafted).solve("batch_verify_ridge").integer == {
+        "at_most": batch
+    }
 
 
 def test_speculation_stops_paying_in_a_full_batch():
@@ -87,7 +99,11 @@ def test_speculation_stops_paying_in_a_full_batch():
     speedup = Study(**ON, **DRAFT, batch=1000).exact("speculation_speedup")
     assert speedup == expected_tokens(4, Fraction(8, 10)) / (5 + Fraction(4 * 5, 100))
     last = Study(**ON, **DRAFT).solve("max_batch_speculation").integer["at_most"]
-    assert Study(**ON, **DRAFT, batch=last).exact("speculation_speedup") >= 1 > Study(**ON, **DRAFT, batch=last + 1).exact("speculation_speedup")
+    assert (
+        Study(**ON, **DRAFT, batch=last).exact("speculation_speedup")
+        >= 1
+        > Study(**ON, **DRAFT, batch=last + 1).exact("speculation_speedup")
+    )
 
 
 @pytest.mark.parametrize("drafted", [1, 4, 6])
@@ -97,9 +113,18 @@ def test_work_and_traffic_of_a_verification_token_by_token(drafted):
     pairs = sum(context - 1 + position for position in range(1, drafted + 2))
     matrices, head = 6_979_321_856, residual * 128_256
     work = batch * (2 * (matrices + head) * (drafted + 1) + 4 * layers * heads * width * pairs)
-    study = Study(model="llama-3-8b", **H100, context=context, batch=batch, draft_tokens=drafted, assume={"activations": "off"})
+    study = Study(
+        model="llama-3-8b",
+        **H100,
+        context=context,
+        batch=batch,
+        draft_tokens=drafted,
+        assume={"activations": "off"},
+    )
     assert study.exact("verify_flops") == work
-    assert study.exact("verify_bytes") == 2 * (matrices + head) + batch * 131_072 * (context + drafted)
+    assert study.exact("verify_bytes") == 2 * (matrices + head) + batch * 131_072 * (
+        context + drafted
+    )
 
 
 def test_nothing_drafted_is_a_decode_step():

@@ -8,7 +8,14 @@ from symroof.api import Study
 from symroof.select.selection import select
 from tests.cli import good
 
-CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 8192, "output": 201, "batch": 16}
+CASE = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 8192,
+    "output": 201,
+    "batch": 16,
+}
 HIT = Fraction(3, 5)
 SCHEDULES = ("chunked", "exclusive", "disaggregated")
 
@@ -18,7 +25,9 @@ def case(scheduling, **chosen):
     return Study(**{**CASE, **more, "assume": {"scheduling": scheduling}, **chosen}).first.case
 
 
-@pytest.mark.parametrize("name", ["sustained_requests", "sustained_itl", "loaded_ttft", "cost_per_mtok", "load"])
+@pytest.mark.parametrize(
+    "name", ["sustained_requests", "sustained_itl", "loaded_ttft", "cost_per_mtok", "load"]
+)
 @pytest.mark.parametrize("scheduling", SCHEDULES)
 def test_all_hits_are_a_cached_prefix_and_no_hits_are_none(scheduling, name):
     work = {"arrival_rate": 1, "chunk": 2048} if scheduling == "chunked" else {"arrival_rate": 1}
@@ -33,15 +42,21 @@ def test_all_hits_are_a_cached_prefix_and_no_hits_are_none(scheduling, name):
         )
     )
     assert every == pytest.approx(plain, rel=1e-9) and none == pytest.approx(whole, rel=1e-9)
-    assert min(every, none) <= some <= max(every, none) and (some not in (every, none) or scheduling == "disaggregated")  # there the decode may limit
+    assert min(every, none) <= some <= max(every, none) and (
+        some not in (every, none) or scheduling == "disaggregated"
+    )  # there the decode may limit
 
 
 def test_the_mean_prefill_of_hits_and_misses_where_prefills_stop_the_decode():
     """A batch of 16 takes 200 steps and 16 prefills, of which six in ten are of 192 tokens behind 8,000."""
     found = case("exclusive", cached_prefix=8000, hit_rate="0.6")
-    hit, miss = (case("exclusive", cached_prefix=cached).value("prefill_time") for cached in (8000, 0))
+    hit, miss = (
+        case("exclusive", cached_prefix=cached).value("prefill_time") for cached in (8000, 0)
+    )
     read = HIT * hit + (1 - HIT) * miss
-    assert found.value("sustained_requests") == Fraction(16) / (200 * found.value("loaded_decode_time") + 16 * read)
+    assert found.value("sustained_requests") == Fraction(16) / (
+        200 * found.value("loaded_decode_time") + 16 * read
+    )
     assert found.value("service_time") == found.value("loaded_ttft") == read
     assert found.value("service_time_met") == (HIT * hit**2 + (1 - HIT) * miss**2) / read
 
@@ -49,7 +64,9 @@ def test_the_mean_prefill_of_hits_and_misses_where_prefills_stop_the_decode():
 def test_the_work_of_chunks_is_that_of_hits_and_misses():
     """Tokens and pairs of a mean prompt, counted one by one."""
     found = case("chunked", cached_prefix=8000, hit_rate="0.6", chunk=2048)
-    new, start, chunk = (found.value(name) for name in ("uncached_prompt", "chunk_start", "prefill_chunk"))
+    new, start, chunk = (
+        found.value(name) for name in ("uncached_prompt", "chunk_start", "prefill_chunk")
+    )
     assert new == HIT * 192 + (1 - HIT) * 8192
     pairs = HIT * sum(range(8001, 8193)) + (1 - HIT) * sum(range(1, 8193))
     assert new / chunk * (chunk * start + chunk * (chunk + 1) / 2) == pairs
@@ -57,10 +74,22 @@ def test_the_work_of_chunks_is_that_of_hits_and_misses():
 
 def test_a_selection_buys_for_the_misses():
     """The misses are most of the work: as many devices as for the same mean work, four times those of hits alone."""
-    line = {"model": "llama-3.1-8b", "hardware": "l40s", "prompt": 8192, "output": 200, "arrival_rate": 60, "efficiency": "peak", "targets": {"itl": "60 ms"}}
+    line = {
+        "model": "llama-3.1-8b",
+        "hardware": "l40s",
+        "prompt": 8192,
+        "output": 200,
+        "arrival_rate": 60,
+        "efficiency": "peak",
+        "targets": {"itl": "60 ms"},
+    }
     some, every, alike = (
         select(**line, **more).configurations[0].run.copies
-        for more in ({"cached_prefix": 8000, "hit_rate": "0.6"}, {"cached_prefix": 8000}, {"cached_prefix": 4800})
+        for more in (
+            {"cached_prefix": 8000, "hit_rate": "0.6"},
+            {"cached_prefix": 8000},
+            {"cached_prefix": 4800},
+        )
     )
     assert some > every and abs(some - alike) <= 0.1 * alike
 
@@ -84,13 +113,33 @@ def test_a_token_under_load_is_a_share_of_a_verification():
 @pytest.mark.parametrize("scheduling", SCHEDULES)
 def test_drafts_that_are_never_accepted_cost_and_those_that_always_are_gain(scheduling):
     drafted = {"draft_tokens": 4, "draft_cost": "0.1"}
-    none, every, plain = (case(scheduling, **more).value("sustained_itl") for more in ({**drafted, "acceptance": 0}, {**drafted, "acceptance": 1}, {}))
+    none, every, plain = (
+        case(scheduling, **more).value("sustained_itl")
+        for more in ({**drafted, "acceptance": 0}, {**drafted, "acceptance": 1}, {})
+    )
     assert every < plain < none
 
 
-@pytest.mark.parametrize(("name", "missing"), [("draft_tokens=4", "acceptance"), ("acceptance=0.7", "draft_tokens")])
+@pytest.mark.parametrize(
+    ("name", "missing"), [("draft_tokens=4", "acceptance"), ("acceptance=0.7", "draft_tokens")]
+)
 def test_drafts_that_cannot_be_counted_are_named_first(name, missing):
-    lines = good("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300", "--set", name).out.splitlines()
+    lines = good(
+        "select",
+        "--model",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "2048",
+        "--output",
+        "300",
+        "--set",
+        name,
+    ).out.splitlines()
     word = name.partition("=")[0]
     warned = [line for line in lines if line.startswith("!")][:3]
-    assert f"! {word} without {missing}: latencies, rates and costs under load are those without drafts" in warned
+    assert (
+        f"! {word} without {missing}: latencies, rates and costs under load are those without drafts"
+        in warned
+    )

@@ -32,9 +32,27 @@ COST = [
 ]  # fmt: skip
 
 SELECTION = [
-    row("TTFT, A100 over H100", "ttft", "3.170", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
-    row("ITL, A100 over H100", "itl", "1.407", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
-    row("ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096),
+    row(
+        "TTFT, A100 over H100",
+        "ttft",
+        "3.170",
+        {"hardware": "h100-sxm"},
+        **TUTORIAL,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+    ),
+    row(
+        "ITL, A100 over H100",
+        "itl",
+        "1.407",
+        {"hardware": "h100-sxm"},
+        **TUTORIAL,
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+    ),
+    row(
+        "ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096
+    ),
     row("TTFT buys compute", elasticity("ttft", "peak_flops"), -1, **ON, prompt=4096),
     row("and no bandwidth", elasticity("ttft", "mem_bandwidth"), 0, **ON, prompt=4096),
     row("ITL buys bandwidth", elasticity("itl", "mem_bandwidth"), -1, **ON),
@@ -49,18 +67,51 @@ def test_row(case):
 
 def test_price_ratio_at_which_two_devices_break_even():
     """Both at their largest batch within 50 ms and 4,608 tokens of cache each, 8B: B = (T BW - W)/(kappa S), the ratio is that of the batches."""
-    case = {"model": "llama-3-8b", "params": 8_030_000_000, "prompt": 4608, "output": 1, "itl_target": "12 ms", "assume": KV}
-    largest = {device: Study(**case, hardware=device).solve("max_batch_itl").value for device in ("h100-sxm", "h200")}
-    batches = [(Fraction(12, 1000) * rate - 16_060_000_000) / (131_072 * 4608) for rate in (3350 * 10**9, 4800 * 10**9)]
+    case = {
+        "model": "llama-3-8b",
+        "params": 8_030_000_000,
+        "prompt": 4608,
+        "output": 1,
+        "itl_target": "12 ms",
+        "assume": KV,
+    }
+    largest = {
+        device: Study(**case, hardware=device).solve("max_batch_itl").value
+        for device in ("h100-sxm", "h200")
+    }
+    batches = [
+        (Fraction(12, 1000) * rate - 16_060_000_000) / (131_072 * 4608)
+        for rate in (3350 * 10**9, 4800 * 10**9)
+    ]
     assert list(largest.values()) == batches
-    rival = {"rival_price": "4 USD/hour", "rival_throughput": f"{float(batches[0] / Fraction(12, 1000)):.12g} token/s"}
-    study = Study(**case, hardware="h200", decode_throughput=f"{float(batches[1] / Fraction(12, 1000)):.12g} token/s", **rival)
+    rival = {
+        "rival_price": "4 USD/hour",
+        "rival_throughput": f"{float(batches[0] / Fraction(12, 1000)):.12g} token/s",
+    }
+    study = Study(
+        **case,
+        hardware="h200",
+        decode_throughput=f"{float(batches[1] / Fraction(12, 1000)):.12g} token/s",
+        **rival,
+    )
     assert study.value("break_even_ratio") == pytest.approx(float(batches[1] / batches[0]))
-    assert float(study.solve("break_even_price").value) * 3600 == pytest.approx(4 * float(batches[1] / batches[0]))
+    assert float(study.solve("break_even_price").value) * 3600 == pytest.approx(
+        4 * float(batches[1] / batches[0])
+    )
 
 
 def test_break_even_price_is_a_closed_form():
     """Price over price as rate over rate, a device."""
-    study = Study(tp=2, decode_throughput="3000 token/s", rival_price="2 USD/hour", rival_throughput="1000 token/s")
+    study = Study(
+        tp=2,
+        decode_throughput="3000 token/s",
+        rival_price="2 USD/hour",
+        rival_throughput="1000 token/s",
+    )
     assert study.solve("break_even_price").value == Fraction(3, 3600)
-    agree(Study(tp=2, decode_throughput="3000 token/s", rival_throughput="1000 token/s").exact("break_even_ratio"), "1.5")
+    agree(
+        Study(tp=2, decode_throughput="3000 token/s", rival_throughput="1000 token/s").exact(
+            "break_even_ratio"
+        ),
+        "1.5",
+    )

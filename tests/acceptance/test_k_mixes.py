@@ -16,11 +16,22 @@ HAND = {
     "price": "2.5 USD/hour", "network_bandwidth": "50 GB/s", "long_share": 0.25, "long_prompt": 4096, "long_output": 512,
 }  # fmt: skip
 """Of four requests three read 2,048 and write 256 tokens, one reads 4,096 and writes 512."""
-STEPS, NEW, OUTPUT = Fraction(3 * 255 + 511, 4), Fraction(3 * 2048 + 4096, 4), Fraction(3 * 256 + 512, 4)
+STEPS, NEW, OUTPUT = (
+    Fraction(3 * 255 + 511, 4),
+    Fraction(3 * 2048 + 4096, 4),
+    Fraction(3 * 256 + 512, 4),
+)
 
 
 def under(scheduling="chunked", **more):
-    return Study(**{**HAND, "engine": "ideal", "assume": {"detail": "weights", "scheduling": scheduling}, **more})
+    return Study(
+        **{
+            **HAND,
+            "engine": "ideal",
+            "assume": {"detail": "weights", "scheduling": scheduling},
+            **more,
+        }
+    )
 
 
 def step(tokens):
@@ -43,13 +54,23 @@ def test_whole_prompts_of_a_mix_by_every_number_of_each_kind():
     mean, chance = 0, 1 / (STEPS + 1)
     for n in range(65):
         here = comb(64, n) * chance**n * (1 - chance) ** (64 - n)
-        kinds = [comb(n, k) * Fraction(1, 4) ** k * Fraction(3, 4) ** (n - k) * step(2048 * n + 2048 * k + 64 - n) for k in range(n + 1)]
+        kinds = [
+            comb(n, k)
+            * Fraction(1, 4) ** k
+            * Fraction(3, 4) ** (n - k)
+            * step(2048 * n + 2048 * k + 64 - n)
+            for k in range(n + 1)
+        ]
         mean += here * sum(kinds)
     rate = 64 * chance / mean
     study = under()
     assert float(study.exact("mix_sustained_requests")) == pytest.approx(float(rate), rel=1e-6)
-    assert float(study.exact("mix_sustained_throughput")) == pytest.approx(float(OUTPUT * rate), rel=1e-6)
-    assert float(study.exact("mix_cost_per_mtok")) == pytest.approx(float(Fraction(5, 2 * 3600) * 10**6 / (OUTPUT * rate)), rel=1e-6)
+    assert float(study.exact("mix_sustained_throughput")) == pytest.approx(
+        float(OUTPUT * rate), rel=1e-6
+    )
+    assert float(study.exact("mix_cost_per_mtok")) == pytest.approx(
+        float(Fraction(5, 2 * 3600) * 10**6 / (OUTPUT * rate)), rel=1e-6
+    )
 
 
 def test_every_step_of_a_mix_is_full_where_the_budget_is_small():
@@ -70,22 +91,35 @@ def test_a_mix_whose_prefills_stop_the_decode_turn_by_turn():
 def test_a_mix_that_is_read_elsewhere(readers):
     """The slower side of the whole mix decides, not of each kind."""
     reading = (3 * prefill(2048) + prefill(4096)) / 4
-    assert under("disaggregated", prefill_devices=readers).exact("mix_sustained_requests") == min(64 / (STEPS * D), readers / reading)
+    assert under("disaggregated", prefill_devices=readers).exact("mix_sustained_requests") == min(
+        64 / (STEPS * D), readers / reading
+    )
 
 
 @pytest.mark.parametrize("scheduling", ["chunked", "exclusive", "disaggregated"])
 @pytest.mark.parametrize(("share", "lengths"), [(0, {}), (1, {"prompt": 4096, "output": 512})])
 def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     """With caches and windows counted: every layer of Mistral-7B sees 3,000 keys."""
-    case = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "batch": 32, "window": 3000, "prefill_devices": 1, "assume": {"scheduling": scheduling}}
-    mix = Study(**case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512)
+    case = {
+        "model": "mistral-7b-v0.1",
+        "hardware": "h100-sxm",
+        "batch": 32,
+        "window": 3000,
+        "prefill_devices": 1,
+        "assume": {"scheduling": scheduling},
+    }
+    mix = Study(
+        **case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512
+    )
     alone = Study(**{**case, "prompt": 2048, "output": 256, **lengths})
     assert mix.exact("mix_sustained_requests") == alone.exact("sustained_requests")
     assert mix.exact("mix_sustained_itl") == pytest.approx(alone.exact("sustained_itl"), rel=1e-6)
 
 
 @pytest.mark.parametrize("chunk", [1000, None])
-@pytest.mark.parametrize(("scheduling", "queue"), [("chunked", "mm1"), ("exclusive", "md1"), ("disaggregated", "mm1")])
+@pytest.mark.parametrize(
+    ("scheduling", "queue"), [("chunked", "mm1"), ("exclusive", "md1"), ("disaggregated", "mm1")]
+)
 def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, chunk):
     case = {
         "model": "llama-3-8b",
@@ -98,27 +132,45 @@ def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, 
     case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
     mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
     for name in ("loaded_ttft", "worst_itl", "steady_batch", "peak_context", "sustained_requests"):
-        assert float(mix.exact(f"mix_{name}")) == pytest.approx(float(alone.exact(name)), rel=1e-9), name
+        assert float(mix.exact(f"mix_{name}")) == pytest.approx(
+            float(alone.exact(name)), rel=1e-9
+        ), name
 
 
 def test_first_tokens_of_either_kind_wait_alike_and_are_prefilled_apart():
     """Pollaczek and Khinchine: the rate times the mean square of the service over twice the idle share; besides, the rest of a decode step if one runs."""
     rate, mean = Fraction(1), (3 * prefill(2048) + prefill(4096)) / 4
     square = (3 * prefill(2048) ** 2 + prefill(4096) ** 2) / 4
-    study = under(assume={"detail": "weights", "scheduling": "exclusive"}, arrival_rate="1 request/s")
+    study = under(
+        assume={"detail": "weights", "scheduling": "exclusive"}, arrival_rate="1 request/s"
+    )
     wait = rate * square / (2 * (1 - rate * mean)) + D / 2
-    assert float(study.exact("mix_own_ttft")) == pytest.approx(float(wait + prefill(2048)), rel=1e-3)
-    assert study.exact("mix_long_ttft") - study.exact("mix_own_ttft") == prefill(4096) - prefill(2048)
-    assert study.exact("mix_loaded_ttft") == (3 * study.exact("mix_own_ttft") + study.exact("mix_long_ttft")) / 4
+    assert float(study.exact("mix_own_ttft")) == pytest.approx(
+        float(wait + prefill(2048)), rel=1e-3
+    )
+    assert study.exact("mix_long_ttft") - study.exact("mix_own_ttft") == prefill(4096) - prefill(
+        2048
+    )
+    assert (
+        study.exact("mix_loaded_ttft")
+        == (3 * study.exact("mix_own_ttft") + study.exact("mix_long_ttft")) / 4
+    )
 
 
-@pytest.mark.parametrize(("target", "missing"), [("700 ms", []), ("450 ms", ["mix_long_ttft"]), ("300 ms", [])])
+@pytest.mark.parametrize(
+    ("target", "missing"), [("700 ms", []), ("450 ms", ["mix_long_ttft"]), ("300 ms", [])]
+)
 def test_a_kind_that_misses_what_the_mean_meets_is_named(target, missing):
     """Without a rate nothing waits: a prompt of 2,048 beside 64 takes 301.33 ms, one of 4,096 two such steps, so the mean is 376.66 ms."""
     study = under(targets={"ttft": target}, chunk=2048)
     study.decide()
     named = [warning for warning in case_warnings(study.first) if "miss the TTFT target" in warning]
-    assert [name for name in ("mix_own_ttft", "mix_long_ttft") for warning in named if warning.endswith(name)] == missing
+    assert [
+        name
+        for name in ("mix_own_ttft", "mix_long_ttft")
+        for warning in named
+        if warning.endswith(name)
+    ] == missing
 
 
 def test_the_memory_of_a_slot_of_a_mix():
@@ -129,6 +181,10 @@ def test_the_memory_of_a_slot_of_a_mix():
 
 def test_the_worst_step_of_a_mix_is_full():
     """The budget and what one request leaves of it where a prompt fills the step; exclusive, the longer prefill."""
-    assert float(under(chunk=2048).exact("mix_worst_itl")) == pytest.approx(float(step(2048 + 64)), rel=1e-6)
-    assert float(under(chunk=8192).exact("mix_worst_itl")) == pytest.approx(float(step(8192 + 64)), rel=1e-6)
+    assert float(under(chunk=2048).exact("mix_worst_itl")) == pytest.approx(
+        float(step(2048 + 64)), rel=1e-6
+    )
+    assert float(under(chunk=8192).exact("mix_worst_itl")) == pytest.approx(
+        float(step(8192 + 64)), rel=1e-6
+    )
     assert under("exclusive").exact("mix_worst_itl") == D + prefill(4096)

@@ -25,11 +25,25 @@ def test_row(case):
 
 @pytest.mark.parametrize(
     ("hardware", "weights", "published"),
-    [("h100-sxm", "fp16", "147.7"), ("a100-80gb-sxm", "fp16", "76.5"), ("a100-80gb-sxm", "int4", "19.1")],
+    [
+        ("h100-sxm", "fp16", "147.7"),
+        ("a100-80gb-sxm", "fp16", "76.5"),
+        ("a100-80gb-sxm", "int4", "19.1"),
+    ],
 )
-def test_prompt_tokens_a_step_from_which_the_prefill_is_the_longer_part(hardware, weights, published):
+def test_prompt_tokens_a_step_from_which_the_prefill_is_the_longer_part(
+    hardware, weights, published
+):
     """S/(N - 1) > (b_w/2) R eta_c/eta_m: 147.7 with 989.4 TFLOP/s, 147.6 with 989."""
-    result = Study(**B8, hardware=hardware, mfu=0.5, weights=weights, activations="fp16", output=1001, assume=WEIGHTS).solve("prompt_ttft_exceeds_decode")
+    result = Study(
+        **B8,
+        hardware=hardware,
+        mfu=0.5,
+        weights=weights,
+        activations="fp16",
+        output=1001,
+        assume=WEIGHTS,
+    ).solve("prompt_ttft_exceeds_decode")
     agree(result.value / 1000, published)
 
 
@@ -41,7 +55,9 @@ def test_quadrants(prompt, output):
     ridge = Fraction(989_000, 3350) / 2
     share = 1 / (1 + steps * ridge / tokens) if tokens > ridge else Fraction(1, steps + 1)
     assert Study(**HALF, prompt=tokens, output=SHORT_LONG[output]).exact("ttft_share") == share
-    assert (share > Fraction(1, 2)) is False, "none of the four is dominated by its prefill: that takes 147.6 prompt tokens a step"
+    assert (share > Fraction(1, 2)) is False, (
+        "none of the four is dominated by its prefill: that takes 147.6 prompt tokens a step"
+    )
 
 
 def test_nine_tenths_of_the_time_in_the_prefill():
@@ -56,7 +72,9 @@ MIX = {"prompt": 500, "output": 100, "long_share": 0.1, "long_prompt": 8000, "lo
 
 
 def seconds(prompt, output):
-    return max(Fraction(2 * 8_030_000_000 * prompt, 494_500 * 10**9), Fraction(16_060, 3_350_000)) + (output - 1) * Fraction(16_060, 3_350_000)
+    return max(
+        Fraction(2 * 8_030_000_000 * prompt, 494_500 * 10**9), Fraction(16_060, 3_350_000)
+    ) + (output - 1) * Fraction(16_060, 3_350_000)
 
 
 def test_mean_over_a_mix_request_by_request():
@@ -65,12 +83,16 @@ def test_mean_over_a_mix_request_by_request():
     study = Study(**HALF, **MIX, price="3.6 USD/hour")
     assert study.exact("mix_response_time") == sum(ten) / 10
     assert study.exact("long_time_share") == ten[-1] / sum(ten)
-    assert study.exact("mix_cost_per_request") == sum(ten) / 10 * Fraction(1, 1000)  # each kind on an instance of its own, one request at a time
+    assert study.exact("mix_cost_per_request") == sum(ten) / 10 * Fraction(
+        1, 1000
+    )  # each kind on an instance of its own, one request at a time
 
 
 def test_bytes_of_a_mix_step_by_step():
     def moved(prompt, output):
-        return sum(16_060_000_000 + 131_072 * (prompt + step) for step in range(output))  # the prefill writes its prompt: step 0
+        return sum(
+            16_060_000_000 + 131_072 * (prompt + step) for step in range(output)
+        )  # the prefill writes its prompt: step 0
 
     nine, one = 9 * moved(500, 100), moved(8000, 1000)
     study = Study(**B8, **H100_989, **MIX, assume=KV)
@@ -80,10 +102,14 @@ def test_bytes_of_a_mix_step_by_step():
 
 @pytest.mark.parametrize(("share", "like"), [(0, (500, 100)), (1, (8000, 1000))])
 def test_a_mix_of_one_sort_is_that_sort(share, like):
-    assert Study(**HALF, **{**MIX, "long_share": share}).exact("mix_response_time") == seconds(*like)
+    assert Study(**HALF, **{**MIX, "long_share": share}).exact("mix_response_time") == seconds(
+        *like
+    )
 
 
 def test_more_sorts_are_several_cases():
     """Weights and cases: a list of prompts is a list of cases, each with every quantity."""
     cases = Study(**HALF, prompt=[500, 2000, 8000], output=100).cases
-    assert [case.case.value("response_time") for case in cases] == [seconds(prompt, 100) for prompt in (500, 2000, 8000)]
+    assert [case.case.value("response_time") for case in cases] == [
+        seconds(prompt, 100) for prompt in (500, 2000, 8000)
+    ]

@@ -7,25 +7,48 @@ from symroof.api import Study
 from . import H100_989, KV, WEIGHTS, check, row
 
 EXACT = {"activations": "off"}
-MODELS = {"8B": {"model": "llama-3-8b", "params": 8_030_000_000}, "70B": {"model": "llama-3-70b", "params": 70_600_000_000}}
+MODELS = {
+    "8B": {"model": "llama-3-8b", "params": 8_030_000_000},
+    "70B": {"model": "llama-3-70b", "params": 70_600_000_000},
+}
 
 
 def case(model, level):
     """The exercise's case: first order, with the true cache, exact, or by the tutorial's own counting."""
     if level == "tool":
-        return {"preset": "tutorial-mlsysim", "model": MODELS[model]["model"], "hardware": "h100-sxm"}
-    return {**MODELS[model], **H100_989, "mfu": 0.5, "assume": {"first order": WEIGHTS, "cache": KV, "exact": EXACT}[level]}
+        return {
+            "preset": "tutorial-mlsysim",
+            "model": MODELS[model]["model"],
+            "hardware": "h100-sxm",
+        }
+    return {
+        **MODELS[model],
+        **H100_989,
+        "mfu": 0.5,
+        "assume": {"first order": WEIGHTS, "cache": KV, "exact": EXACT}[level],
+    }
 
 
 ONE = [
-    row(f"exercise 1, {level}: {quantity} of the {model}", quantity, expected, **case(model, level), prompt=2048)
+    row(
+        f"exercise 1, {level}: {quantity} of the {model}",
+        quantity,
+        expected,
+        **case(model, level),
+        prompt=2048,
+    )
     for level, ttft_8, ttft_70, itl_8, itl_70 in (
         ("first order", "66.51 ms", "584.79 ms", "4.794 ms", "42.15 ms"),
         ("cache", "66.51 ms", "584.79 ms", "4.874 ms", "42.35 ms"),
         ("exact", "60.04 ms", "578.11 ms", "4.561 ms", "41.69 ms"),
         ("tool", "66.52 ms", "584.80 ms", "8.352 ms", "51.83 ms"),
     )
-    for quantity, model, expected in (("ttft", "8B", ttft_8), ("ttft", "70B", ttft_70), ("itl", "8B", itl_8), ("itl", "70B", itl_70))
+    for quantity, model, expected in (
+        ("ttft", "8B", ttft_8),
+        ("ttft", "70B", ttft_70),
+        ("itl", "8B", itl_8),
+        ("itl", "70B", itl_70),
+    )
 ]
 RATIOS = [
     row(f"exercise 1, {level}: ratio of {quantity}", lambda s, q=quantity, level=level: Study(**case("70B", level), prompt=2048).exact(q) / s.exact(q), expected, **case("8B", level), prompt=2048)
@@ -33,7 +56,14 @@ RATIOS = [
     for quantity, expected in (("ttft", ttft), ("itl", itl))
 ]  # fmt: skip
 TWO = [
-    row(f"exercise 2, {prompt} in, {output} out, {level}: {quantity}", quantity, expected, **case("8B", level), prompt=prompt, output=output)
+    row(
+        f"exercise 2, {prompt} in, {output} out, {level}: {quantity}",
+        quantity,
+        expected,
+        **case("8B", level),
+        prompt=prompt,
+        output=output,
+    )
     for prompt, output, level, *numbers in (
         (50, 500, "first order", "4.79 ms", "2,397 ms", "0.20 %"),
         (50, 500, "exact", "4.48 ms", "2,246 ms", "0.20 %"),

@@ -57,7 +57,13 @@ POST = [
 ]
 
 # Fourth: the widget of the interactive essay, six tokens of an 8B
-SIX = {"params": 8 * 10**9, "prompt": 6, "hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "assume": WEIGHTS}
+SIX = {
+    "params": 8 * 10**9,
+    "prompt": 6,
+    "hardware": "h100-sxm",
+    "peak_flops": "989 TFLOP/s",
+    "assume": WEIGHTS,
+}
 WIDGET = [
     row("widget: weight read", "prefill_memory_time", "4.78 ms", **SIX),
     row("widget: tensor-core compute", "prefill_compute_time", "0.10 ms", **SIX),
@@ -69,15 +75,45 @@ WIDGET = [
 
 # Fifth: the chapter
 PEAKS = [
-    *(row(f"table 3.1: {precision}", "peak_flops", "989 TFLOP/s", **H100, weights=precision, activations=precision) for precision in ("fp16", "bf16")),
+    *(
+        row(
+            f"table 3.1: {precision}",
+            "peak_flops",
+            "989 TFLOP/s",
+            **H100,
+            weights=precision,
+            activations=precision,
+        )
+        for precision in ("fp16", "bf16")
+    ),
     row("table 3.2: FP16", "peak_flops", "989.4 TFLOP/s", **H100),
-    row("table 3.2: capacity, which is the label", lambda s: catalogue_figure("h100-sxm.memory.capacity")[0], "80 GB", **H100),
+    row(
+        "table 3.2: capacity, which is the label",
+        lambda s: catalogue_figure("h100-sxm.memory.capacity")[0],
+        "80 GB",
+        **H100,
+    ),
     row("table 3.2: bandwidth", "mem_bandwidth", "3.35 TB/s", **H100),
     row("table 3.2: ridge point", "ridge_point", "295 FLOP/byte", **H100),
 ]
 BATCH = [
-    row(f"batch table: {batch}, {quantity}", quantity, expected, params=70 * 10**9, batch=batch, assume=WEIGHTS, **H100)
-    for batch, bound in ((1, "memory"), (8, "memory"), (32, "memory"), (128, "memory"), (295, "memory"), (512, "compute"))
+    row(
+        f"batch table: {batch}, {quantity}",
+        quantity,
+        expected,
+        params=70 * 10**9,
+        batch=batch,
+        assume=WEIGHTS,
+        **H100,
+    )
+    for batch, bound in (
+        (1, "memory"),
+        (8, "memory"),
+        (32, "memory"),
+        (128, "memory"),
+        (295, "memory"),
+        (512, "compute"),
+    )
     for quantity, expected in (("decode_intensity", batch), ("decode_bound", bound))
 ]
 ENVELOPE_COLUMNS = (
@@ -85,7 +121,15 @@ ENVELOPE_COLUMNS = (
     ("decode", 4096, 1, ("140 GFLOP", "140 GB", 1, "memory", "41.8 ms", 1, "24 tok/s")),
     ("decode", 4096, 32, ("4.48 TFLOP", "140 GB", 32, "memory", "41.8 ms", 32, "766 tok/s")),
 )
-STEP_QUANTITIES = ("{}_flops", "{}_bytes", "{}_intensity", "{}_bound", "{}_roofline_time", "{}_tokens", "{}_throughput")
+STEP_QUANTITIES = (
+    "{}_flops",
+    "{}_bytes",
+    "{}_intensity",
+    "{}_bound",
+    "{}_roofline_time",
+    "{}_tokens",
+    "{}_throughput",
+)
 ENVELOPE = [
     row(f"back of the envelope: batch {batch}, {quantity.format(step)}", quantity.format(step), printed, **B70, **H100, peak_flops="989.5 TFLOP/s", prompt=prompt, batch=batch, assume=WEIGHTS)
     for step, prompt, batch, column in ENVELOPE_COLUMNS
@@ -95,17 +139,31 @@ CHAIN = [
     row("cache chain: a token", "kv_bytes_per_token", 327_680, **B70),
     row("cache chain: 4,096 tokens", "kv_cache_bytes", "1.34 GB", **B70, prompt=4096),
     row("cache chain: 4,608 tokens", "kv_cache_bytes", "1.51 GB", **B70, prompt=4096, context=4608),
-    row("cache chain: bytes of a step", "decode_bytes", "141.5 GB", **B70, prompt=4096, context=4608, assume={"detail": "kv"}),
+    row(
+        "cache chain: bytes of a step",
+        "decode_bytes",
+        "141.5 GB",
+        **B70,
+        prompt=4096,
+        context=4608,
+        assume={"detail": "kv"},
+    ),
     row("cache chain: 100,000 tokens", "kv_cache_bytes", "33 GB", **B70, context=100_000),
 ]
 
 
-@pytest.mark.parametrize("case", [*PHASE, *QUANTIZATION, *SLA, *BANDWIDTH, *POST, *WIDGET, *PEAKS, *BATCH, *ENVELOPE, *CHAIN])
+@pytest.mark.parametrize(
+    "case",
+    [*PHASE, *QUANTIZATION, *SLA, *BANDWIDTH, *POST, *WIDGET, *PEAKS, *BATCH, *ENVELOPE, *CHAIN],
+)
 def test_cell(case):
     check(case)
 
 
-@pytest.mark.parametrize(("hardware", "verdict"), [("t4", "FAIL"), ("a100-80gb-sxm", "FAIL"), ("h100-sxm", "PASS"), ("h200", "PASS")])
+@pytest.mark.parametrize(
+    ("hardware", "verdict"),
+    [("t4", "FAIL"), ("a100-80gb-sxm", "FAIL"), ("h100-sxm", "PASS"), ("h200", "PASS")],
+)
 def test_verdicts_of_the_tutorial(hardware, verdict):
     study = Study(**TUTORIAL, hardware=hardware, prompt=4096)
     met = study.exact("ttft") <= Fraction(200, 1000) and study.exact("itl") <= Fraction(50, 1000)
@@ -137,7 +195,9 @@ def test_table_3_1_truncates_and_swaps():
 
 def test_batch_295_is_not_quite_the_ridge():
     """The chapter calls batch 295 the ridge point: R is 295.34, so 295 is still (just) memory-bound and 296 is the first beyond it."""
-    times = {batch: Study(params=70 * 10**9, batch=batch, assume=WEIGHTS, **H100) for batch in (295, 296)}
+    times = {
+        batch: Study(params=70 * 10**9, batch=batch, assume=WEIGHTS, **H100) for batch in (295, 296)
+    }
     assert times[295].exact("decode_compute_time") < times[295].exact("decode_memory_time")
     assert times[296].exact("decode_compute_time") > times[296].exact("decode_memory_time")
     agree(times[295].exact("decode_compute_time") / times[295].exact("decode_memory_time"), "0.999")

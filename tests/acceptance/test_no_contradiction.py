@@ -23,7 +23,16 @@ MODELS = {  # by how many devices their heads may be shared out, and what to cal
     "deepseek-v3": ("deepseek-ai/DeepSeek-V3", (8,)),
 }
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
-TIMED = ("itl", "ttft", "sustained_itl", "loaded_ttft", "sustained_requests", "decode_throughput", "cost_per_mtok", "load")
+TIMED = (
+    "itl",
+    "ttft",
+    "sustained_itl",
+    "loaded_ttft",
+    "sustained_requests",
+    "decode_throughput",
+    "cost_per_mtok",
+    "load",
+)
 CLOSE = 1e-6
 
 
@@ -42,20 +51,39 @@ def deployments(count, seed=41):
         }
         if model.startswith("llama") and draw.random() < 0.4:
             case["weights"] = "fp8"
-        yield case | {"batch": draw.choice((1, 4, 16, 48)), "arrival_rate": round(10 ** draw.uniform(-1, 1.5), 2)}, f"{draw.choice((20, 40, 80, 150))} ms"
+        yield (
+            case
+            | {
+                "batch": draw.choice((1, 4, 16, 48)),
+                "arrival_rate": round(10 ** draw.uniform(-1, 1.5), 2),
+            },
+            f"{draw.choice((20, 40, 80, 150))} ms",
+        )
 
 
 def contradictions(case, itl):
     """What two commands say differently of one deployment."""
     model, device, tp = (case[name] for name in ("model", "hardware", "tp"))
-    rest = {name: value for name, value in case.items() if name not in ("model", "hardware", "arrival_rate")}
+    rest = {
+        name: value
+        for name, value in case.items()
+        if name not in ("model", "hardware", "arrival_rate")
+    }
     line = [f"--{name}={value}" for name, value in rest.items()]
-    on_line = [f"--model={model}", f"--hardware={device}", *line, f"--set=arrival_rate={case['arrival_rate']} request/s", f"--target=itl={itl}"]
+    on_line = [
+        f"--model={model}",
+        f"--hardware={device}",
+        *line,
+        f"--set=arrival_rate={case['arrival_rate']} request/s",
+        f"--target=itl={itl}",
+    ]
     found = []
 
     def same(what, *values):
         known = [float(value) for value in values if value is not None]
-        if any(value is None for value in values) != all(value is None for value in values) or (known and max(known) - min(known) > CLOSE * abs(max(known))):
+        if any(value is None for value in values) != all(value is None for value in values) or (
+            known and max(known) - min(known) > CLOSE * abs(max(known))
+        ):
             found.append(f"{what}: {values}")
 
     evaluated = call("eval", *on_line, "--json").json["cases"][0]["quantities"]
@@ -67,24 +95,49 @@ def contradictions(case, itl):
         bound = bare.first.get(name)
         same(f"{name}, bound of eval and Python", entry and entry["value"], bound and bound.value)
         if bound is not None and own is not None:
-            same(f"{name}, expected of eval, Python and efficiency=measured", entry["expected"]["value"], expected and expected.value, own.value)
+            same(
+                f"{name}, expected of eval, Python and efficiency=measured",
+                entry["expected"]["value"],
+                expected and expected.value,
+                own.value,
+            )
             same(f"{name}, least expected", entry["expected"]["low"], own.low)
     for name in ("ttft", "itl"):
         derived = call("derive", name, *on_line, "--json").json
         same(f"{name} of derive", derived["value"], by_line[name]["value"])
-        same(f"{name} expected of derive", derived["expected"]["value"], by_line[name]["expected"]["value"])
+        same(
+            f"{name} expected of derive",
+            derived["expected"]["value"],
+            by_line[name]["expected"]["value"],
+        )
     room = call("solve", "max_batch_memory", *on_line, "--json").json
     capacity = evaluated["concurrency"]["value"]
-    same("largest batch in memory, of solve and eval", (room["integer"] or {}).get("at_most", 0), capacity)
+    same(
+        "largest batch in memory, of solve and eval",
+        (room["integer"] or {}).get("at_most", 0),
+        capacity,
+    )
     same("fits, of eval and its room", evaluated["fits"]["value"], case["batch"] <= capacity)
     replicas = call("solve", "min_copies_arrival", *on_line, "--json").json
-    same("replicas at the peak, of solve and of the load", replicas["integer"]["at_least"], least_above(bare.exact("load")))
-    same("replicas expected", replicas["expected"]["integer"]["at_least"], least_above(measured.exact("load")))
+    same(
+        "replicas at the peak, of solve and of the load",
+        replicas["integer"]["at_least"],
+        least_above(bare.exact("load")),
+    )
+    same(
+        "replicas expected",
+        replicas["expected"]["integer"]["at_least"],
+        least_above(measured.exact("load")),
+    )
     chosen = select(**case, targets={"itl": itl}).configurations[0]
     answers = chosen.run.bound_case
     for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
         result = answers.get(name)
-        same(f"{name} of select", result and result.value, measured.first.get(name) and measured.first.get(name).value)
+        same(
+            f"{name} of select",
+            result and result.value,
+            measured.first.get(name) and measured.first.get(name).value,
+        )
     same("copies of select", chosen.run.copies, copies(measured, chosen.run.missed))
     hub = MODELS[model][0]
     flags = " --quantization fp8" if "weights" in case else ""
@@ -101,7 +154,11 @@ def contradictions(case, itl):
 
 def least_above(load):
     """At a load of 1 the queue grows."""
-    return math.floor(Fraction(load)) + 1 if Fraction(load) >= 1 and Fraction(load).denominator == 1 else math.ceil(Fraction(load))
+    return (
+        math.floor(Fraction(load)) + 1
+        if Fraction(load) >= 1 and Fraction(load).denominator == 1
+        else math.ceil(Fraction(load))
+    )
 
 
 def copies(measured, missed):
@@ -115,7 +172,9 @@ def test_one_question_has_one_answer(case, itl):
 
 
 if __name__ == "__main__":
-    for number, (case, itl) in enumerate(deployments(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)):
+    for number, (case, itl) in enumerate(
+        deployments(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    ):
         try:
             said = contradictions(case, itl)
         except Exception as error:

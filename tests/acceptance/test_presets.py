@@ -12,13 +12,30 @@ import symroof as sr
 from symroof.analysis.waterfall import waterfall
 
 DEVICES = {
-    "h100": {"hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3350 GB/s", "link_bandwidth": "450 GB/s"},
-    "a100": {"hardware": "a100-80gb-sxm", "peak_flops": "312 TFLOP/s", "mem_bandwidth": "2039 GB/s", "link_bandwidth": "300 GB/s"},
+    "h100": {
+        "hardware": "h100-sxm",
+        "peak_flops": "989 TFLOP/s",
+        "mem_bandwidth": "3350 GB/s",
+        "link_bandwidth": "450 GB/s",
+    },
+    "a100": {
+        "hardware": "a100-80gb-sxm",
+        "peak_flops": "312 TFLOP/s",
+        "mem_bandwidth": "2039 GB/s",
+        "link_bandwidth": "300 GB/s",
+    },
 }
 
 
 def case(device, batch, prompt, preset=None, model="llama-3-8b", **more):
-    return sr.Study(model, preset=preset, batch=batch, prefill_batch=batch, prompt=prompt, **{**DEVICES.get(device, {"hardware": device}), **more})
+    return sr.Study(
+        model,
+        preset=preset,
+        batch=batch,
+        prefill_batch=batch,
+        prompt=prompt,
+        **{**DEVICES.get(device, {"hardware": device}), **more},
+    )
 
 
 def printed(value, text):
@@ -45,7 +62,9 @@ def printed(value, text):
     ],
 )
 def test_a_preset_gives_what_the_tool_printed(preset, device, batch, prompt, prefill, decode):
-    length = prompt + 1 if preset == "llm-analysis" else prompt  # its step stands behind the token that is generated
+    length = (
+        prompt + 1 if preset == "llm-analysis" else prompt
+    )  # its step stands behind the token that is generated
     study = case(device, batch, prompt, preset, context=length)
     assert printed(1000 * study.exact("ttft"), prefill), float(1000 * study.exact("ttft"))
     assert printed(1000 * study.exact("itl"), decode), float(1000 * study.exact("itl"))
@@ -77,8 +96,28 @@ def test_mlsysim_fills_as_much_memory_as_it_printed():
 @pytest.mark.parametrize(
     ("batch", "cache", "milliseconds"),
     [
-        *((b, "6.7 GB", t) for b, t in ((1, "4.98"), (8, "12.13"), (16, "20.30"), (32, "36.65"), (64, "69.33"), (240, "249.09"))),
-        *((b, "1.34 GB", t) for b, t in ((1, "4.17"), (8, "5.60"), (16, "7.23"), (32, "10.50"), (64, "17.04"), (240, "52.99"))),
+        *(
+            (b, "6.7 GB", t)
+            for b, t in (
+                (1, "4.98"),
+                (8, "12.13"),
+                (16, "20.30"),
+                (32, "36.65"),
+                (64, "69.33"),
+                (240, "249.09"),
+            )
+        ),
+        *(
+            (b, "1.34 GB", t)
+            for b, t in (
+                (1, "4.17"),
+                (8, "5.60"),
+                (16, "7.23"),
+                (32, "10.50"),
+                (64, "17.04"),
+                (240, "52.99"),
+            )
+        ),
     ],
 )
 def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
@@ -86,48 +125,91 @@ def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
     are off by up to one: 32.7/6.56 is 4.985, 27.34/6.56 is 4.168."""
     token = f"{float(cache.split()[0]) * 1e9 / 8192} byte/token"
     book = sr.Study(
-        params=13e9, preset="scaling-book", tp=8, batch=batch, context=8192, kv_bytes_per_token=token, mem_bandwidth="0.82 TB/s", peak_flops="197 TFLOP/s"
+        params=13e9,
+        preset="scaling-book",
+        tp=8,
+        batch=batch,
+        context=8192,
+        kv_bytes_per_token=token,
+        mem_bandwidth="0.82 TB/s",
+        peak_flops="197 TFLOP/s",
     )
     assert 1000 * float(book.exact("itl")) == pytest.approx(float(milliseconds), abs=0.0101)
 
 
 def test_the_scaling_book_s_quiz():
     """30B parameters in int8 on 16 TPU v5e: 2.5 ms for 4 requests, 21 ms for 256, where the multiplications bind."""
-    quiz = {"params": 30e9, "preset": "scaling-book", "weights": "int8", "tp": 16, "context": 8192, "kv_bytes_per_token": "100 kB"}
-    step = {batch: 1000 * float(sr.Study(**quiz, batch=batch, mem_bandwidth="0.81 TB/s", peak_flops="197 TFLOP/s").exact("itl")) for batch in (4, 256)}
+    quiz = {
+        "params": 30e9,
+        "preset": "scaling-book",
+        "weights": "int8",
+        "tp": 16,
+        "context": 8192,
+        "kv_bytes_per_token": "100 kB",
+    }
+    step = {
+        batch: 1000
+        * float(
+            sr.Study(
+                **quiz, batch=batch, mem_bandwidth="0.81 TB/s", peak_flops="197 TFLOP/s"
+            ).exact("itl")
+        )
+        for batch in (4, 256)
+    }
     assert step[4] == pytest.approx((4 * 819.2e6 + 30e9) / (16 * 8.1e11) * 1000)
-    assert step[256] == pytest.approx(((256 * 819.2e6) / (16 * 8.1e11) + (2 * 256 * 30e9) / (16 * 1.97e14)) * 1000)
+    assert step[256] == pytest.approx(
+        ((256 * 819.2e6) / (16 * 8.1e11) + (2 * 256 * 30e9) / (16 * 1.97e14)) * 1000
+    )
 
 
 def test_vllm_sizes_the_cache_in_whole_blocks():
     study = sr.Study("llama-3-8b", "h100-sxm", preset="vllm", prompt=1000, output=10)
     assert study.exact("kv_reserved_bytes") == 64 * 16 * 131072  # 1,009 tokens are 64 blocks of 16
-    assert study.exact("usable_memory_per_device") == Fraction(92, 100) * study.exact("mem_capacity")
+    assert study.exact("usable_memory_per_device") == Fraction(92, 100) * study.exact(
+        "mem_capacity"
+    )
 
 
 def test_hf_mem_adds_the_cache_to_the_weights():
     """2 · layers · KV heads · head width · length · bytes · batch, as its source multiplies them, beside 8,030,261,248 weights of 2 bytes."""
-    study = sr.Study("llama-3-8b", "h100-sxm", preset="hf-mem", prompt=8192, batch=4, memory_reserve="3 GB")
+    study = sr.Study(
+        "llama-3-8b", "h100-sxm", preset="hf-mem", prompt=8192, batch=4, memory_reserve="3 GB"
+    )
     assert study.exact("memory_bytes") == 2 * 32 * 8 * 128 * 8192 * 2 * 4 + 2 * 8_030_261_248
     with_states = waterfall(
-        *(sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128, preset=preset, engine="ideal").first for preset in (None, "hf-mem")), "memory_bytes"
+        *(
+            sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128, preset=preset, engine="ideal").first
+            for preset in (None, "hf-mem")
+        ),
+        "memory_bytes",
     )
-    assert with_states.effect == -sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128).exact("state_bytes")
+    assert with_states.effect == -sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128).exact(
+        "state_bytes"
+    )
 
 
 def steps(one, other, quantity="ttft"):
-    found = waterfall(case("h100", 1, 2048, one).first, case("h100", 1, 2048, other).first, quantity)
-    return {step.changes[0].name.removeprefix("prefill_time: "): float(1000 * step.effect) for step in found.steps}
+    found = waterfall(
+        case("h100", 1, 2048, one).first, case("h100", 1, 2048, other).first, quantity
+    )
+    return {
+        step.changes[0].name.removeprefix("prefill_time: "): float(1000 * step.effect)
+        for step in found.steps
+    }
 
 
 def test_genz_against_aiconfigurator_term_by_term():
     """The parts that the two tools' totals, 35.480 and 33.301 ms, were taken apart into."""
     by = steps("genz", "aiconfigurator")
     assert by.pop("the embedding as a GEMM") == pytest.approx(-2.176, abs=5e-4)
-    assert by.pop("the head on every position of the prompt") == pytest.approx(0.314 - 2.176, abs=2e-3)
+    assert by.pop("the head on every position of the prompt") == pytest.approx(
+        0.314 - 2.176, abs=2e-3
+    )
     assert by.pop("the whole square of queries and keys") == pytest.approx(1.112 - 2.223, abs=2e-3)
     assert by.pop("rows of the embedding are read") == pytest.approx(0.005, abs=5e-4)
-    vectors = by.pop("norms and residuals move their vectors") + by.pop("the activation of the feed-forward moves its vectors")
+    vectors = by.pop("norms and residuals move their vectors") + by.pop(
+        "the activation of the feed-forward moves its vectors"
+    )
     assert vectors == pytest.approx(2.965, abs=5e-4)
     assert all(abs(effect) < 0.005 for effect in by.values()), by
 
@@ -135,12 +217,32 @@ def test_genz_against_aiconfigurator_term_by_term():
 def test_what_llm_viewer_adds_to_the_multiplications():
     by = steps(None, "llm-viewer")
     assert by["elementwise operators move 11 vectors"] == pytest.approx(1.763, abs=5e-4)
-    scores = by["the whole square of queries and keys"] + by["scores and probabilities are written and read"]
-    assert 1.112 + scores == pytest.approx(10.537, abs=2e-3)  # causal attention, by hand, and what the tool counts beside it
-    assert float(1000 * case("h100", 1, 2048, "llm-viewer").exact("ttft")) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
+    scores = (
+        by["the whole square of queries and keys"]
+        + by["scores and probabilities are written and read"]
+    )
+    assert 1.112 + scores == pytest.approx(
+        10.537, abs=2e-3
+    )  # causal attention, by hand, and what the tool counts beside it
+    assert float(
+        1000 * case("h100", 1, 2048, "llm-viewer").exact("ttft")
+    ) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
 
 
-@pytest.mark.parametrize("preset", ["llm-viewer", "genz", "llm-analysis", "aiconfigurator", "mlsysim", "vllm", "scaling-book", "hf-mem", "tutorial-mlsysim"])
+@pytest.mark.parametrize(
+    "preset",
+    [
+        "llm-viewer",
+        "genz",
+        "llm-analysis",
+        "aiconfigurator",
+        "mlsysim",
+        "vllm",
+        "scaling-book",
+        "hf-mem",
+        "tutorial-mlsysim",
+    ],
+)
 def test_every_preset_says_its_version_and_counts_every_dense_model(preset):
     for model in ("llama-3-70b", "qwen2.5-7b"):
         study = sr.Study(model, "h100-sxm", preset=preset, prompt=512, output=8, batch=4, tp=4)
@@ -150,7 +252,11 @@ def test_every_preset_says_its_version_and_counts_every_dense_model(preset):
 
 @pytest.mark.parametrize(
     ("batch", "prompt", "device", "prefill", "decode"),
-    [(1, 2048, "h100", 64.69, 5.228), (32, 4096, "h100", 4179.7, 7.308), (32, 4096, "a100", 10273.7, 11.960)],
+    [
+        (1, 2048, "h100", 64.69, 5.228),
+        (32, 4096, "h100", 4179.7, 7.308),
+        (32, 4096, "a100", 10273.7, 11.960),
+    ],
 )
 def test_aiconfigurator_on_eight_devices(batch, prompt, device, prefill, decode):
     """Within half a per cent: what it sends for the embedding is not in the preset."""

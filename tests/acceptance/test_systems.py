@@ -8,7 +8,11 @@ import yaml
 
 from . import held
 
-ROWS = list(generate.rows(yaml.load((generate.HERE / "systems.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)))
+ROWS = list(
+    generate.rows(
+        yaml.load((generate.HERE / "systems.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
+    )
+)
 
 
 def agrees(row):

@@ -38,7 +38,11 @@ def most(number):
 
 
 def solved(row):
-    return Study(**row.case).solve(row.equation, for_=row.unknown) if row.unknown else Study(**row.case).solve(row.equation)
+    return (
+        Study(**row.case).solve(row.equation, for_=row.unknown)
+        if row.unknown
+        else Study(**row.case).solve(row.equation)
+    )
 
 
 R = Fraction(989_000, 3350)
@@ -57,18 +61,86 @@ def square(width):
 
 REGIME = [
     meets("n* = b_w R/2, fp16", "batch_to_ridge", "295.2", least(296), **LINEAR, **DEVICE),
-    meets("n*, int8 weights only", "batch_to_ridge", "147.6", least(148), **LINEAR, **DEVICE, weights="int8"),
-    meets("n*, int4 weights only", "batch_to_ridge", "73.8", least(74), **LINEAR, **DEVICE, weights="int4"),
+    meets(
+        "n*, int8 weights only",
+        "batch_to_ridge",
+        "147.6",
+        least(148),
+        **LINEAR,
+        **DEVICE,
+        weights="int8",
+    ),
+    meets(
+        "n*, int4 weights only",
+        "batch_to_ridge",
+        "73.8",
+        least(74),
+        **LINEAR,
+        **DEVICE,
+        weights="int4",
+    ),
     meets("n*, exactly", "batch_to_ridge", R, least(296), **LINEAR, **DEVICE),
     meets("n* of a prompt", "prompt_to_ridge", R, least(296), **LINEAR, **DEVICE),
-    meets("n* moves with the efficiencies", "prompt_to_ridge", R / 2, least(148), **LINEAR, **DEVICE, mfu=0.5),
-    meets("square product, width 4096", "gemm_intensity = ridge_point", "344.9", least(345), "gemm_m", gemm_k=4096, gemm_n=4096, **DEVICE),
-    meets("square product, width 8192", "gemm_intensity = ridge_point", "318.2", least(319), "gemm_m", gemm_k=8192, gemm_n=8192, **DEVICE),
-    meets("square product, closed form", "gemm_intensity = ridge_point", square(4096), least(345), "gemm_m", gemm_k=4096, gemm_n=4096, **DEVICE),
-    meets("fp8, one byte", "batch_to_ridge", "295.4", least(296), **LINEAR, **NINETEEN, weights="fp8", activations="fp8"),
+    meets(
+        "n* moves with the efficiencies",
+        "prompt_to_ridge",
+        R / 2,
+        least(148),
+        **LINEAR,
+        **DEVICE,
+        mfu=0.5,
+    ),
+    meets(
+        "square product, width 4096",
+        "gemm_intensity = ridge_point",
+        "344.9",
+        least(345),
+        "gemm_m",
+        gemm_k=4096,
+        gemm_n=4096,
+        **DEVICE,
+    ),
+    meets(
+        "square product, width 8192",
+        "gemm_intensity = ridge_point",
+        "318.2",
+        least(319),
+        "gemm_m",
+        gemm_k=8192,
+        gemm_n=8192,
+        **DEVICE,
+    ),
+    meets(
+        "square product, closed form",
+        "gemm_intensity = ridge_point",
+        square(4096),
+        least(345),
+        "gemm_m",
+        gemm_k=4096,
+        gemm_n=4096,
+        **DEVICE,
+    ),
+    meets(
+        "fp8, one byte",
+        "batch_to_ridge",
+        "295.4",
+        least(296),
+        **LINEAR,
+        **NINETEEN,
+        weights="fp8",
+        activations="fp8",
+    ),
     meets("fp8 arithmetic, two bytes", "batch_to_ridge", "590.7", least(591), **LINEAR, **NINETEEN),
     # d <= b R: a narrow product never gets there, its intensity ends at d/b
-    never("square product, width 512: never", "gemm_intensity = ridge_point", "lhs_below", "gemm_m", gemm_k=512, gemm_n=512, **DEVICE),
+    never(
+        "square product, width 512: never",
+        "gemm_intensity = ridge_point",
+        "lhs_below",
+        "gemm_m",
+        gemm_k=512,
+        gemm_n=512,
+        **DEVICE,
+    ),
 ]
 
 TARGET = {**B70, **H100_989, "mfu": 0.5, "assume": WEIGHTS}
@@ -134,7 +206,11 @@ BEYOND = [
 
 # The same with exact counting: matrices and head for 2P, and R times the activations of a token off it
 MATRICES70, HEAD70 = 80 * (2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672), 8192 * 128_256
-TOKEN70 = 2 * (80 * ((8192 + 10_240) + 2 * 8192 + 2 * 8192 + (8192 + 57_344) + (28_672 + 8192)) + 8192 + 128_256)
+TOKEN70 = 2 * (
+    80 * ((8192 + 10_240) + 2 * 8192 + 2 * 8192 + (8192 + 57_344) + (28_672 + 8192))
+    + 8192
+    + 128_256
+)
 WORK70 = 2 * (MATRICES70 + HEAD70)
 EXACT70 = {"model": "llama-3-70b", **H100}
 BEYOND += [
@@ -144,11 +220,19 @@ BEYOND += [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("switches", "last"), [({}, 1398), ({"activations": "off"}, 1476), ({"attention_flops": "off"}, 1360)])
+@pytest.mark.parametrize(
+    ("switches", "last"),
+    [({}, 1398), ({"activations": "off"}, 1476), ({"attention_flops": "off"}, 1360)],
+)
 def test_last_context_with_a_ridge_batch(switches, last):
     """What ``context_beyond_ridge`` must say, seen from the other side: the batch exists there and no longer one token on."""
-    assert Study(**EXACT70, context=last, assume=switches).solve("batch_to_ridge").verdict == "crosses"
-    assert Study(**EXACT70, context=last + 1, assume=switches).solve("batch_to_ridge").verdict == "lhs_below"
+    assert (
+        Study(**EXACT70, context=last, assume=switches).solve("batch_to_ridge").verdict == "crosses"
+    )
+    assert (
+        Study(**EXACT70, context=last + 1, assume=switches).solve("batch_to_ridge").verdict
+        == "lhs_below"
+    )
 
 
 # Exercise 3: S where TTFT = 256 ITL, 8B on the H100 (989), swept from 128 to 32,768
@@ -242,14 +326,26 @@ def behind(prompt, mfu, mbu, tax):
 
 @pytest.mark.parametrize(
     ("mfu", "mbu", "tax", "prompt"),
-    [("1/2", "1", "0", 32_323), ("1/2", "3/4", "0", 41_375), ("1", "1", "0", 58_348), ("1/2", "1", "0.0032", 45_978)],
+    [
+        ("1/2", "1", "0", 32_323),
+        ("1/2", "3/4", "0", 41_375),
+        ("1", "1", "0", 58_348),
+        ("1/2", "1", "0.0032", 45_978),
+    ],
 )
 def test_exercise_three_exactly(mfu, mbu, tax, prompt):
     """TTFT passes the 255 steps of a 256-token response from this prompt on: just inside the sweep at MFU 0.5, outside it else."""
     mfu, mbu, tax = map(Fraction, (mfu, mbu, tax))
     assert behind(prompt - 1, mfu, mbu, tax) < 0 < behind(prompt, mfu, mbu, tax)
     overhead = {"layer_overhead": f"{float(tax) / 32 * 1000} ms", **NO_TAX}
-    study = Study(**THREE, mfu=float(mfu), mbu=float(mbu), output=256, assume={"activations": "off"}, **overhead)
+    study = Study(
+        **THREE,
+        mfu=float(mfu),
+        mbu=float(mbu),
+        output=256,
+        assume={"activations": "off"},
+        **overhead,
+    )
     solution = study.solve("prompt_ttft_exceeds_decode")
     assert solution.verdict == "crosses"
     assert solution.integer == least(prompt)
@@ -276,7 +372,10 @@ def test_operator_by_operator_linear_layers_reach_the_ridge_and_attention_never(
     study = Study(**RIDGE, context=4096, batch=batch)
     case = study.first.case
     ridge = study.exact("ridge_point")
-    intensity = {o.name: Fraction(case.evaluate(o.flops)) / Fraction(case.evaluate(o.bytes)) for o in case.theory.operators["decode"]}
+    intensity = {
+        o.name: Fraction(case.evaluate(o.flops)) / Fraction(case.evaluate(o.bytes))
+        for o in case.theory.operators["decode"]
+    }
     assert set(intensity) == {"linear", "attention"}
     assert (intensity["linear"] > ridge) is compute
     assert intensity["attention"] == 8 < ridge
@@ -285,4 +384,9 @@ def test_operator_by_operator_linear_layers_reach_the_ridge_and_attention_never(
 def test_reaching_the_ridge_needs_memory_that_is_not_there():
     """The essay's batch of about 295: 140 GB of weights do not fit one device with any batch, and the solution says so."""
     assert Study(**RIDGE, context=1024).solve("batch_to_ridge").within_memory is False
-    assert Study(**B8, **H100, context=256, prompt=256, assume=ATTENTION).solve("batch_to_ridge").within_memory is True
+    assert (
+        Study(**B8, **H100, context=256, prompt=256, assume=ATTENTION)
+        .solve("batch_to_ridge")
+        .within_memory
+        is True
+    )

@@ -58,7 +58,10 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
 def test_limits_by_hand(label):
     formula, values, lines = LINES[label]
     limits = limit_forms(label, Study(**values).define(label, formula).first)
-    assert [f"{limit.says}: {limit.text}{f' = {limit.result.text()}' if limit.result else ''}" for limit in limits] == lines
+    assert [
+        f"{limit.says}: {limit.text}{f' = {limit.result.text()}' if limit.result else ''}"
+        for limit in limits
+    ] == lines
     for limit, line in zip(limits, lines, strict=True):
         assert limit.grows is ("without bound" in line)
         assert (limit.conditions_text == ()) is ("while" not in line)
@@ -75,15 +78,21 @@ def test_of_the_length_of_a_limit(last, length):
     """240 characters can be read at a glance."""
     formula = powers(19, last)
     limits = limit_forms("long", Study().define("long", f"({formula})*(batch + 1)/batch").first)
-    assert [len(limit.text) for limit in limits] == ([240] if length == 240 else []) and len(formula) == length
+    assert [len(limit.text) for limit in limits] == ([240] if length == 240 else []) and len(
+        formula
+    ) == length
 
 
 @pytest.mark.parametrize(("last", "length"), [(123456789, 114), (1234567890, 115)])
 def test_of_the_length_of_a_limit_with_its_condition(last, length):
     """The formula again, and 11 characters to compare it."""
     formula = powers(9, last)
-    limits = limit_forms("long", Study().define("long", f"max(({formula})*batch + 1, d_model*batch + 2)/batch").first)
-    assert [len(limit.text) + len(*limit.conditions_text) for limit in limits] == ([239, 132] if length == 114 else []) and len(formula) == length
+    limits = limit_forms(
+        "long", Study().define("long", f"max(({formula})*batch + 1, d_model*batch + 2)/batch").first
+    )
+    assert [len(limit.text) + len(*limit.conditions_text) for limit in limits] == (
+        [239, 132] if length == 114 else []
+    ) and len(formula) == length
 
 
 def test_of_two_arms_one_is_not_reported_alone():
@@ -95,16 +104,31 @@ def test_of_two_arms_one_is_not_reported_alone():
 @pytest.mark.parametrize(("under", "expected"), [(0, True), (1, False), (2, False)])
 def test_a_quotient_over_nothing_anywhere_in_a_formula(under, expected):
     quotient = Div(Name("gemm_n"), Num(Fraction(under)))
-    assert divides_by_zero(quotient) is divides_by_zero(Add((Name("batch"), quotient))) is divides_by_zero(Add((quotient, Num(Fraction(0))))) is expected
-    assert not divides_by_zero(Div(Num(Fraction(0)), Name("gemm_n"))) and not divides_by_zero(Name("batch"))
+    assert (
+        divides_by_zero(quotient)
+        is divides_by_zero(Add((Name("batch"), quotient)))
+        is divides_by_zero(Add((quotient, Num(Fraction(0)))))
+        is expected
+    )
+    assert not divides_by_zero(Div(Num(Fraction(0)), Name("gemm_n"))) and not divides_by_zero(
+        Name("batch")
+    )
 
 
 def test_nothing_is_divided_by_nothing():
     """Without overheads a step that memory does not hold up takes no time, and no rate is as large as its share of that."""
-    study = Study(prompt=10, batch=2).define("share", "(batch + 1)/(step_overhead*batch)", unit="1/s")
+    study = Study(prompt=10, batch=2).define(
+        "share", "(batch + 1)/(step_overhead*batch)", unit="1/s"
+    )
     assert limit_forms("share", study.first) == ()
     assert [
-        limit.text for limit in limit_forms("share", Study(step_overhead="1 s").define("share", "(batch + 1)/(step_overhead*batch)", unit="1/s").first)
+        limit.text
+        for limit in limit_forms(
+            "share",
+            Study(step_overhead="1 s")
+            .define("share", "(batch + 1)/(step_overhead*batch)", unit="1/s")
+            .first,
+        )
     ] == ["1/step_overhead"]
 
 
@@ -146,18 +170,25 @@ def test_first_order_by_hand(study):
 def test_a_long_first_order_is_left_out(last, length):
     """With the weights alone the arithmetic of a step is two FLOPs for each parameter and request."""
     formula = powers(18, last)
-    form = first_order("work", Study().define("work", f"({formula})*decode_flops", unit="FLOP").first)
+    form = first_order(
+        "work", Study().define("work", f"({formula})*decode_flops", unit="FLOP").first
+    )
     assert len(f"({formula})*2*params*batch") == length
     assert (form and len(form.text)) == (240 if length == 240 else None)
 
 
 def test_a_first_order_of_what_is_searched_is_no_formula():
     """The batch that a slower prefill keeps busy stands for itself."""
-    study = Study(assume={"scheduling": "disaggregated"}).define("work", "decode_flops*disaggregated_batch", unit="FLOP")
+    study = Study(assume={"scheduling": "disaggregated"}).define(
+        "work", "decode_flops*disaggregated_batch", unit="FLOP"
+    )
     assert first_order("work", study.first) is None
     assert (
         first_order(
-            "work", Study(assume={"scheduling": "disaggregated"}, disaggregated_batch=4).define("work", "decode_flops*disaggregated_batch", unit="FLOP").first
+            "work",
+            Study(assume={"scheduling": "disaggregated"}, disaggregated_batch=4)
+            .define("work", "decode_flops*disaggregated_batch", unit="FLOP")
+            .first,
         )
         is not None
     )

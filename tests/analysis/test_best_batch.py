@@ -43,6 +43,10 @@ def test_why_by_hand(more, reason):
 @pytest.mark.parametrize("rate", [6, 10, 20, 33])
 def test_the_least_batch_that_keeps_up_by_trying_each(rate):
     answers = Study(**CASE, ttft_target="15 ms", arrival_rate=f"{rate} request/s").first
-    least = next(n for n in range(1, 100) if answers.case.changed({"batch": n}).has_value("judged_ttft"))
+    least = next(
+        n for n in range(1, 100) if answers.case.changed({"batch": n}).has_value("judged_ttft")
+    )
     assert least > 1
-    assert why_no_batch(answers).startswith(f"{NONE}a batch of {least}, the least that keeps up with the arrivals, has a loaded_ttft of ")
+    assert why_no_batch(answers).startswith(
+        f"{NONE}a batch of {least}, the least that keeps up with the arrivals, has a loaded_ttft of "
+    )

@@ -14,16 +14,25 @@ PAGE = Path(generate.__file__).parent / "closed-forms.md"
 def test_named_thresholds(model):
     """The check itself is in :func:`tallies`; nearly every question has a formula, and each kind of model asks some forty."""
     found = tallies(model).values()
-    closed, numeric = sum(tally.closed for tally in found), sum(tally.numeric.total() for tally in found)
+    closed, numeric = (
+        sum(tally.closed for tally in found),
+        sum(tally.numeric.total() for tally in found),
+    )
     assert closed > 60 and closed > 1.5 * numeric
     assert sum(tally.pieces for tally in found) > 60
 
 
 def test_equations_that_are_in_no_book():
     found = random_answers(EQUATIONS)
-    assert found["closed and in symbols"] > 7 and found["closed"] > 20 and found["never and in symbols"] > 7
+    assert (
+        found["closed and in symbols"] > 7
+        and found["closed"] > 20
+        and found["never and in symbols"] > 7
+    )
 
 
 def test_the_page_is_what_was_counted():
     """Here, and not with the other pages, so that all is counted once."""
-    assert PAGE.read_text(encoding="utf-8") == generate.closed_forms(), "stale: python docs/generate.py"
+    assert PAGE.read_text(encoding="utf-8") == generate.closed_forms(), (
+        "stale: python docs/generate.py"
+    )

@@ -8,7 +8,13 @@ from symroof.analysis.compile import compile as compiled
 from symroof.analysis.compile import compile_alike, compile_cases
 from symroof.api import Study
 
-ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+ROOFS = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 """A step of 10 ms for the weights, and of 20 µs a request."""
 BATCHES = np.array([1.0, 500.0, 1000.0])
 
@@ -28,11 +34,17 @@ def test_one_result_or_a_tuple_of_them(step, both):
     (several,) = compiled(["itl"], ["batch"], **ROOFS)(BATCHES)
     assert several.tolist() == step(BATCHES).tolist()
     alone = step(1000)
-    assert isinstance(alone, float) and alone == pytest.approx(0.02) and not isinstance(alone, np.ndarray)
+    assert (
+        isinstance(alone, float)
+        and alone == pytest.approx(0.02)
+        and not isinstance(alone, np.ndarray)
+    )
     time, bound = both(BATCHES)
     assert bound.tolist() == ["memory", "compute", "compute"] and time.shape == (3,)
     assert both(1)[1] == "memory"
-    assert both.codes(BATCHES)[1].tolist() == [both.labels["decode_bound"].index(word) for word in bound]
+    assert both.codes(BATCHES)[1].tolist() == [
+        both.labels["decode_bound"].index(word) for word in bound
+    ]
 
 
 def test_results_into_arrays_of_ones_own(step, both):
@@ -45,7 +57,9 @@ def test_results_into_arrays_of_ones_own(step, both):
     pair = compiled(["itl", "user_rate"], ["batch"], **ROOFS)
     pair(BATCHES, out=(room, rates))
     assert rates.tolist() == pytest.approx([100, 100, 50])
-    with pytest.raises(ValueError, match=r"^labels are texts: codes\(..., out=...\) writes their places$"):
+    with pytest.raises(
+        ValueError, match=r"^labels are texts: codes\(..., out=...\) writes their places$"
+    ):
         both(BATCHES, out=(room, np.zeros(3, dtype="int8")))
     both.codes(BATCHES, out=(room, np.zeros(3, dtype="int8")))
 
@@ -56,8 +70,16 @@ def test_results_into_arrays_of_ones_own(step, both):
         ((), None, r"^takes 1 arrays \(batch\), not 0$"),
         ((BATCHES, BATCHES), None, r"^takes 1 arrays \(batch\), not 2$"),
         ((BATCHES,), (np.zeros(3), np.zeros(3)), "^out has 2 arrays for 1 outputs$"),
-        ((BATCHES,), (np.zeros(2),), r"^out for itl has to be float64 of shape \(3,\), not float64 of \(2,\)$"),
-        ((BATCHES,), (np.zeros(3, dtype="float32"),), r"^out for itl has to be float64 of shape \(3,\), not float32 of \(3,\)$"),
+        (
+            (BATCHES,),
+            (np.zeros(2),),
+            r"^out for itl has to be float64 of shape \(3,\), not float64 of \(2,\)$",
+        ),
+        (
+            (BATCHES,),
+            (np.zeros(3, dtype="float32"),),
+            r"^out for itl has to be float64 of shape \(3,\), not float32 of \(3,\)$",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit(arrays, out, message, step):
@@ -82,10 +104,26 @@ def test_functions_that_are_none(quantities, inputs, message):
 
 def test_constants_and_what_moves_with_what():
     """A truth that nothing moves is one everywhere; a step moves with its batch, and not with the price."""
-    function = compiled(["fits", "itl", "ttft"], ["batch", "price"], **ROOFS, kv_bytes_per_token="1 kB", state_bytes=0, mem_capacity="800 GB", itl_target="1 s")
+    function = compiled(
+        ["fits", "itl", "ttft"],
+        ["batch", "price"],
+        **ROOFS,
+        kv_bytes_per_token="1 kB",
+        state_bytes=0,
+        mem_capacity="800 GB",
+        itl_target="1 s",
+    )
     fits, itl, ttft = function(BATCHES, 1.0)
-    assert fits.tolist() == [True] * 3 and itl.shape == ttft.shape == (3,) and ttft.tolist() == pytest.approx([0.02] * 3)
-    assert {name: sorted(inputs) for name, inputs in function.depends.items()} == {"fits": ["batch"], "itl": ["batch"], "ttft": []}
+    assert (
+        fits.tolist() == [True] * 3
+        and itl.shape == ttft.shape == (3,)
+        and ttft.tolist() == pytest.approx([0.02] * 3)
+    )
+    assert {name: sorted(inputs) for name, inputs in function.depends.items()} == {
+        "fits": ["batch"],
+        "itl": ["batch"],
+        "ttft": [],
+    }
     assert compiled("prefill_bound", ["batch"], **ROOFS)(BATCHES).tolist() == ["compute"] * 3
     only = function.only(["itl"])
     assert only.outputs == ("itl",)
@@ -96,8 +134,12 @@ def test_a_study_a_case_or_keywords():
     study = Study(**{**ROOFS, "mem_bandwidth": ["2 TB/s", "4 TB/s"]})
     assert compiled("itl", ["batch"], study)(1) == pytest.approx(0.01)
     assert compiled("itl", ["batch"], study.cases[1])(1) == pytest.approx(0.005)
-    assert [function(1)[0] for function in compile_cases(["itl"], ["batch"], study.cases)] == pytest.approx([0.01, 0.005])
+    assert [
+        function(1)[0] for function in compile_cases(["itl"], ["batch"], study.cases)
+    ] == pytest.approx([0.01, 0.005])
     assert compile_cases(["itl"], ["batch"], []) == []
     own = study.define("twice", "2*itl", unit="s")
-    assert [function(1)[0] for function in compile_cases(["twice"], ["batch"], own.cases)] == pytest.approx([0.02, 0.01])
+    assert [
+        function(1)[0] for function in compile_cases(["twice"], ["batch"], own.cases)
+    ] == pytest.approx([0.02, 0.01])
     assert compile_alike(["itl"], ["batch"], study.first)(1000)[0] == pytest.approx(0.02)

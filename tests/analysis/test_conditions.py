@@ -9,16 +9,26 @@ from symroof.formula.text import text
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 200, "batch": 6}
 
 
-@pytest.mark.parametrize(("name", "context"), [("", 1000), ("(context = prompt + 1)", 1001), ("(context = prompt + response_steps)", 1199)])
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [("", 1000), ("(context = prompt + 1)", 1001), ("(context = prompt + response_steps)", 1199)],
+)
 @pytest.mark.parametrize("kind", ["compute", "memory"])
 def test_the_first_and_the_last_step_of_a_response(name, context, kind):
     """Of 200 tokens the prefill makes the first: steps 1 to 199 follow, at contexts of 1001 to 1199 tokens, whatever the context of the case is."""
     answers = Study(**CASE).first
-    by_name = {text(tree): formula for formula, tree in times_compared("batch", answers, symbolic=True).items()}
+    by_name = {
+        text(tree): formula
+        for formula, tree in times_compared("batch", answers, symbolic=True).items()
+    }
     formula = by_name[f"decode_{kind}_time{name}"]
-    assert answers.case.evaluate(formula) == Study(**CASE, context=context).exact(f"decode_{kind}_time")
+    assert answers.case.evaluate(formula) == Study(**CASE, context=context).exact(
+        f"decode_{kind}_time"
+    )
 
 
 def test_times_that_neither_the_unknown_nor_the_context_moves_are_left_alone():
-    names = [text(tree) for tree in times_compared("batch", Study(**CASE).first, symbolic=True).values()]
+    names = [
+        text(tree) for tree in times_compared("batch", Study(**CASE).first, symbolic=True).values()
+    ]
     assert "decode_compute_time" in names and not any(name.startswith("prefill") for name in names)

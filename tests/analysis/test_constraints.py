@@ -8,7 +8,13 @@ from symroof.analysis.constraints import UNBOUNDED, Constraint, constraints, pas
 from symroof.api import Study
 from symroof.formula.evaluate import NoValue, UndefinedValue
 
-CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+CASE = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 CACHED = {"kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "24 GB"}
 """20 GB of weights, and 100 MB for each request; a step of 10 ms."""
 MEMORY = Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")
@@ -29,9 +35,22 @@ def study(**more):
         ({"arrival_rate": "1 request/s"}, ["memory"]),  # no length of a response
         ({"arrival_rate": "1 request/s", "output": 1}, ["memory"]),  # no step between tokens
         ({"arrival_rate": "1 request/s", "output": 2}, ["memory", "load"]),
-        ({"arrival_rate": "1 request/s", "output": 20, "targets": {"ttft": "1 s"}}, ["memory", "load", "ttft"]),
-        ({"arrival_rate": "100 request/s", "output": 20, "targets": {"ttft": "1 s"}}, ["memory", "load", "ttft"]),  # a wait without end is against a target too
-        ({"arrival_rate": "100 request/s", "output": 20, "assume": {"detail": "weights", "targets_under": "isolated"}}, ["memory"]),
+        (
+            {"arrival_rate": "1 request/s", "output": 20, "targets": {"ttft": "1 s"}},
+            ["memory", "load", "ttft"],
+        ),
+        (
+            {"arrival_rate": "100 request/s", "output": 20, "targets": {"ttft": "1 s"}},
+            ["memory", "load", "ttft"],
+        ),  # a wait without end is against a target too
+        (
+            {
+                "arrival_rate": "100 request/s",
+                "output": 20,
+                "assume": {"detail": "weights", "targets_under": "isolated"},
+            },
+            ["memory"],
+        ),
     ],
 )
 def test_which_conditions_a_case_has(more, names):
@@ -57,9 +76,15 @@ def test_memory_that_is_exactly_full(batch, holds):
         ({"batch": "30..41"}, None),
         ({"batch": "38..44"}, False),  # 41 in the middle
         ({"mbu": "0.5..1", "targets": {"itl": "20 ms"}}, True),
-        ({"mbu": "0.5..1", "targets": {"itl": "19 ms"}}, None),  # 10 ms, 20 ms, and 13.33 ms in the middle
+        (
+            {"mbu": "0.5..1", "targets": {"itl": "19 ms"}},
+            None,
+        ),  # 10 ms, 20 ms, and 13.33 ms in the middle
         ({"mbu": "0.5..1", "targets": {"itl": "13 ms"}}, False),
-        ({"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}}, False),  # another that is met makes it no better
+        (
+            {"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}},
+            False,
+        ),  # another that is met makes it no better
         ({"mbu": "0.5..1", "targets": {"itl": "9 ms"}}, False),
     ],
 )
@@ -78,9 +103,16 @@ def test_a_load_of_one_is_no_steady_state():
     for rate, holds in (("3.99", True), ("4", False), ("4.01", False)):
         answers = study(**served, arrival_rate=f"{rate} request/s")
         assert load in constraints(answers)
-        assert (load.holds(answers.case), load.share(answers.case), load.bound(answers.case)) == (holds, Fraction(rate) / 4, 1)
+        assert (load.holds(answers.case), load.share(answers.case), load.bound(answers.case)) == (
+            holds,
+            Fraction(rate) / 4,
+            1,
+        )
     assert (load.equation, load.sides) == ("load = 1", ("load",))
-    assert (MEMORY.equation, MEMORY.sides) == ("memory_bytes_per_device = memory_share*mem_capacity", ("memory_bytes_per_device", "usable_memory_per_device"))
+    assert (MEMORY.equation, MEMORY.sides) == (
+        "memory_bytes_per_device = memory_share*mem_capacity",
+        ("memory_bytes_per_device", "usable_memory_per_device"),
+    )
     assert load.solution("arrival_rate", answers).value == 4
 
 
@@ -99,14 +131,22 @@ def test_a_wait_without_end_meets_no_target():
 
 
 def test_a_wait_is_searched_only_where_that_is_asked_for():
-    waiting = study(output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"})
-    ttft, itl = (condition for condition in constraints(waiting) if condition.name in ("ttft", "itl"))
+    waiting = study(
+        output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"}
+    )
+    ttft, itl = (
+        condition for condition in constraints(waiting) if condition.name in ("ttft", "itl")
+    )
     assert (ttft.has_wait(waiting.case), itl.has_wait(waiting.case)) == (True, False)
     assert ttft.solution("mem_bandwidth", waiting) is None
-    assert ttft.solution("batch", waiting, waits=True) is None  # of what is counted it takes too long
+    assert (
+        ttft.solution("batch", waiting, waits=True) is None
+    )  # of what is counted it takes too long
     solution = ttft.solution("mem_bandwidth", waiting, waits=True)
     assert solution.value > 0 and solution.unknown == "mem_bandwidth"
-    assert float(waiting.case.changed({"mem_bandwidth": solution.value}).value("loaded_ttft")) == pytest.approx(1, rel=1e-9)
+    assert float(
+        waiting.case.changed({"mem_bandwidth": solution.value}).value("loaded_ttft")
+    ) == pytest.approx(1, rel=1e-9)
     alone = study(output=20, targets={"ttft": "1 s"})
     (ttft,) = (condition for condition in constraints(alone) if condition.name == "ttft")
     assert not ttft.has_wait(alone.case) and ttft.solution("mem_bandwidth", alone).value > 0
@@ -115,7 +155,9 @@ def test_a_wait_is_searched_only_where_that_is_asked_for():
 def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
     answers = study(targets={"itl": "16 ms"}, output=20)
     assert MEMORY.solution("batch", answers).threshold.name == "max_batch_memory"
-    assert MEMORY.solution("batch", answers).integer == {"at_most": 39}  # with the response 101.9 MB each
+    assert MEMORY.solution("batch", answers).integer == {
+        "at_most": 39
+    }  # with the response 101.9 MB each
     assert MEMORY.solution("mem_capacity", answers).threshold.name == "min_capacity_memory"
     assert MEMORY.solution("kv_bytes_per_token", answers).threshold is None
     assert MEMORY.solution("mfu", answers) is None  # it does not occur
@@ -124,8 +166,16 @@ def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one()
 def test_the_inputs_of_a_condition():
     case = study(targets={"itl": "16 ms"}).case
     itl = Constraint("itl", "itl", "itl_target")
-    assert {"params", "mem_bandwidth", "mbu", "peak_flops", "mfu", "itl_target", "batch"} <= itl.inputs(case)
+    assert {
+        "params",
+        "mem_bandwidth",
+        "mbu",
+        "peak_flops",
+        "mfu",
+        "itl_target",
+        "batch",
+    } <= itl.inputs(case)
     assert not {"mem_capacity", "price"} & itl.inputs(case)
-    assert "tp" in MEMORY.inputs(case) and "tp" not in Constraint("price", "price", "price_target").inputs(
-        Study(price="1 USD/hour", price_target="2 USD/hour").first.case
-    )
+    assert "tp" in MEMORY.inputs(case) and "tp" not in Constraint(
+        "price", "price", "price_target"
+    ).inputs(Study(price="1 USD/hour", price_target="2 USD/hour").first.case)

@@ -5,7 +5,13 @@ from itertools import product
 
 import pytest
 
-from symroof.analysis.corners import at_corners, by_closed_form, crossing_spread, crossings_in, side_beyond
+from symroof.analysis.corners import (
+    at_corners,
+    by_closed_form,
+    crossing_spread,
+    crossings_in,
+    side_beyond,
+)
 from symroof.analysis.numeric_equation import NumericEquation
 from symroof.analysis.solution import ABOVE, BELOW, formula_trees
 from symroof.analysis.solve import solve
@@ -26,7 +32,10 @@ def ranged(case, spans):
 
 def alone(case, spans):
     """The case at each corner, without ranges."""
-    return [Study(**case, **dict(zip(spans, ends, strict=True))).first for ends in product(*spans.values())]
+    return [
+        Study(**case, **dict(zip(spans, ends, strict=True))).first
+        for ends in product(*spans.values())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,35 +49,55 @@ def alone(case, spans):
 def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unknown):
     solution = solve(equation, ranged(CHUNKED, EFFICIENCIES), unknown)
     assert formula_trees(solution).crossing.searched
-    expected = [solve(equation, answers, unknown).values for answers in alone(CHUNKED, EFFICIENCIES)]
+    expected = [
+        solve(equation, answers, unknown).values for answers in alone(CHUNKED, EFFICIENCIES)
+    ]
     together = at_corners(solution)
     assert [len(values) for values in together] == [len(values) for values in expected]
     for here, there in zip(together, expected, strict=True):
         assert all(abs(a - b) <= abs(b) / 10**17 for a, b in zip(here, there, strict=True))
     firsts = [values[0] for values in together if values]
-    assert crossing_spread(solution) == ((min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True))
+    assert crossing_spread(solution) == (
+        (min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True)
+    )
 
 
 @pytest.mark.parametrize(
-    ("equation", "unknown"), [("itl = itl_target", "context"), ("itl = itl_target", "step_overhead"), ("itl_last = itl_target", "mem_bandwidth")]
+    ("equation", "unknown"),
+    [
+        ("itl = itl_target", "context"),
+        ("itl = itl_target", "step_overhead"),
+        ("itl_last = itl_target", "mem_bandwidth"),
+    ],
 )
 def test_a_range_of_heads_has_other_formulas_at_each_corner(equation, unknown):
     """Four and sixteen heads of the cache on eight devices: four are copied."""
     case, spans = CHUNKED | {"tp": 8}, {"n_kv_heads": ("4", "16"), "mbu": ("0.5", "0.9")}
     solution = solve(equation, ranged(case, spans), unknown)
     expected = [solve(equation, answers, unknown).values for answers in alone(case, spans)]
-    assert all(abs(here[0] - there[0]) <= there[0] / 10**17 for here, there in zip(at_corners(solution), expected, strict=True))
+    assert all(
+        abs(here[0] - there[0]) <= there[0] / 10**17
+        for here, there in zip(at_corners(solution), expected, strict=True)
+    )
     assert len(set(expected)) == 4
 
 
-WINDOWED = CHUNKED | {"model": "gemma-3-1b", "output": 256, "chunk": 3000, "mfu": "0.5", "mbu": "0.7"}
+WINDOWED = CHUNKED | {
+    "model": "gemma-3-1b",
+    "output": 256,
+    "chunk": 3000,
+    "mfu": "0.5",
+    "mbu": "0.7",
+}
 LOAD = {"prompt": ("512", "4096"), "batch": ("4", "64")}
 
 
 def counted(monkeypatch, owner, name):
     """The arguments of every call of a method from here on."""
     calls, method = [], getattr(owner, name)
-    monkeypatch.setattr(owner, name, lambda self, *args: (calls.append(args), method(self, *args))[1])
+    monkeypatch.setattr(
+        owner, name, lambda self, *args: (calls.append(args), method(self, *args))[1]
+    )
     return calls
 
 
@@ -89,7 +118,13 @@ def test_corners_that_need_a_scan_are_scanned_together(monkeypatch):
             assert abs(here[0] - there.value) <= there.value / 10**17
 
 
-ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+ROOFS = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 """A step of 10 ms for the weights, and of 20 µs a request."""
 BY_HAND = {  # ranges, equation, unknown -> the crossings at each corner, where those have gone that there are none of
     # 500 times mfu over mbu
@@ -127,7 +162,9 @@ def test_corners_by_hand(label):
     for values, numbers in zip(corners, expected, strict=True):
         assert list(values) == list(map(Fraction, numbers))
     firsts = [values[0] for values in corners if values]
-    assert crossing_spread(solution) == ((min(firsts), max(firsts), len(firsts) == len(corners)) if firsts else (None, None, True))
+    assert crossing_spread(solution) == (
+        (min(firsts), max(firsts), len(firsts) == len(corners)) if firsts else (None, None, True)
+    )
     assert side_beyond(solution, solution.value) == gone
 
 
@@ -135,11 +172,18 @@ def test_crossings_of_one_solution_are_looked_for_once():
     solution = solve("itl = 16 ms", Study(**ROOFS, mbu="0.5..0.8").first, "batch")
     assert at_corners(solution) is at_corners(solution)
     assert at_corners(solve("itl = 17 ms", solution.bound_case, "batch"))[1] == (850,)
-    assert crossings_in(solution, solution.bound_case.case.changed({"mbu": Fraction(7, 10)})) == (800,)
-    assert by_closed_form(solution, solution.bound_case.case.changed({"mbu": Fraction(1, 2)})) is None
+    assert crossings_in(solution, solution.bound_case.case.changed({"mbu": Fraction(7, 10)})) == (
+        800,
+    )
+    assert (
+        by_closed_form(solution, solution.bound_case.case.changed({"mbu": Fraction(1, 2)})) is None
+    )
 
 
-@pytest.mark.parametrize(("n", "crossing"), [("9", "6"), ("4", "1"), ("7/2", "1/2"), ("4 - 1/1000", "999/1000"), ("3", None), ("2", None)])
+@pytest.mark.parametrize(
+    ("n", "crossing"),
+    [("9", "6"), ("4", "1"), ("7/2", "1/2"), ("4 - 1/1000", "999/1000"), ("3", None), ("2", None)],
+)
 def test_a_closed_form_gives_any_crossing_above_nothing(n, crossing):
     """``batch = n - 3``."""
     solution = solve("batch = gemm_n - 3", Study(gemm_n=7, prompt=100).first, "batch")

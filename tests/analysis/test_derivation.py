@@ -19,8 +19,17 @@ CASES = {
     "windows": {"model": "gemma-2-9b", **H100, "prompt": 6000},
     "within the window": {"model": "gemma-2-9b", **H100, "prompt": 1000},
     "preset": {"model": "llama-3-8b", "preset": "tutorial-mlsysim", **H100},
-    "per operator": {"model": "qwen2.5-7b", "assume": {"roofline": "per_operator", "kv_growth": "fixed"}, **H100},
-    "first order": {"model": "llama-3-8b", "assume": {"detail": "weights", "logits": "all"}, **H100, "batch": 400},
+    "per operator": {
+        "model": "qwen2.5-7b",
+        "assume": {"roofline": "per_operator", "kv_growth": "fixed"},
+        **H100,
+    },
+    "first order": {
+        "model": "llama-3-8b",
+        "assume": {"detail": "weights", "logits": "all"},
+        **H100,
+        "batch": 400,
+    },
     "overheads": {
         "model": "falcon-7b",
         "layer_overhead": "10 us",
@@ -31,7 +40,12 @@ CASES = {
         "gemm_n": 512,
         **H100,
     },
-    "paged": {"model": "llama-3-8b", "assume": {"kv_reserve": "paged", "attention": "full"}, **H100, "cached_prefix": 1000},
+    "paged": {
+        "model": "llama-3-8b",
+        "assume": {"kv_reserve": "paged", "attention": "full"},
+        **H100,
+        "cached_prefix": 1000,
+    },
 }
 
 
@@ -42,15 +56,26 @@ FEW = ("ttft", "itl", "decode_time", "decode_throughput", "prefill_mfu")
 @pytest.fixture(scope="module", params=CASES)
 def derivations(request):
     """Every quantity derived in one of the cases or more, each once for all tests."""
-    study, whole = Study(**CASES[request.param]), [label for label in CASES if label not in ("per operator", "within the window")]
-    dealt = [] if request.param not in whole else list(QUANTITIES)[whole.index(request.param) :: len(whole)]
+    study, whole = (
+        Study(**CASES[request.param]),
+        [label for label in CASES if label not in ("per operator", "within the window")],
+    )
+    dealt = (
+        []
+        if request.param not in whole
+        else list(QUANTITIES)[whole.index(request.param) :: len(whole)]
+    )
     return [study.derive(quantity) for quantity in dict.fromkeys((*FEW, *dealt))]
 
 
 @pytest.fixture(scope="module")
 def numbers(derivations):
     """Those that have a number here."""
-    return [derivation for derivation in derivations if derivation.result and isinstance(derivation.result.value, Fraction)]
+    return [
+        derivation
+        for derivation in derivations
+        if derivation.result and isinstance(derivation.result.value, Fraction)
+    ]
 
 
 def moved(case):
@@ -64,7 +89,15 @@ def limits_of(study, quantity):
 
 # ------------------------------------------------------------------------------------------------- every quantity
 
-SERVED = {"draft_tokens": 3, "acceptance": 0.7, "chunk": 256, "arrival_rate": "0.1/s", "kernels_per_layer": 10, "itl_target": "1 s", "ttft_target": "9 s"}
+SERVED = {
+    "draft_tokens": 3,
+    "acceptance": 0.7,
+    "chunk": 256,
+    "arrival_rate": "0.1/s",
+    "kernels_per_layer": 10,
+    "itl_target": "1 s",
+    "ttft_target": "9 s",
+}
 """What serving asks for beside a model, a device and a workload."""
 FAR, CLOSE = Fraction(10) ** 36, Fraction(1, 10**36)
 LONG = Fraction(10**11)
@@ -83,7 +116,9 @@ def test_every_limit_is_where_the_quantity_goes(numbers):
             there, near = at(limit.symbol.name, x), Fraction(1, 10**4 if x == LONG else 10**9)
             where = (quantity, limit.says, limit.text)
             if limit.grows:
-                assert abs(there.value(quantity) / there.evaluate(parse(limit.text)) - 1) < near, where
+                assert abs(there.value(quantity) / there.evaluate(parse(limit.text)) - 1) < near, (
+                    where
+                )
                 assert limit.result is None, where
             elif limit.text == "0":
                 assert abs(there.value(quantity)) < near * max(abs(case.value(quantity)), 1), where
@@ -103,14 +138,24 @@ def test_every_elasticity_is_a_central_difference(numbers):
         assert derivation.bound_case.case is case
         for result in derivation.elasticities:
             name, h = result.symbol.name, Fraction(1, 10**7)
-            above, below = (at(name, case.value(name) * (1 + s * h)).value(quantity) for s in (1, -1))
+            above, below = (
+                at(name, case.value(name) * (1 + s * h)).value(quantity) for s in (1, -1)
+            )
             here, width = case.value(quantity), 2 * h
-            if abs(above - below) > abs(here) / 1000:  # a rounding jumps here: the slope is that of the side the value belongs to
-                above, below, width = (above, here, h) if abs(above - here) < abs(below - here) else (here, below, h)
+            if (
+                abs(above - below) > abs(here) / 1000
+            ):  # a rounding jumps here: the slope is that of the side the value belongs to
+                above, below, width = (
+                    (above, here, h) if abs(above - here) < abs(below - here) else (here, below, h)
+                )
             expected = (above - below) / (width * here)
             assert abs(result.value - expected) < Fraction(1, 10**5), (quantity, name)
             if result.text is not None:
-                assert abs(case.evaluate(parse(result.text)) - expected) < Fraction(1, 10**5), (quantity, name, result.text)
+                assert abs(case.evaluate(parse(result.text)) - expected) < Fraction(1, 10**5), (
+                    quantity,
+                    name,
+                    result.text,
+                )
                 formulas += 1
             seen += 1
     assert seen > 4 * len(FEW)
@@ -118,18 +163,35 @@ def test_every_elasticity_is_a_central_difference(numbers):
 
 
 def test_elasticities_are_noticeable_sorted_and_of_what_can_be_chosen(numbers):
-    shape = {"n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "vocab_size", "window", "ffn_matrices", "tp"}
+    shape = {
+        "n_layers",
+        "d_model",
+        "n_heads",
+        "n_kv_heads",
+        "head_dim",
+        "d_ff",
+        "vocab_size",
+        "window",
+        "ffn_matrices",
+        "tp",
+    }
     for derivation in numbers:
         sizes = [abs(result.value) for result in derivation.elasticities]
         assert sizes == sorted(sizes, reverse=True)
         assert all(size >= Fraction(5, 1000) for size in sizes)
-        assert not {result.symbol.name.partition(".")[0] for result in derivation.elasticities} & shape
+        assert (
+            not {result.symbol.name.partition(".")[0] for result in derivation.elasticities} & shape
+        )
 
 
 def test_every_text_parses_and_every_latex_balances(derivations):
     for derivation in derivations:
         result = derivation.as_json()
-        for part in [*result["limits"], *result["elasticities"], *([result["first_order"]] if result["first_order"] else [])]:
+        for part in [
+            *result["limits"],
+            *result["elasticities"],
+            *([result["first_order"]] if result["first_order"] else []),
+        ]:
             if part["text"] is not None:
                 parse(part["text"])
                 assert part["latex"].count("{") == part["latex"].count("}")
@@ -143,13 +205,21 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 # ------------------------------------------------------------------------------------------------- without a case
 
 
-WITHOUT = ({}, {"model": "llama-3-8b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}})
+WITHOUT = (
+    {},
+    {"model": "llama-3-8b"},
+    {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}},
+)
 NAMES = (*QUANTITIES, *INPUTS)
 ASKED = [(chosen, NAMES[part :: 2 * len(WITHOUT)]) for part, chosen in enumerate(WITHOUT)]
 """Cases that lack inputs, and names to ask of each: of layers of two kinds, formulas are long, and fewer names are enough."""
 
 
-@pytest.mark.parametrize(("chosen", "asked"), [*ASKED, ({"model": "gemma-2-9b"}, (*FEW, *NAMES[::12]))], ids=["symbols", "model", "hardware", "windows"])
+@pytest.mark.parametrize(
+    ("chosen", "asked"),
+    [*ASKED, ({"model": "gemma-2-9b"}, (*FEW, *NAMES[::12]))],
+    ids=["symbols", "model", "hardware", "windows"],
+)
 def test_missing_inputs_leave_the_answer_symbolic(chosen, asked, monkeypatch):
     """Whatever is missing, nothing raises; a reported form at a made-up case is the value of the quantity there. Every second name, each in one of the cases."""
     full = {"model": "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
@@ -162,11 +232,17 @@ def test_missing_inputs_leave_the_answer_symbolic(chosen, asked, monkeypatch):
     for quantity in asked:
         derivation = study.derive(quantity)
         derivation.as_json()
-        if "peak_context" in full.theory.dependencies(quantity):  # what is missing counts as one token there
+        if "peak_context" in full.theory.dependencies(
+            quantity
+        ):  # what is missing counts as one token there
             continue
-        if "chunk" not in chosen and "step_budget" in full.theory.dependencies(quantity):  # paced where no budget is known; the made-up case has one
+        if "chunk" not in chosen and "step_budget" in full.theory.dependencies(
+            quantity
+        ):  # paced where no budget is known; the made-up case has one
             continue
-        if quantity == "itl_last" and "output" not in chosen:  # the step at the context where no output is known; the made-up case has one
+        if (
+            quantity == "itl_last" and "output" not in chosen
+        ):  # the step at the context where no output is known; the made-up case has one
             continue
         for limit in derivation.limits:
             held = all(full.evaluate(parse(condition)) for condition in limit.conditions_text)
@@ -198,7 +274,11 @@ def test_without_numbers_each_arm_has_elasticities_of_its_own():
     assert result["mem_bandwidth", "decode_memory_time"] == "-1"
     assert ("peak_flops", "decode_memory_time") not in result
     assert result["context", "decode_memory_time"] == "kv_bytes_per_token*decode_span/decode_bytes"
-    limits = [limit for limit in Study().derive("itl").limits if limit.symbol.name == "context" and limit.to == "infinity"]
+    limits = [
+        limit
+        for limit in Study().derive("itl").limits
+        if limit.symbol.name == "context" and limit.to == "infinity"
+    ]
     assert [len(limit.conditions_text) for limit in limits] == [1, 1]
     assert all("while" in limit.says and "without bound" in limit.says for limit in limits)
 
@@ -223,32 +303,73 @@ def test_decode_intensity_at_first_order_is_two_b_over_the_weight_bytes():
         assert derivation.first_order.text == "2*batch/weight_bytes_per_param"
     assert Study(assume={"detail": "weights"}).derive("decode_intensity").first_order is None
     assert Study().derive("prefill_intensity").first_order.text == "2*prompt/weight_bytes_per_param"
-    assert Study(model="llama-3-70b", params=70e9, **H100).derive("decode_intensity").as_json()["first_order"]["value"] == 8
+    assert (
+        Study(model="llama-3-70b", params=70e9, **H100)
+        .derive("decode_intensity")
+        .as_json()["first_order"]["value"]
+        == 8
+    )
 
 
 def test_intensity_of_an_endless_batch():
     """Theory, row 37: (2P + aS)/(kappa S) is 112.3 for the 70B at 4,096 tokens."""
-    study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, assume={"detail": "attention"})
+    study = Study(
+        model="llama-3-70b",
+        params=70e9,
+        hardware="h100-sxm",
+        prompt=4096,
+        assume={"detail": "attention"},
+    )
     limit = limits_of(study, "decode_intensity")["batch", "infinity"]
     p, a, kappa, s = 70 * 10**9, 4 * 80 * 64 * 128, 2 * 80 * 8 * 128 * 2, 4096
     assert limit.result.value == Fraction(2 * p + a * s, kappa * s)
     assert f"{float(limit.result.value):.1f}" == "112.3"
-    assert limit.text == "(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)"
-    assert limits_of(study, "decode_intensity")["context", "infinity"].result.value == Fraction(a, kappa) == 8
+    assert (
+        limit.text == "(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)"
+    )
+    assert (
+        limits_of(study, "decode_intensity")["context", "infinity"].result.value
+        == Fraction(a, kappa)
+        == 8
+    )
 
 
 def test_throughput_of_an_endless_batch_is_what_the_cache_lets_through():
     """Theory, row 38: BW/(kappa S) on the memory arm, F/(2P + aS) on the compute arm: the smaller of the two."""
-    study = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=2048, assume={"detail": "attention"})
+    study = Study(
+        model="llama-3-8b",
+        params=8.03e9,
+        hardware="h100-sxm",
+        prompt=2048,
+        assume={"detail": "attention"},
+    )
     bandwidth, kappa = Fraction("3.35e12"), 131072
-    assert limits_of(study, "decode_throughput")["batch", "infinity"].result.value == bandwidth / (kappa * 2048)
-    short = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=100, assume={"detail": "attention"})
+    assert limits_of(study, "decode_throughput")["batch", "infinity"].result.value == bandwidth / (
+        kappa * 2048
+    )
+    short = Study(
+        model="llama-3-8b",
+        params=8.03e9,
+        hardware="h100-sxm",
+        prompt=100,
+        assume={"detail": "attention"},
+    )
     compute = Fraction("989.4e12") / (2 * Fraction("8.03e9") + 4 * 32 * 32 * 128 * 100)
-    assert limits_of(short, "decode_throughput")["batch", "infinity"].result.value == compute < bandwidth / (kappa * 100)
+    assert (
+        limits_of(short, "decode_throughput")["batch", "infinity"].result.value
+        == compute
+        < bandwidth / (kappa * 100)
+    )
 
 
 def test_the_elasticity_in_the_context_is_the_caches_share():
-    study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4608, assume={"detail": "attention"})
+    study = Study(
+        model="llama-3-70b",
+        params=70e9,
+        hardware="h100-sxm",
+        prompt=4608,
+        assume={"detail": "attention"},
+    )
     result = {e.symbol.name: e for e in study.derive("itl").elasticities}
     assert result["prompt"].value == Fraction(327680 * 4608, 140 * 10**9 + 327680 * 4608)
     assert f"{float(result['prompt'].value):.2%}" == "1.07%"  # theory, row 16
@@ -259,7 +380,9 @@ def test_the_elasticity_in_the_context_is_the_caches_share():
 def test_ideal_devices_leave_the_other_roof():
     limits = limits_of(Study(**CASES["two devices"]), "itl")
     case = Study(**CASES["two devices"]).first.case
-    assert limits["mem_bandwidth", "infinity"].result.value == case.value("decode_compute_time") + case.value("decode_link_time")
+    assert limits["mem_bandwidth", "infinity"].result.value == case.value(
+        "decode_compute_time"
+    ) + case.value("decode_link_time")
     assert ("peak_flops", "infinity") not in limits  # memory binds: more compute changes nothing
 
 
@@ -267,7 +390,11 @@ def test_ideal_devices_leave_the_other_roof():
 
 
 @pytest.mark.parametrize("quantity", ["fits", "decode_bound", "prefill_bound"])
-@pytest.mark.parametrize("chosen", [{}, CASES["two devices"], CASES["windows"], {**CASES["windows"], "mbu": "0.5..1"}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [{}, CASES["two devices"], CASES["windows"], {**CASES["windows"], "mbu": "0.5..1"}],
+    ids=str,
+)
 def test_labels_and_truths_have_neither(quantity, chosen):
     derivation = Study(**chosen).derive(quantity)
     assert (derivation.limits, derivation.elasticities, derivation.first_order) == ((), (), None)
@@ -315,21 +442,52 @@ def test_limits_and_elasticities_need_no_sympy():
 
 def test_a_searched_quantity_says_how_it_is_searched():
     """Little's law has no closed form where the step time depends on the batch: the derivation has the equation, and its value puts it right."""
-    study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048, arrival_rate="5 request/s")
+    study = Study(
+        "llama-3.1-8b",
+        "h100-sxm",
+        prompt=2048,
+        output=300,
+        batch=64,
+        chunk=2048,
+        arrival_rate="5 request/s",
+    )
     derivation = study.derive("loaded_ttft")
     (step,) = [step for step in derivation.steps if step.symbol.name == "steady_batch"]
-    assert str(step.search) == "the decoding_requests at which decoding_requests = arrival_rate/dp*slot_steps*open_itl, at most most_decoding"
+    assert (
+        str(step.search)
+        == "the decoding_requests at which decoding_requests = arrival_rate/dp*slot_steps*open_itl, at most most_decoding"
+    )
     there = study.first.case.changed({"decoding_requests": step.result.value})
-    assert float(5 * 299 * there.value("open_itl")) == pytest.approx(float(step.result.value), rel=1e-15)
+    assert float(5 * 299 * there.value("open_itl")) == pytest.approx(
+        float(step.result.value), rel=1e-15
+    )
     assert derivation.as_json()["steps"][-2]["definition"]["text"] == str(step.search)
-    assert Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64).derive("steady_batch").search is None
+    assert (
+        Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64)
+        .derive("steady_batch")
+        .search
+        is None
+    )
 
 
 def test_the_catalogue_lists_how_searched_quantities_are_defined():
     from symroof.report.catalogue_tables import quantities
 
     listed = {row["name"]: row["search"] for row in quantities() if row["search"]}
-    assert listed["best_batch"] == "the largest whole batch up to concurrency at which meets_itl*meets_ttft(wait_for_slot = 0) = 1, 0 where there is none"
-    assert all(listed[name].startswith("the decoding_requests at which decoding_requests = ") for name in ("steady_batch", "mix_steady_batch"))
+    assert (
+        listed["best_batch"]
+        == "the largest whole batch up to concurrency at which meets_itl*meets_ttft(wait_for_slot = 0) = 1, 0 where there is none"
+    )
+    assert all(
+        listed[name].startswith("the decoding_requests at which decoding_requests = ")
+        for name in ("steady_batch", "mix_steady_batch")
+    )
     assert listed["disaggregated_batch"].startswith("the batch at which batch = ")
-    assert listed.keys() == {"best_batch", "steady_batch", "mix_steady_batch", "disaggregated_batch", "chunked_target_batch", "disaggregated_target_batch"}
+    assert listed.keys() == {
+        "best_batch",
+        "steady_batch",
+        "mix_steady_batch",
+        "disaggregated_batch",
+        "chunked_target_batch",
+        "disaggregated_target_batch",
+    }

@@ -21,7 +21,10 @@ LINES = {  # name -> the line of a case of 100 tokens, and of one of 100 to 200,
 
 @pytest.fixture(scope="module")
 def cases():
-    return tuple(Study("gpt2", "h100-sxm", engine="ideal", prompt=prompt, output=20).first for prompt in (100, "100..200"))
+    return tuple(
+        Study("gpt2", "h100-sxm", engine="ideal", prompt=prompt, output=20).first
+        for prompt in (100, "100..200")
+    )
 
 
 def test_formulas_with_numbers(cases):
@@ -30,7 +33,9 @@ def test_formulas_with_numbers(cases):
         step = step_of(name, one, with_ranges=True)
         assert (step.substituted.text, step.result.text()) == (line, result), name
         assert step_of(name, ranged, with_ranges=True).substituted.latex == with_range, name
-        assert "(" not in step_of(name, ranged).substituted.latex.replace("\\left(", "").replace("max(", ""), name
+        assert "(" not in step_of(name, ranged).substituted.latex.replace("\\left(", "").replace(
+            "max(", ""
+        ), name
         assert step.why_unknown == "" and step.search is None
 
 
@@ -42,9 +47,15 @@ def test_a_line_without_a_value_says_what_it_needs(cases):
 
 
 def test_a_line_of_what_is_searched_names_the_search(cases):
-    answers = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=4, arrival_rate="1 request/s").first
+    answers = Study(
+        "gpt2", "h100-sxm", prompt=100, output=20, batch=4, arrival_rate="1 request/s"
+    ).first
     step = step_of("steady_batch", answers)
-    assert (step.text, step.search.kind, step.search.unknown) == ("steady_batch", "fixed_point", "decoding_requests")
+    assert (step.text, step.search.kind, step.search.unknown) == (
+        "steady_batch",
+        "fixed_point",
+        "decoding_requests",
+    )
     assert 0 < step.result.value < 4
 
 
@@ -53,7 +64,9 @@ def test_quantities_at_changed_inputs_are_numbers_unless_a_sum_moves_them(cases)
     for name in ("itl_first", "itl_last"):
         step = step_of(name, cases[0])
         assert step.substituted.text.endswith(" us") and "context" not in step.substituted.text
-        assert float(step.substituted.text.split()[0]) == pytest.approx(float(step.result.value) * 1e6, rel=1e-4)
+        assert float(step.substituted.text.split()[0]) == pytest.approx(
+            float(step.result.value) * 1e6, rel=1e-4
+        )
 
 
 OWN = {  # formula of one's own -> unit, its line, and with ranges
@@ -78,13 +91,26 @@ OWN = {  # formula of one's own -> unit, its line, and with ranges
 
 def test_formulas_of_ones_own_with_numbers():
     """Two milliseconds, of one to three; a sum of times shares the unit of its result where ranges are shown."""
-    study = Study(prompt=100, batch=3, gemm_k=7, gemm_m=1234567, gemm_n=3, queue_time="1 ms..3 ms", step_overhead="2 ms", mem_capacity="80 GB")
-    study.define("third", "gemm_k/gemm_n").define("gemm_d", "123456789012").define("gemm_e", "1234567890123")
+    study = Study(
+        prompt=100,
+        batch=3,
+        gemm_k=7,
+        gemm_m=1234567,
+        gemm_n=3,
+        queue_time="1 ms..3 ms",
+        step_overhead="2 ms",
+        mem_capacity="80 GB",
+    )
+    study.define("third", "gemm_k/gemm_n").define("gemm_d", "123456789012").define(
+        "gemm_e", "1234567890123"
+    )
     for index, (formula, (unit, _, _)) in enumerate(OWN.items()):
         study.define(f"mine_{index}", formula, unit=unit)
     for index, (formula, (_, line, with_range)) in enumerate(OWN.items()):
         assert step_of(f"mine_{index}", study.first).substituted.text == line, formula
-        assert step_of(f"mine_{index}", study.first, with_ranges=True).substituted.latex == with_range, formula
+        assert (
+            step_of(f"mine_{index}", study.first, with_ranges=True).substituted.latex == with_range
+        ), formula
 
 
 def test_a_label_and_a_truth_stand_as_words(cases):

@@ -12,9 +12,32 @@ from tests.cli import good, refused
 STREAMED = 8030261248 - 128256 * 4096 - 65 * 4096
 """Parameters that a step of Llama 3.1 8B reads: neither the input table nor the norms."""
 BETA = 3.35e12
-SHARES = {"mbu": "0.75..0.85", "mfu": "0.5..0.7", "step_overhead": 0, "layer_overhead": 0, "elementwise_bytes": 0}
-CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 1} | SHARES
-LINE = ["--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300", "--batch", "1"]
+SHARES = {
+    "mbu": "0.75..0.85",
+    "mfu": "0.5..0.7",
+    "step_overhead": 0,
+    "layer_overhead": 0,
+    "elementwise_bytes": 0,
+}
+CASE = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "batch": 1,
+} | SHARES
+LINE = [
+    "--model",
+    "llama-3.1-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2048",
+    "--output",
+    "300",
+    "--batch",
+    "1",
+]
 
 
 def found(name, measured, **more):
@@ -48,7 +71,12 @@ def test_half_the_devices_take_twice_as_long_and_so_do_weights_twice_as_wide():
 def test_a_link_of_the_host_for_one_between_devices():
     """64 all-reduces of 8,192 tokens, 4,096 wide in 2 bytes, 2*3/4 of each over 64 GB/s instead of 450."""
     links = 64 * 1.5 * 8192 * 4096 * 2 / 64e9
-    compute = float(Study(**CASE | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}).exact("prefill_roofline_time"))
+    compute = float(
+        Study(
+            **CASE
+            | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}
+        ).exact("prefill_roofline_time")
+    )
     diagnosis = found("ttft", links + compute, prompt=8192, tp=4, link_latency=0, link_share=1)
     assert named(diagnosis)[0] == "pcie"
     assert diagnosis.explanations[0].off == pytest.approx(1, abs=0.03)
@@ -64,9 +92,14 @@ def test_a_batch_that_is_larger_than_thought():
 
 
 def test_prefills_between_the_tokens():
-    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).exact("sustained_itl")
+    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).exact(
+        "sustained_itl"
+    )
     diagnosis = found("itl", loaded, batch=32)
-    assert diagnosis.explanations[0].cause.name == "prefills_between" and diagnosis.explanations[0].reads == "sustained_itl"
+    assert (
+        diagnosis.explanations[0].cause.name == "prefills_between"
+        and diagnosis.explanations[0].reads == "sustained_itl"
+    )
 
 
 def test_eager_execution_by_what_was_measured_of_it():
@@ -81,15 +114,22 @@ def test_eager_execution_by_what_was_measured_of_it():
 def test_what_no_cause_explains_is_said():
     diagnosis = found("itl", 2)
     assert not diagnosis.explained and named(diagnosis) == []
-    assert [each.off for each in diagnosis.explanations] == sorted(each.off for each in diagnosis.explanations)
+    assert [each.off for each in diagnosis.explanations] == sorted(
+        each.off for each in diagnosis.explanations
+    )
     text = good("diff", "--measured", "itl = 2 s", *LINE).out
-    assert "no cause alone explains it; those that come nearest:" in text and len(text.splitlines()) < 40
+    assert (
+        "no cause alone explains it; those that come nearest:" in text
+        and len(text.splitlines()) < 40
+    )
 
 
 def test_a_figure_beyond_the_bound():
     text = good("diff", "--measured", "itl = 1 ms", *LINE).out
     assert "it beats the bound" in text
-    rate = diagnose(Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=1), "user_rate", Fraction(1000))
+    rate = diagnose(
+        Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=1), "user_rate", Fraction(1000)
+    )
     assert rate.beats_the_bound
 
 
@@ -98,7 +138,11 @@ def test_on_the_command_line():
     said = good("diff", "--measured", "itl = 12 ms", *LINE).out
     assert "1. eager execution" in said and "check: " in said and "then also: ttft" in said
     answer = good("diff", "--measured", "itl = 12 ms", *LINE, "--json").json["diagnosis"]
-    assert answer["measured"] == 0.012 and answer["expected"]["low"] < answer["expected"]["value"] and not answer["explained"]
+    assert (
+        answer["measured"] == 0.012
+        and answer["expected"]["low"] < answer["expected"]["value"]
+        and not answer["explained"]
+    )
     assert answer["explanations"][0]["cause"] == "eager" and answer["explanations"][0]["holds"]
     assert "NAME = VALUE" in refused("diff", "--measured", "28 ms", *LINE)
     assert "depends on no efficiency" in refused("diff", "--measured", "weight_bytes = 3 GB", *LINE)

@@ -63,8 +63,14 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
 def test_names_of_ones_own_come_first():
     plain, own = Study(**BASE).first, Study(**BASE, batch=2).define("mine", "2*batch").first
     there, back = differences(plain, own), differences(own, plain)
-    assert [(change.name, change.before, change.after) for change in there] == [("names of its own", "none", "mine"), ("batch", "1 request", "2 requests")]
-    assert [(change.name, change.before, change.after) for change in back] == [("names of its own", "mine", "none"), ("batch", "2 requests", "1 request")]
+    assert [(change.name, change.before, change.after) for change in there] == [
+        ("names of its own", "none", "mine"),
+        ("batch", "1 request", "2 requests"),
+    ]
+    assert [(change.name, change.before, change.after) for change in back] == [
+        ("names of its own", "mine", "none"),
+        ("batch", "2 requests", "1 request"),
+    ]
     assert there[0].applied(plain).request.own.known == own.request.own.known
 
 
@@ -74,7 +80,10 @@ def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():
     slips = {change.name: change.slip for change in made if change.slip}
     wrong = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
     assert (slips["mem_bandwidth"], slips["link_bandwidth"]) == (wrong, wrong)
-    assert slips["prefill_time: the embedding as a GEMM"] == "genz: a lookup is multiplied through as a V × d matrix (embedding.py:14)"
+    assert (
+        slips["prefill_time: the embedding as a GEMM"]
+        == "genz: a lookup is multiplied through as a V × d matrix (embedding.py:14)"
+    )
     assert not {"peak_flops", "mem_capacity", "itl", "attention", "link_latency"} & slips.keys()
 
 
@@ -88,7 +97,12 @@ def test_the_changes_to_a_tool_end_at_its_numbers(preset):
         case = change.applied(case)
     for name in ("prefill_time", "itl", "memory_bytes_per_device"):
         assert case.case.value(name) == tool.case.value(name), name
-    assert all(case.given[name] == tool.given[name] for change in made if change.kind == "definition" for name, _ in change.given)
+    assert all(
+        case.given[name] == tool.given[name]
+        for change in made
+        if change.kind == "definition"
+        for name, _ in change.given
+    )
 
 
 def test_a_plain_value_of_a_formula_that_a_tool_adds_terms_to_is_one_change():
@@ -112,13 +126,19 @@ def test_each_value_on_the_way():
     assert (way.effect, way.factor) == (token * 650, Fraction(15, 2))
     assert sum(step.effect for step in way.steps) == way.effect
     back = way.reversed()
-    assert [(step.before, step.after) for step in back.steps] == [(step.after, step.before) for step in reversed(way.steps)]
+    assert [(step.before, step.after) for step in back.steps] == [
+        (step.after, step.before) for step in reversed(way.steps)
+    ]
     assert (back.effect, back.factor) == (-token * 650, Fraction(2, 15))
 
 
 def test_what_moves_nothing_is_said_and_not_listed():
     """The compute rate leaves the cache alone; a preset that does not move it says what it sets."""
-    way = waterfall(Study(**BASE).first, Study(**{**BASE, "batch": 2}, mfu=0.5, peak_flops="1 PFLOP/s").first, "kv_cache_bytes")
+    way = waterfall(
+        Study(**BASE).first,
+        Study(**{**BASE, "batch": 2}, mfu=0.5, peak_flops="1 PFLOP/s").first,
+        "kv_cache_bytes",
+    )
     assert [step.label for step in way.steps] == ["batch: 1 request -> 2 requests"]
     assert way.notes() == ["differs without effect here: peak_flops, mfu"]
     assert way.rows("one", "two") == [
@@ -128,10 +148,17 @@ def test_what_moves_nothing_is_said_and_not_listed():
     ]
 
 
-@pytest.mark.parametrize(("value", "written"), [(Fraction(0), "+0 s"), (Fraction(1, 1000), "+1 ms"), (Fraction(-1, 1000), "-1 ms")])
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(Fraction(0), "+0 s"), (Fraction(1, 1000), "+1 ms"), (Fraction(-1, 1000), "-1 ms")],
+)
 def test_an_effect_has_its_sign(value, written):
     assert signed_text(value, "s") == written
 
 
 def test_a_factor_of_nothing_is_none():
-    assert (factor_text(None), factor_text(Fraction(3, 2)), factor_text(Fraction(0))) == ("", "× 1.5", "× 0")
+    assert (factor_text(None), factor_text(Fraction(3, 2)), factor_text(Fraction(0))) == (
+        "",
+        "× 1.5",
+        "× 0",
+    )

@@ -29,7 +29,10 @@ FORMULAS = [
 @pytest.mark.parametrize(("written", "expected"), FORMULAS)
 def test_an_elasticity_is_the_logarithmic_derivative(written, expected):
     found = elasticity(parse(written), "x")
-    formula, x = to_sympy(parse(written)), next((s for s in to_sympy(parse("x")).free_symbols), None)
+    formula, x = (
+        to_sympy(parse(written)),
+        next((s for s in to_sympy(parse("x")).free_symbols), None),
+    )
     assert sympy.simplify(to_sympy(found) - x * sympy.diff(formula, x) / formula) == 0
     assert sympy.simplify(to_sympy(found) - to_sympy(parse(expected))) == 0
     assert text(found) == expected

@@ -39,7 +39,10 @@ def test_what_is_refused_and_why(gpt2):
 def test_a_width_of_two_kinds_of_layers_is_not_solved_for_as_one():
     with pytest.raises(sr.InputError) as error:
         Study("gemma-2-9b", prompt=100).solve("kv_cache_bytes = 1 GB", "n_layers")
-    assert str(error.value) == "n_layers: differs between parts of this model\n    hint: solve for n_layers.global or n_layers.local"
+    assert (
+        str(error.value)
+        == "n_layers: differs between parts of this model\n    hint: solve for n_layers.global or n_layers.local"
+    )
 
 
 def test_a_threshold_of_one_operator(gpt2):
@@ -59,14 +62,22 @@ def test_a_sympy_expression_is_zero_and_its_equation_is_what_it_says(gpt2):
 
     by_difference = gpt2.solve(kv_cache_bytes - weight_bytes, "batch")
     by_equation = gpt2.solve(sympy.Eq(kv_cache_bytes, weight_bytes), batch)
-    assert by_difference.value == by_equation.value == gpt2.solve("kv_cache_bytes = weight_bytes", "batch").value
+    assert (
+        by_difference.value
+        == by_equation.value
+        == gpt2.solve("kv_cache_bytes = weight_bytes", "batch").value
+    )
     with pytest.raises(sr.InputError, match="is a bound"):
         gpt2.solve(kv_cache_bytes < weight_bytes, "batch")
 
 
 def test_of_a_long_equation_an_error_repeats_the_beginning(gpt2):
     """Two hundred characters where a place is pointed at, eighty in front of a message."""
-    for equation, source in ((f"batch = {'1 + ' * 80}", 200), (f"batch <= {'1 + ' * 80}1", 200), (f"{'1 + ' * 80}1", 200)):
+    for equation, source in (
+        (f"batch = {'1 + ' * 80}", 200),
+        (f"batch <= {'1 + ' * 80}1", 200),
+        (f"{'1 + ' * 80}1", 200),
+    ):
         with pytest.raises(sr.InputError) as error:
             gpt2.solve(equation, "batch")
         assert error.value.problems[0].source == equation[:source]

@@ -8,8 +8,20 @@ import pytest
 from symroof.analysis.asymptotics import LONGEST, limit_forms
 from symroof.api import Study
 
-CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
-LLAMA = {"model": "llama-3-8b", "params": 8 * 10**9, "hardware": "h100-sxm", "prompt": 1000, "assume": {"detail": "kv"}}
+CASE = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
+LLAMA = {
+    "model": "llama-3-8b",
+    "params": 8 * 10**9,
+    "hardware": "h100-sxm",
+    "prompt": 1000,
+    "assume": {"detail": "kv"},
+}
 
 SENTENCES = [
     ("decode_compute_time = decode_memory_time", "batch", "decode_compute_time stays below decode_memory_time up to 500 and is above it from 501 on"),
@@ -40,21 +52,30 @@ def test_a_sentence(equation, unknown, sentence):
 def test_where_both_sides_settle_the_end_is_named():
     """Far out a step of 16 GFLOP a request reads 1,000 tokens of 131,072 byte of it: 122.1 FLOP a byte."""
     reason = Study(**LLAMA).solve("decode_intensity = 1000 FLOP/byte", for_="batch").reason
-    assert reason == "decode_intensity stays below 1,000 FLOP/byte for every batch (decode_intensity tends to 122.1 FLOP/byte)"
+    assert (
+        reason
+        == "decode_intensity stays below 1,000 FLOP/byte for every batch (decode_intensity tends to 122.1 FLOP/byte)"
+    )
 
 
 def test_times_of_what_memory_does_not_hold_are_flagged():
     """A thousand requests of 1,000 tokens hold 131 GB; each token of a prompt reads and computes as much, fitting or not."""
     sentence = Study(**LLAMA, batch=1000).solve("decode_memory_time = -1 s", for_="context").reason
-    assert sentence == ("decode_memory_time stays above -1 s for every context (each token adds 39.13 µs (does not fit) to decode_memory_time)")
+    assert sentence == (
+        "decode_memory_time stays above -1 s for every context (each token adds 39.13 µs (does not fit) to decode_memory_time)"
+    )
 
 
 def test_an_answer_beyond_what_the_model_was_made_for():
     """30 GB of cache are 228,881.8 tokens."""
     solution = Study(**LLAMA).solve("kv_cache_bytes = 30 GB", for_="context")
-    assert solution.reason.endswith("up to 228,881 and is above it from 228,882 on; beyond Llama 3 8B's maximum context of 8,192 tokens")
+    assert solution.reason.endswith(
+        "up to 228,881 and is above it from 228,882 on; beyond Llama 3 8B's maximum context of 8,192 tokens"
+    )
     short = Study(**LLAMA).solve("kv_cache_bytes = 1 GB", for_="context")
-    assert short.reason == "kv_cache_bytes stays below 1 GB up to 7,629 and is above it from 7,630 on"
+    assert (
+        short.reason == "kv_cache_bytes stays below 1 GB up to 7,629 and is above it from 7,630 on"
+    )
 
 
 def test_a_value_has_the_ends_of_its_range():
@@ -70,4 +91,6 @@ def test_a_value_has_the_ends_of_its_range():
 def test_a_limit_is_as_short_as_a_line_or_left_out_with_all_its_arms(model, quantity):
     limits = limit_forms(quantity, (Study(model=model) if model else Study()).first)
     assert limits
-    assert all(len(limit.text) + sum(map(len, limit.conditions_text)) <= LONGEST for limit in limits)
+    assert all(
+        len(limit.text) + sum(map(len, limit.conditions_text)) <= LONGEST for limit in limits
+    )

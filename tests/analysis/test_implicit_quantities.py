@@ -12,8 +12,18 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
 @pytest.mark.parametrize(
     ("more", "equation", "unknown", "why"),
     [
-        ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "batch is in an exponent"),
-        ({"arrival_rate": "1 request/s", "ttft_target": "1 s"}, "max_arrival_ttft", None, "steady_batch is searched for each arrival_rate"),
+        (
+            {"chunk": 256, "itl_target": "1 ms"},
+            "max_batch_sustained_itl",
+            None,
+            "batch is in an exponent",
+        ),
+        (
+            {"arrival_rate": "1 request/s", "ttft_target": "1 s"},
+            "max_arrival_ttft",
+            None,
+            "steady_batch is searched for each arrival_rate",
+        ),
         ({}, "exp(batch/10) = batch + 2", "batch", "batch is an argument of exp()"),
         ({}, "2**(batch/4) = batch + 2", "batch", "batch is in an exponent"),
         ({}, "batch**3 = 30", "batch", "no closed form of readable size exists"),
@@ -29,11 +39,17 @@ def test_the_relation_of_what_is_searched():
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first
     busy = "arrival_rate/dp*slot_steps*open_itl(decoding_requests = steady_batch)"
     assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, most_decoding)"
-    assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(wait_for_slot = 0, batch = best_batch) = 1"
+    assert (
+        text(implicit("best_batch", answers))
+        == "meets_itl(batch = best_batch)*meets_ttft(wait_for_slot = 0, batch = best_batch) = 1"
+    )
     assert implicit("itl", answers) is None
     derivation = Study(**SERVED, arrival_rate="1 request/s").derive("steady_batch")
     assert derivation.implicit_text == f"steady_batch = min({busy}, most_decoding)"
     assert [step.symbol.name for step in derivation.steps] == ["steady_batch"]
     plain = Study(**SERVED).derive("itl")
     assert (plain.implicit, plain.implicit_text, plain.search) == (None, "", None)
-    assert "implicit" not in plain.as_json() and derivation.as_json()["implicit"]["text"] == derivation.implicit_text
+    assert (
+        "implicit" not in plain.as_json()
+        and derivation.as_json()["implicit"]["text"] == derivation.implicit_text
+    )

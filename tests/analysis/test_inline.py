@@ -48,12 +48,27 @@ def test_opened_as_far_as_the_unknown_reaches(row, cases):
 def test_numbers_of_a_case_decide_which_defaults_have_an_effect(cases):
     """Efficiencies and overheads that were given stand in the formula."""
     given = Study(**GPT2, mbu="0.8", step_overhead="1 ms", batch=3).first
-    assert text(inlined(parse("kv_cache_bytes"), "context", given)) == "kv_bytes_per_token*batch*context"
-    assert text(inlined(parse("decode_memory_time"), "batch", given)) == f"({BYTES})/(mbu*mem_bandwidth)"
-    assert text(inlined(parse("itl"), "peak_flops", given)) == "max(decode_flops/peak_flops, decode_memory_time) + decode_overhead"
-    assert text(inlined(parse("itl"), "peak_flops", cases[1])) == "max(decode_flops/peak_flops, decode_memory_time)"
+    assert (
+        text(inlined(parse("kv_cache_bytes"), "context", given))
+        == "kv_bytes_per_token*batch*context"
+    )
+    assert (
+        text(inlined(parse("decode_memory_time"), "batch", given))
+        == f"({BYTES})/(mbu*mem_bandwidth)"
+    )
+    assert (
+        text(inlined(parse("itl"), "peak_flops", given))
+        == "max(decode_flops/peak_flops, decode_memory_time) + decode_overhead"
+    )
+    assert (
+        text(inlined(parse("itl"), "peak_flops", cases[1]))
+        == "max(decode_flops/peak_flops, decode_memory_time)"
+    )
     links = Study(**GPT2, tp=2).first
-    assert text(inlined(parse("itl"), "peak_flops", links)) == "max(decode_flops_per_device/peak_flops, decode_memory_time) + decode_link_time"
+    assert (
+        text(inlined(parse("itl"), "peak_flops", links))
+        == "max(decode_flops_per_device/peak_flops, decode_memory_time) + decode_link_time"
+    )
 
 
 def test_what_readers_are_shown_keeps_the_batch_and_the_context(cases):
@@ -64,26 +79,53 @@ def test_what_readers_are_shown_keeps_the_batch_and_the_context(cases):
         == text(readable_form("kv_cache_bytes", "context", gpt2))
         == "kv_bytes_per_token*batch*context"
     )
-    assert text(readable_form("decode_memory_time", "weight_bytes_read", generic)).endswith("/(mbu*mem_bandwidth)")
-    assert text(readable_form("decode_memory_time", "weight_bytes_read", gpt2)).endswith("/mem_bandwidth")
+    assert text(readable_form("decode_memory_time", "weight_bytes_read", generic)).endswith(
+        "/(mbu*mem_bandwidth)"
+    )
+    assert text(readable_form("decode_memory_time", "weight_bytes_read", gpt2)).endswith(
+        "/mem_bandwidth"
+    )
     assert (
-        text(readable_form("itl", "decode_bytes", gpt2, lambda name: parse("7 s") if name == "decode_memory_time" else None)) == "max(decode_compute_time, 7 s)"
+        text(
+            readable_form(
+                "itl",
+                "decode_bytes",
+                gpt2,
+                lambda name: parse("7 s") if name == "decode_memory_time" else None,
+            )
+        )
+        == "max(decode_compute_time, 7 s)"
     )
 
 
 def test_written_out_down_to_inputs(cases):
     for answers in cases:
-        assert text(over_inputs(parse("kv_cache_bytes"), answers)) == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context"
+        assert (
+            text(over_inputs(parse("kv_cache_bytes"), answers))
+            == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context"
+        )
         assert text(over_inputs(parse("decode_overhead + step_overhead"), answers)) == "0"
     set_by_hand = Study(**GPT2, kv_bytes_per_token="1 kB").first
-    assert text(over_inputs(parse("kv_cache_bytes"), set_by_hand)) == "kv_bytes_per_token*batch*context"
+    assert (
+        text(over_inputs(parse("kv_cache_bytes"), set_by_hand))
+        == "kv_bytes_per_token*batch*context"
+    )
     weights = Study(assume={"detail": "weights"}).first
-    assert text(over_inputs(parse("decode_memory_time"), weights)) == "params*weight_bytes_per_param/(mbu*mem_bandwidth)"
+    assert (
+        text(over_inputs(parse("decode_memory_time"), weights))
+        == "params*weight_bytes_per_param/(mbu*mem_bandwidth)"
+    )
 
 
 def test_the_shortest_form(cases):
     """A definition is put in where that makes the line shorter; not one that was set, nor a name that readers know."""
-    assert text(shortest(parse("gemm_flops/(gemm_k*gemm_n*weight_bytes_per_param)"), cases[0])) == "2*gemm_m/weight_bytes_per_param"
-    assert text(shortest(parse("gemm_flops/gemm_k"), Study(gemm_flops="7 FLOP").first)) == "gemm_flops/gemm_k"
+    assert (
+        text(shortest(parse("gemm_flops/(gemm_k*gemm_n*weight_bytes_per_param)"), cases[0]))
+        == "2*gemm_m/weight_bytes_per_param"
+    )
+    assert (
+        text(shortest(parse("gemm_flops/gemm_k"), Study(gemm_flops="7 FLOP").first))
+        == "gemm_flops/gemm_k"
+    )
     assert text(shortest(parse("kv_cache_bytes + 1 byte"), cases[0])) == "kv_cache_bytes + 1 byte"
     assert text(shortest(parse("2*context"), Study(prompt=100).first)) == "2*context"

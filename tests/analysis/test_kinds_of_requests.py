@@ -15,7 +15,11 @@ SHORT = {"long_share": 0.75, "long_prompt": 500, "long_output": 20}
 """500 tokens are 10 ms, and the mean 12.5 ms."""
 OWN, OTHERS, SPREAD = (
     "{} requests miss the TTFT target that the mean of all requests meets, at " + says
-    for says in ("20 ms: mix_own_ttft", "100 ms: mix_long_ttft", "100 ms (100 to 101.9 ms): mix_long_ttft")
+    for says in (
+        "20 ms: mix_own_ttft",
+        "100 ms: mix_long_ttft",
+        "100 ms (100 to 101.9 ms): mix_long_ttft",
+    )
 )
 RANGED = {**LONG, "mbu": "0.5..1"}
 """At half of the bandwidth the last chunk, of 904 tokens, takes the 20 ms of the weights: 101.92 ms; the mean is then 40.48 ms."""
@@ -42,4 +46,8 @@ RANGED = {**LONG, "mbu": "0.5..1"}
 )
 def test_a_kind_that_misses_what_the_mean_meets(mix, target, remarks):
     answers = Study(**CASE, **mix, targets={"ttft": target} if target else {}).decide().first
-    assert kinds_of_requests(answers) == [line for line in case_warnings(answers) if "requests miss" in line] == remarks
+    assert (
+        kinds_of_requests(answers)
+        == [line for line in case_warnings(answers) if "requests miss" in line]
+        == remarks
+    )

@@ -5,10 +5,21 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.asymptotics import limit_forms
-from symroof.analysis.sensitivity import binding_arms, elasticities, elasticities_over_ranges, span_text
+from symroof.analysis.sensitivity import (
+    binding_arms,
+    elasticities,
+    elasticities_over_ranges,
+    span_text,
+)
 from symroof.api import Study
 
-CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+CASE = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 SEARCHED = {
     "output": 20, "batch": 5, "arrival_rate": "1 request/s", "prefill_devices": 1, "assume": {"detail": "weights", "scheduling": "disaggregated"},
 }  # fmt: skip
@@ -53,14 +64,29 @@ def test_what_is_searched_has_no_formula_of_its_own():
     """Its elasticity is a number: how the batch at which requests come as fast as they go moves no formula says, for it or for what rests on it."""
     answers = Study(**{**CASE, **SEARCHED}).first
     assert {e.text for e in elasticities("steady_batch", answers)} == {None}
-    apart = Study("gpt2", "h100-sxm", prompt=1000, output=20, batch=5, prefill_devices=2, assume={"scheduling": "disaggregated"}).first
+    apart = Study(
+        "gpt2",
+        "h100-sxm",
+        prompt=1000,
+        output=20,
+        batch=5,
+        prefill_devices=2,
+        assume={"scheduling": "disaggregated"},
+    ).first
     for quantity in ("disaggregated_batch", "sustained_itl"):
         (batch,) = [e for e in elasticities(quantity, apart) if e.symbol.name == "batch"]
-        below, above = (apart.case.changed({"batch": Fraction(5) * (1 + step)}).value(quantity) for step in (-Fraction(1, 10**6), Fraction(1, 10**6)))
+        below, above = (
+            apart.case.changed({"batch": Fraction(5) * (1 + step)}).value(quantity)
+            for step in (-Fraction(1, 10**6), Fraction(1, 10**6))
+        )
         assert batch.text is None
-        assert float(batch.value) == pytest.approx(float((above - below) / apart.case.value(quantity) * 500000), rel=1e-4)
+        assert float(batch.value) == pytest.approx(
+            float((above - below) / apart.case.value(quantity) * 500000), rel=1e-4
+        )
         assert limit_forms(quantity, apart) == ()  # with more bandwidth, other requests decode
-    symbolic = elasticities("sustained_itl", Study(output=20, assume={"scheduling": "disaggregated"}).first)
+    symbolic = elasticities(
+        "sustained_itl", Study(output=20, assume={"scheduling": "disaggregated"}).first
+    )
     assert "batch" not in {e.symbol.name for e in symbolic}
 
 
@@ -72,11 +98,22 @@ def test_elasticities_over_ranges():
         "params": (1, 1, 1), "batch": (1, 0, 1), "mfu": (-1, -1, 0), "peak_flops": (-1, -1, 0),
         "weight_bytes_per_param": (0, 0, 1), "mbu": (0, -1, 0), "mem_bandwidth": (0, -1, 0),
     }  # fmt: skip
-    assert list(spans) == ["params", "batch", "mfu", "peak_flops", "weight_bytes_per_param", "mbu", "mem_bandwidth"]  # by their middles
+    assert list(spans) == [
+        "params",
+        "batch",
+        "mfu",
+        "peak_flops",
+        "weight_bytes_per_param",
+        "mbu",
+        "mem_bandwidth",
+    ]  # by their middles
     entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == [1, 0, 1]
     assert "low" not in entries["params"] and "arm" not in entries["params"]
-    assert elasticities_over_ranges(answers, "itl", ("mbu", "params")) == {"mbu": (0, -1, 0), "params": (1, 1, 1)}
+    assert elasticities_over_ranges(answers, "itl", ("mbu", "params")) == {
+        "mbu": (0, -1, 0),
+        "params": (1, 1, 1),
+    }
     assert elasticities_over_ranges(answers, "decode_link_time", ("mbu",)) == {}
 
 
@@ -85,13 +122,20 @@ def test_elasticities_in_sympy():
 
     (batch,) = elasticities("mine", Study(batch=5).define("mine", "3*batch + 2").first)
     symbol = sympy.Symbol("batch", positive=True)
-    assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (3 * symbol + 2)
-    assert [e.sympy for e in elasticities("steady_batch", Study(**{**CASE, **SEARCHED}).first)] == [None] * 6
+    assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (
+        3 * symbol + 2
+    )
+    assert [e.sympy for e in elasticities("steady_batch", Study(**{**CASE, **SEARCHED}).first)] == [
+        None
+    ] * 6
 
 
 def test_an_overhead_within_a_range():
     """Five to 95 µs beside 10 ms, 50 in the middle: noticed at one end only, and so reported."""
-    made = {e.symbol.name: e.span for e in elasticities("itl", Study(**CASE, step_overhead="5 us..95 us").first)}
+    made = {
+        e.symbol.name: e.span
+        for e in elasticities("itl", Study(**CASE, step_overhead="5 us..95 us").first)
+    }
     assert made["step_overhead"] == (Fraction(50, 10050), Fraction(5, 10005), Fraction(95, 10095))
     assert made["mbu"] == tuple(-Fraction(10000, 10000 + n) for n in (50, 5, 95))
 
@@ -116,14 +160,26 @@ def test_how_an_elasticity_is_written(span, written):
 
 FORMULAS = {  # the formula of a quantity of one's own -> input: value, formula
     "linear": ("3*batch + 2", {"batch": ("15/17", "3*batch/(2 + 3*batch)")}),
-    "ratio": ("gemm_k/(batch + 1)", {"gemm_k": ("1", "1"), "batch": ("-5/6", "-batch/(1 + batch)")}),
+    "ratio": (
+        "gemm_k/(batch + 1)",
+        {"gemm_k": ("1", "1"), "batch": ("-5/6", "-batch/(1 + batch)")},
+    ),
     "power": ("gemm_k**2/batch**3", {"batch": ("-3", "-3"), "gemm_k": ("2", "2")}),
     "largest": ("max(3*batch, gemm_k) + 2", {"batch": ("15/17", "3*batch/(2 + 3*batch)")}),
     "least": ("min(3*batch, gemm_k)", {"gemm_k": ("1", "1")}),
     "equal": ("max(batch, 5)*gemm_k", {"batch": ("1", "1"), "gemm_k": ("1", "1")}),
     "rounded": ("ceil(batch/7) + batch", {"batch": ("5/6", None)}),
-    "noticed": ("4*batch + 995*gemm_k", {"batch": ("1/200", "4*batch/(995*gemm_k + 4*batch)"), "gemm_k": ("199/200", "995*gemm_k/(4*batch + 995*gemm_k)")}),
-    "unnoticed": ("4*batch + 996*gemm_k", {"gemm_k": ("996/1001", "996*gemm_k/(4*batch + 996*gemm_k)")}),
+    "noticed": (
+        "4*batch + 995*gemm_k",
+        {
+            "batch": ("1/200", "4*batch/(995*gemm_k + 4*batch)"),
+            "gemm_k": ("199/200", "995*gemm_k/(4*batch + 995*gemm_k)"),
+        },
+    ),
+    "unnoticed": (
+        "4*batch + 996*gemm_k",
+        {"gemm_k": ("996/1001", "996*gemm_k/(4*batch + 996*gemm_k)")},
+    ),
     "fixed": ("n_layers*gemm_k", {"gemm_k": ("1", "1")}),  # layers do not come by the per cent
 }
 
@@ -133,16 +189,23 @@ def test_elasticities_of_formulas_of_ones_own():
     for name, (formula, _) in FORMULAS.items():
         study.define(f"{name}_one", formula)
     for name, (_, expected) in FORMULAS.items():
-        made = {e.symbol.name: (str(e.value), e.text) for e in elasticities(f"{name}_one", study.first)}
+        made = {
+            e.symbol.name: (str(e.value), e.text) for e in elasticities(f"{name}_one", study.first)
+        }
         assert made == expected, name
 
 
 def test_a_sum_goes_by_the_longest_name_it_has():
     """Two sums of which one holds the other's terms: each by its own name, and not by a part of it."""
     study = Study(batch=5, gemm_k=4, gemm_n=3, d_ff=7)
-    study.define("short_sum", "gemm_k*batch + gemm_n").define("long_sum", "gemm_k*batch + gemm_n + d_ff").define("part", "short_sum/long_sum")
+    study.define("short_sum", "gemm_k*batch + gemm_n").define(
+        "long_sum", "gemm_k*batch + gemm_n + d_ff"
+    ).define("part", "short_sum/long_sum")
     made = {e.symbol.name: (e.value, e.text) for e in elasticities("part", study.first)}
-    assert made["batch"] == (Fraction(20, 23) - Fraction(20, 30), "gemm_k*batch/short_sum - gemm_k*batch/long_sum")
+    assert made["batch"] == (
+        Fraction(20, 23) - Fraction(20, 30),
+        "gemm_k*batch/short_sum - gemm_k*batch/long_sum",
+    )
 
 
 LONG = " + ".join(f"gemm_k**{n}" for n in range(10, 21))
@@ -155,21 +218,44 @@ def test_a_long_formula_of_an_elasticity_is_left_out(more, length):
     study = Study(batch=10**7, gemm_k=2).define("longer", f"{more} + {LONG} + batch")
     study_without = Study().define("longer", f"{more} + {LONG} + batch")
     assert len(text) == length
-    (form,) = [e.text for e in elasticities("longer", study.first) if e.symbol.name == "batch"] or [None]
+    (form,) = [e.text for e in elasticities("longer", study.first) if e.symbol.name == "batch"] or [
+        None
+    ]
     assert (form and len(form)) == (160 if length == 160 else None)
-    assert [len(e.text) for e in elasticities("longer", study_without.first)] == ([160] if length == 160 else [])
+    assert [len(e.text) for e in elasticities("longer", study_without.first)] == (
+        [160] if length == 160 else []
+    )
 
 
 def test_levers_without_numbers():
     """An elasticity for each arm it moves; an overhead of nothing is no lever, one that is there is."""
-    made = {(e.symbol.name, e.arm): e.text for e in elasticities("itl", Study(assume={"detail": "weights"}).first)}
+    made = {
+        (e.symbol.name, e.arm): e.text
+        for e in elasticities("itl", Study(assume={"detail": "weights"}).first)
+    }
     assert made == {
         ("peak_flops", COMPUTE): "-1", ("mem_bandwidth", MEMORY): "-1", ("weight_bytes_per_param", MEMORY): "1", ("batch", COMPUTE): "1",
     }  # fmt: skip
-    with_overhead = {e.symbol.name for e in elasticities("itl", Study(assume={"detail": "weights"}, step_overhead="1 ms").first)}
-    assert with_overhead == {"peak_flops", "mem_bandwidth", "weight_bytes_per_param", "batch", "step_overhead"}
-    entries = [e.as_json(str) for e in elasticities("itl", Study(assume={"detail": "weights"}).first)]
-    assert [(entry["value"], entry["arm"]) for entry in entries][:2] == [(None, COMPUTE), (None, MEMORY)]
+    with_overhead = {
+        e.symbol.name
+        for e in elasticities(
+            "itl", Study(assume={"detail": "weights"}, step_overhead="1 ms").first
+        )
+    }
+    assert with_overhead == {
+        "peak_flops",
+        "mem_bandwidth",
+        "weight_bytes_per_param",
+        "batch",
+        "step_overhead",
+    }
+    entries = [
+        e.as_json(str) for e in elasticities("itl", Study(assume={"detail": "weights"}).first)
+    ]
+    assert [(entry["value"], entry["arm"]) for entry in entries][:2] == [
+        (None, COMPUTE),
+        (None, MEMORY),
+    ]
     assert elasticities("batch", Study().first) == () == elasticities("prompt", Study().first)
 
 

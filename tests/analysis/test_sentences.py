@@ -53,7 +53,10 @@ SHARE = {  # equation for mbu, a share -> the same
     "1 = 2*mbu": ("0.5", "1 is above 2*mbu under this value and below it over it"),
     "mbu = 2": ("never", "mbu stays below 2 for every mbu (even at mbu 1 they are 1 and 2)"),
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
-    "exp(1000000*mbu) = 0": ("never", "exp(1e6*mbu) stays above 0 for every mbu up to 0.002305 (beyond it a number too large to work with)"),
+    "exp(1000000*mbu) = 0": (
+        "never",
+        "exp(1e6*mbu) stays above 0 for every mbu up to 0.002305 (beyond it a number too large to work with)",
+    ),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
 
@@ -81,14 +84,26 @@ def test_all_crossings_are_listed_each_with_its_conditions(plain):
     """max(batch, 10/batch) is 10/batch up to the root of 10 and batch from there on."""
     written = solution_text(plain.solve("max(batch, 10/batch) = 5", "batch")).splitlines()
     assert written[0] == "max(batch, 10/batch) = 5, solved for batch"
-    assert written[3:6] == ["batch: at least 2 requests", "  max(batch, 10/batch) and 5 meet here", "  all crossings: 2 requests, 5 requests"]
+    assert written[3:6] == [
+        "batch: at least 2 requests",
+        "  max(batch, 10/batch) and 5 meet here",
+        "  all crossings: 2 requests, 5 requests",
+    ]
     assert written[6] == "  ! no effect on this answer: prompt, output"
-    assert written[8:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
+    assert written[8:] == [
+        "  batch = 2",
+        "    10/batch - 5 >= batch - 5: holds",
+        "",
+        "  batch = 5",
+        "    batch - 5 >= 10/batch - 5: holds",
+    ]
 
 
 def test_crossings_between_whole_numbers_are_listed_with_their_unit(plain):
     """The roots of ten and five."""
-    assert "  all crossings: 3.162 requests, 5 requests\n" in solution_text(plain.solve("(batch**2 - 10)*(batch - 5) = 0", "batch"))
+    assert "  all crossings: 3.162 requests, 5 requests\n" in solution_text(
+        plain.solve("(batch**2 - 10)*(batch - 5) = 0", "batch")
+    )
 
 
 def test_one_crossing_is_not_listed_again_and_a_number_says_why_it_is_one(plain):
@@ -127,7 +142,10 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     solution = gpt2.solve(equation, unknown) if unknown else gpt2.solve(equation)
     assert (solution.shown(), solution.reason, solution.within_memory) == (answer, sentence, fits)
     written = solution_text(solution)
-    assert ("  fits in memory at this value" in written, "  does not fit in memory at this value" in written) == (fits is True, fits is False)
+    assert (
+        "  fits in memory at this value" in written,
+        "  does not fit in memory at this value" in written,
+    ) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
 
 
@@ -135,18 +153,42 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
 def test_a_side_of_160_characters_is_written_out_a_longer_one_is_not(last, length, plain):
     side = f"{' + '.join(['gemm_k', *(f'gemm_k**{n}' for n in range(2, 14))])} + {last}"
     assert len(side) == length
-    assert plain.solve(f"{side} = -1", "gemm_k").reason == f"{side if length == 160 else 'the left side'} stays above -1 for every gemm_k"
-    assert plain.solve(f"-1 = {side}", "gemm_k").reason == f"-1 stays below {side if length == 160 else 'the right side'} for every gemm_k"
+    assert (
+        plain.solve(f"{side} = -1", "gemm_k").reason
+        == f"{side if length == 160 else 'the left side'} stays above -1 for every gemm_k"
+    )
+    assert (
+        plain.solve(f"-1 = {side}", "gemm_k").reason
+        == f"-1 stays below {side if length == 160 else 'the right side'} for every gemm_k"
+    )
 
 
 def test_how_both_sides_grow():
-    study = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1).define("bent", "batch + 1000/batch")
-    assert study.solve("bent = 0", "batch").reason == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
+    study = Study(
+        "gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1
+    ).define("bent", "batch + 1000/batch")
+    assert (
+        study.solve("bent = 0", "batch").reason
+        == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
+    )
     # one side settles and the other does not: nothing is to be said
-    assert study.solve("decode_compute_time = -mem_bandwidth/(1 byte/s)*1 s", "mem_bandwidth").reason.endswith(" for every mem_bandwidth")
-    late = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB", batch=30_000, gemm_k=1)
+    assert study.solve(
+        "decode_compute_time = -mem_bandwidth/(1 byte/s)*1 s", "mem_bandwidth"
+    ).reason.endswith(" for every mem_bandwidth")
+    late = Study(
+        "gpt2",
+        "h100-sxm",
+        engine="ideal",
+        prompt=100,
+        output=20,
+        mem_capacity="80 GB",
+        batch=30_000,
+        gemm_k=1,
+    )
     flagged = late.solve("decode_memory_time*gemm_k = decode_link_time", "context").reason
-    assert flagged.endswith(" (does not fit) to decode_memory_time*gemm_k, decode_link_time is 0 s (does not fit))")
+    assert flagged.endswith(
+        " (does not fit) to decode_memory_time*gemm_k, decode_link_time is 0 s (does not fit))"
+    )
 
 
 SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
@@ -161,7 +203,12 @@ def test_what_is_said_without_numbers():
     study = Study()
     for equation, (answer, sentence) in SYMBOLIC.items():
         solution = study.solve(equation, None if equation == "batch_to_ridge" else "batch")
-        assert (solution.shown(), solution.reason, solution.integer, solution.within_memory) == (answer, sentence, None, None), equation
+        assert (solution.shown(), solution.reason, solution.integer, solution.within_memory) == (
+            answer,
+            sentence,
+            None,
+            None,
+        ), equation
 
 
 @pytest.mark.parametrize(
@@ -180,15 +227,33 @@ def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarke
     """1,024 tokens of 36,864 bytes; a prompt and its response, whose last token is not cached, are 1,024 together."""
     solution = gpt2.solve(f"peak_kv_cache_bytes = {bytes_ * TOKEN} byte", unknown)
     assert solution.integer == {"at_least": tokens}
-    assert solution.reason.endswith("; beyond GPT-2 124M's maximum context of 1,024 tokens") is remarked
+    assert (
+        solution.reason.endswith("; beyond GPT-2 124M's maximum context of 1,024 tokens")
+        is remarked
+    )
 
 
 def test_of_a_load_that_no_server_bears_an_answer_says_so():
     """The server sustains a hundred requests a second."""
     for rate, over in ((99, False), (100, True), (1000, True)):
-        case = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
-        (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
-        assert remark == (f"{rate:,} request/s of this case the queue is unstable (load >= 1)" if over else "")
+        case = Study(
+            "gpt2",
+            "h100-sxm",
+            engine="ideal",
+            prompt=100,
+            output=20,
+            batch=5,
+            sustained_requests="100 request/s",
+            arrival_rate=f"{rate} request/s",
+        )
+        (remark,) = [
+            case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[
+                2
+            ]
+        ]
+        assert remark == (
+            f"{rate:,} request/s of this case the queue is unstable (load >= 1)" if over else ""
+        )
         assert "steady" not in case.solve("batch = 3", "batch").reason
 
 
@@ -207,13 +272,22 @@ def test_both_sides_far_out(gpt2):
         == "weight_bytes stays below kv_cache_bytes + 1e9 byte for every batch (each request adds 3.686 MB to kv_cache_bytes + 1e9 byte, weight_bytes is 248.9 MB)"
     )
     shares = gpt2.solve("decode_memory_time = decode_compute_time", "mbu").reason
-    assert shares.startswith("decode_memory_time stays above decode_compute_time for every mbu (even at mbu 1 they are ")
+    assert shares.startswith(
+        "decode_memory_time stays above decode_compute_time for every mbu (even at mbu 1 they are "
+    )
 
 
 @pytest.mark.parametrize("spare", [-1, 0, 1, TOKEN * 119 - 1, TOKEN * 119])
 def test_a_memory_that_is_exactly_full_still_holds(spare):
     """Seven requests of 119 tokens beside the weights, and some bytes more or less."""
-    study = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte")
+    study = Study(
+        "gpt2",
+        "h100-sxm",
+        engine="ideal",
+        prompt=100,
+        output=20,
+        mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte",
+    )
     solution = study.solve("max_batch_memory")
     assert solution.integer == {"at_most": 6 if spare < 0 else 8 if spare == TOKEN * 119 else 7}
     assert solution.within_memory is True
@@ -224,17 +298,42 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     """Its condition fails, and says up to which context it would hold."""
     entry = solution_json(gpt2.solve("batch_to_ridge"))
     (branch,) = entry["branches"]
-    assert (branch["holds"], branch["value"], entry["value"], entry["verdict"], entry["within_memory"]) == (False, None, None, "lhs_below", None)
-    defined = {"weight_bytes_read", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row", "kv_bytes_per_token", "context"}
-    assert branch["where"].keys() == defined | {"activation_bytes_per_token", "head_activation_bytes_per_row"}
-    assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
+    assert (
+        branch["holds"],
+        branch["value"],
+        entry["value"],
+        entry["verdict"],
+        entry["within_memory"],
+    ) == (False, None, None, "lhs_below", None)
+    defined = {
+        "weight_bytes_read",
+        "linear_flops_per_token",
+        "attention_flops_per_pair",
+        "head_flops_per_row",
+        "kv_bytes_per_token",
+        "context",
+    }
+    assert branch["where"].keys() == defined | {
+        "activation_bytes_per_token",
+        "head_activation_bytes_per_row",
+    }
+    assert (
+        branch["where"]["kv_bytes_per_token"]["text"]
+        == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
+    )
     (condition,) = branch["conditions"]
     assert condition["holds"] is False and condition["text"].endswith(" > 0")
-    assert condition["bound"]["text"].startswith("context < ") and 0 < condition["bound"]["value"] < 100
+    assert (
+        condition["bound"]["text"].startswith("context < ")
+        and 0 < condition["bound"]["value"] < 100
+    )
     assert condition["bound"]["while"]["text"].endswith(" > 0")
     written = solution_text(gpt2.solve("batch_to_ridge"))
     assert f"{condition['text']}: does not hold\n      that is context < " in written
-    assert " = 10.9612 (while kv_bytes_per_token*peak_flops - attention_flops_per_pair*mem_bandwidth > 0)" in written
+    assert (
+        " = 10.9612 (while kv_bytes_per_token*peak_flops - attention_flops_per_pair*mem_bandwidth > 0)"
+        in written
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,8 +360,13 @@ def test_a_crossing_as_a_whole_number(value, last, first):
 def test_sides_that_only_whole_numbers_have(plain):
     """1 + 2 + … + 10 = 55."""
     solution = plain.solve("sum(step, step, 1, output) = 55", "output")
-    assert (solution.shown(), solution.reason) == ("at least 10 tokens", "sum(step, step, 1, output) stays below 55 up to 10 and is above it from 11 on")
-    assert plain.solve("cached_prefix = 2*prompt", "cached_prefix").reason.startswith("cached_prefix stays below 2*prompt for every cached_prefix")
+    assert (solution.shown(), solution.reason) == (
+        "at least 10 tokens",
+        "sum(step, step, 1, output) stays below 55 up to 10 and is above it from 11 on",
+    )
+    assert plain.solve("cached_prefix = 2*prompt", "cached_prefix").reason.startswith(
+        "cached_prefix stays below 2*prompt for every cached_prefix"
+    )
     assert plain.solve("sum(step, step, 1, output) = 54", "output").integer == {"at_least": 10}
     assert plain.solve("sum(step, step, 1, output) = 56", "output").integer == {"at_least": 11}
 
@@ -283,48 +387,98 @@ def test_an_answer_in_sympy(gpt2, plain):
     from symroof.symbols import batch
 
     cache = gpt2.solve("kv_cache_bytes = weight_bytes", "batch")
-    assert str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)" and cache.conditions == cache.limits == ()
+    assert (
+        str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)"
+        and cache.conditions == cache.limits == ()
+    )
     where = {str(name): str(formula) for name, formula in cache.where.items()}
     assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context"}
-    assert (where["kv_bytes_per_token"], where["context"]) == ("2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers", "prompt")
-    assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == ["kv_bytes_per_token"]  # not of the unknown itself
+    assert (where["kv_bytes_per_token"], where["context"]) == (
+        "2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers",
+        "prompt",
+    )
+    assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == [
+        "kv_bytes_per_token"
+    ]  # not of the unknown itself
     assert plain.solve("max(batch, 4) = 5", "batch").conditions == (batch >= 4,)
-    assert plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()  # 16 is not negative
+    assert (
+        plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()
+    )  # 16 is not negative
     bracketed = plain.solve("batch**3 = 30", "batch")
     assert (bracketed.sympy, bracketed.closed_form, bracketed._repr_latex_()) == (None, None, None)
     assert bracketed.why_numeric == "no closed form of readable size exists"
-    assert plain.solve("exp(batch/10) = batch + 2", "batch").why_numeric == "batch is an argument of exp()"
+    assert (
+        plain.solve("exp(batch/10) = batch + 2", "batch").why_numeric
+        == "batch is an argument of exp()"
+    )
     ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
-    assert ridge._repr_latex_() == r"$\displaystyle B = \frac{W_r \eta_c F}{\left(a C + \varphi\right) \eta_m \beta - \kappa C \eta_c F}$"
+    assert (
+        ridge._repr_latex_()
+        == r"$\displaystyle B = \frac{W_r \eta_c F}{\left(a C + \varphi\right) \eta_m \beta - \kappa C \eta_c F}$"
+    )
     (limit,) = ridge.limits
-    assert str(limit) == "context < linear_flops_per_token*mbu*mem_bandwidth/(-attention_flops_per_pair*mbu*mem_bandwidth + kv_bytes_per_token*mfu*peak_flops)"
+    assert (
+        str(limit)
+        == "context < linear_flops_per_token*mbu*mem_bandwidth/(-attention_flops_per_pair*mbu*mem_bandwidth + kv_bytes_per_token*mfu*peak_flops)"
+    )
 
 
 def test_numbers_of_devices_that_share_out_heads():
     """Of eight heads of the cache: 1, 2, 4 and the multiples of eight, looked for among the next 1,024; upwards or downwards."""
-    solution = Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=4096).solve("min_devices_memory")
+    solution = Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=4096).solve(
+        "min_devices_memory"
+    )
     assert solution.integer == {"at_least": 2}
-    assert [list(solution.degrees(first))[:3] for first in (1, 3, 8, 9)] == [[1, 2, 4], [4, 8, 16], [8, 16, 24], [16, 24, 32]]
+    assert [list(solution.degrees(first))[:3] for first in (1, 3, 8, 9)] == [
+        [1, 2, 4],
+        [4, 8, 16],
+        [8, 16, 24],
+        [16, 24, 32],
+    ]
     assert [len(list(solution.degrees(first))) for first in (1, 8, 9)] == [131, 128, 128]
-    assert [list(solution.degrees(first, up=False)) for first in (9, 7, 1)] == [[8, 4, 2, 1], [4, 2, 1], [1]]
+    assert [list(solution.degrees(first, up=False)) for first in (9, 7, 1)] == [
+        [8, 4, 2, 1],
+        [4, 2, 1],
+        [1],
+    ]
 
 
 def test_a_number_of_devices_that_heads_do_not_permit_is_passed_over():
     """141.1 GB of weights on devices of 50 GB: three would hold them, and eight heads of the cache go to four."""
-    solution = Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="50 GB").solve("min_devices_memory")
+    solution = Study(
+        "llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="50 GB"
+    ).solve("min_devices_memory")
     assert solution.integer == {"at_least": 4} and 2 < solution.value < 3
-    assert Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="80 GB").solve("min_devices_memory").integer == {"at_least": 2}
-    assert Study("gpt2", "h100-sxm", engine="ideal", prompt=100).solve("min_devices_memory").integer == {"at_least": 1}
+    assert Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="80 GB").solve(
+        "min_devices_memory"
+    ).integer == {"at_least": 2}
+    assert Study("gpt2", "h100-sxm", engine="ideal", prompt=100).solve(
+        "min_devices_memory"
+    ).integer == {"at_least": 1}
 
 
 def test_a_memory_that_holds_none_is_asked_no_further():
     """Beside the weights 1.12 MB are left, a fourth of what a request takes: at most nothing, and whether that fits is no question."""
-    none = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
-    assert (none.integer, none.shown(), none.within_memory, none.flags) == ({"at_most": 0}, "at most 0 requests", None, ())
-    assert none.reason == "the largest batch that fits in memory; the crossing itself lies below one, at 0.2554"
-    never = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="100 MB").solve("max_batch_memory")
+    none = Study(
+        "gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="250 MB"
+    ).solve("max_batch_memory")
+    assert (none.integer, none.shown(), none.within_memory, none.flags) == (
+        {"at_most": 0},
+        "at most 0 requests",
+        None,
+        (),
+    )
+    assert (
+        none.reason
+        == "the largest batch that fits in memory; the crossing itself lies below one, at 0.2554"
+    )
+    never = Study(
+        "gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="100 MB"
+    ).solve("max_batch_memory")
     assert (never.integer, never.shown(), never.within_memory) == (None, "never", None)
-    one = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
+    one = Study(
+        "gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="260 MB"
+    ).solve("kv_cache_bytes = 3 MB", "batch")
     assert (one.integer, one.within_memory, one.flags) == ({"at_least": 1}, True, ())
 
 

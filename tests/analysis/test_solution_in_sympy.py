@@ -13,7 +13,13 @@ import symroof as sr
 from symroof import symbols as s
 from symroof.theory.symbols import INPUTS
 
-CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 256}
+CHAT = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 256,
+}
 
 
 def number(expression, values):
@@ -24,7 +30,9 @@ def number(expression, values):
 
 
 def agrees(expression, study, exact):
-    return abs(number(expression, study.values()) - sympy.Rational(str(exact))) <= abs(exact) * sympy.Float("1e-30")
+    return abs(number(expression, study.values()) - sympy.Rational(str(exact))) <= abs(
+        exact
+    ) * sympy.Float("1e-30")
 
 
 # ----------------------------------------------------------------------------------------------- nothing is put in
@@ -37,7 +45,9 @@ def test_without_a_case_every_input_stays():
     assert cache.sympy == s.weight_bytes / (s.batch * s.kv_bytes_per_token)
     context = sr.solve("max_context_memory")
     assert context.branches[0][0] == left / (s.batch * s.kv_bytes_per_token)
-    assert {s.prefill_batch, s.cached_prefix, s.mfu, s.mbu} <= sr.solve("prompt_to_ridge").expanded.free_symbols
+    assert {s.prefill_batch, s.cached_prefix, s.mfu, s.mbu} <= sr.solve(
+        "prompt_to_ridge"
+    ).expanded.free_symbols
     assert cache.assumed == context.assumed == {}
 
 
@@ -53,7 +63,12 @@ def test_the_ridge_of_a_prefill_of_several_prompts(batch, about):
 def test_what_nobody_gave_is_said():
     study = sr.Study(**CHAT, weights="fp8")
     solution = study.solve("max_context_memory")
-    assert solution.assumed == {s.batch: 1, s.kv_bytes_per_element: 2, s.memory_reserve: 0, s.memory_share: 1}
+    assert solution.assumed == {
+        s.batch: 1,
+        s.kv_bytes_per_element: 2,
+        s.memory_reserve: 0,
+        s.memory_share: 1,
+    }
     assert repr(solution).endswith("; assumed batch = 1 request, memory_share = 1>")
     assert "batch" not in str(sr.Study(**CHAT, batch=1).solve("max_context_memory").assumed)
     assert all(study.values()[name] == value for name, value in solution.assumed.items())
@@ -65,28 +80,69 @@ def test_what_nobody_gave_is_said():
 @pytest.mark.parametrize(
     ("equation", "unknown", "case", "about"),
     [
-        ("prompt_ttft_exceeds_decode", None, {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "output": 256, "mfu": 0.5}, 32_341.6),
-        (sympy.Eq(s.itl, sympy.Rational(1, 100)), s.batch, {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096}, 34.1),
+        (
+            "prompt_ttft_exceeds_decode",
+            None,
+            {
+                "model": "llama-3-8b",
+                "hardware": "h100-sxm",
+                "engine": "ideal",
+                "output": 256,
+                "mfu": 0.5,
+            },
+            32_341.6,
+        ),
+        (
+            sympy.Eq(s.itl, sympy.Rational(1, 100)),
+            s.batch,
+            {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096},
+            34.1,
+        ),
         ("max_batch_memory", None, CHAT, None),
         ("min_devices_memory", None, CHAT, None),
         ("ttft = output*itl", "prompt", CHAT, None),
         ("kv_cache_bytes = weight_bytes", "context", {**CHAT, "model": "gemma-2-9b"}, None),
-        ("decode_bytes = 2*weight_bytes", "batch", {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}}, None),
+        (
+            "decode_bytes = 2*weight_bytes",
+            "batch",
+            {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}},
+            None,
+        ),
     ],
     ids=str,
 )
 def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     study = sr.Study(**case)
     solution = study.solve(equation, unknown)
-    assert agrees(solution.sympy, study, solution.value) and agrees(solution.expanded, study, solution.value)
+    assert agrees(solution.sympy, study, solution.value) and agrees(
+        solution.expanded, study, solution.value
+    )
     assert about is None or round(float(solution.value), 1) == about
     at_the_answer = {s.symbol(solution.unknown): solution.sympy}
-    assert all(condition.xreplace(at_the_answer).xreplace(study.values()) == True for condition in solution.conditions)  # noqa: E712
+    assert all(
+        condition.xreplace(at_the_answer).xreplace(study.values()) == True
+        for condition in solution.conditions
+    )  # noqa: E712
 
 
-@pytest.mark.parametrize("threshold", ["prompt_ttft_exceeds_decode", "max_batch_itl", "min_bandwidth_itl", "max_num_seqs", "attention_equals_linear"])
 @pytest.mark.parametrize(
-    "setting", [{"batch": 1, "mfu": 0.4}, {"batch": 64, "mfu": 0.9, "cached_prefix": 128}, {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5}], ids=str
+    "threshold",
+    [
+        "prompt_ttft_exceeds_decode",
+        "max_batch_itl",
+        "min_bandwidth_itl",
+        "max_num_seqs",
+        "attention_equals_linear",
+    ],
+)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"batch": 1, "mfu": 0.4},
+        {"batch": 64, "mfu": 0.9, "cached_prefix": 128},
+        {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5},
+    ],
+    ids=str,
 )
 def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
     """One answer without numbers, and the numbers of three cases put in: short batches are limited by memory, long ones by compute."""
@@ -103,20 +159,33 @@ def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
 def test_where_there_is_no_expression_it_says_why():
     study = sr.Study(**CHAT)
     bracketed = study.solve("batch**3 = 30", "batch")
-    assert (bracketed.sympy, bracketed.expanded) == (None, None) and bracketed.why_numeric == "no closed form of readable size exists"
+    assert (bracketed.sympy, bracketed.expanded) == (
+        None,
+        None,
+    ) and bracketed.why_numeric == "no closed form of readable size exists"
     never = sr.Study(**CHAT | {"prompt": 8192}).solve("batch_to_ridge")
-    assert (never.sympy, never.value, never.why_numeric) == (None, None, "the two sides do not meet")
+    assert (never.sympy, never.value, never.why_numeric) == (
+        None,
+        None,
+        "the two sides do not meet",
+    )
     same = study.solve("batch*2 = 2*batch", "batch")
     assert (same.sympy, same.why_numeric) == (None, "the two sides are the same")
     many = sr.solve("useful_devices_itl")
     assert many.sympy is None and many.why_numeric.startswith("there are more choices of arms")
-    assert study.solve("max_batch_memory").why_numeric == sr.solve("max_batch_memory").why_numeric == ""
+    assert (
+        study.solve("max_batch_memory").why_numeric
+        == sr.solve("max_batch_memory").why_numeric
+        == ""
+    )
 
 
 def test_pieces_in_latex():
     written = sr.solve("max_batch_itl")._repr_latex_()
     assert r"\begin{cases}" in written and written.count(r"\text{if }") == 2
-    assert sympy.latex(sr.solve("max_batch_memory").sympy, symbol_names=s.latex).startswith(r"\begin{cases}")
+    assert sympy.latex(sr.solve("max_batch_memory").sympy, symbol_names=s.latex).startswith(
+        r"\begin{cases}"
+    )
 
 
 # ------------------------------------------------------------------------------------------------- where, expanded
@@ -124,13 +193,24 @@ def test_pieces_in_latex():
 
 @pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
 @pytest.mark.parametrize(
-    ("equation", "unknown"), [("max_batch_memory", None), ("batch_to_ridge", None), ("response_time = 3 s", "mem_bandwidth"), ("min_devices_itl", None)]
+    ("equation", "unknown"),
+    [
+        ("max_batch_memory", None),
+        ("batch_to_ridge", None),
+        ("response_time = 3 s", "mem_bandwidth"),
+        ("min_devices_itl", None),
+    ],
 )
 def test_one_replacement_closes(study, equation, unknown):
     """Down to inputs, in the answer, its candidates, its conditions and its limits."""
     solution = study.solve(equation, unknown)
     inputs = {s.symbol(name) for name in INPUTS}
-    formulas = [*(form for form, _ in solution.branches), *(each for _, held in solution.branches for each in held), *solution.conditions, *solution.limits]
+    formulas = [
+        *(form for form, _ in solution.branches),
+        *(each for _, held in solution.branches for each in held),
+        *solution.conditions,
+        *solution.limits,
+    ]
     for formula in formulas if solution.sympy is None else [solution.sympy, *formulas]:
         assert formula.xreplace(solution.where).free_symbols <= inputs
     assert solution.expanded is None or solution.expanded == solution.sympy.xreplace(solution.where)
@@ -142,8 +222,13 @@ def test_a_derivative_by_a_dimension_is_the_slope():
     solution = study.solve("kv_cache_bytes = weight_bytes", "batch")
     slope = sympy.diff(solution.expanded, s.d_model).xreplace(study.values())
     wider = solution.expanded.xreplace({s.d_model: s.d_model + 1}).xreplace(study.values())
-    assert slope == wider - solution.expanded.xreplace(study.values()) != 0  # all weights are linear in the width
-    assert sympy.diff(solution.sympy, s.d_model).xreplace(solution.where) == 0 or sympy.diff(solution.sympy, s.d_model) != 0
+    assert (
+        slope == wider - solution.expanded.xreplace(study.values()) != 0
+    )  # all weights are linear in the width
+    assert (
+        sympy.diff(solution.sympy, s.d_model).xreplace(solution.where) == 0
+        or sympy.diff(solution.sympy, s.d_model) != 0
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- ranges
@@ -152,19 +237,36 @@ def test_a_derivative_by_a_dimension_is_the_slope():
 def test_ranges_in_ranges_out():
     """The batch at 20 ms for the bandwidth's two ends is that of two studies without ranges."""
     ranged = sr.Study(**CHAT, mbu="0.5..0.9").solve("itl = 20 ms", "batch")
-    low, high = (sr.Study(**CHAT, mbu=mbu).solve("itl = 20 ms", "batch").value for mbu in (0.5, 0.9))
-    assert (ranged.low, ranged.high, ranged.everywhere) == (low, high, True) and low < ranged.value < high
+    low, high = (
+        sr.Study(**CHAT, mbu=mbu).solve("itl = 20 ms", "batch").value for mbu in (0.5, 0.9)
+    )
+    assert (ranged.low, ranged.high, ranged.everywhere) == (
+        low,
+        high,
+        True,
+    ) and low < ranged.value < high
     plain = sr.Study(**CHAT, mbu=0.5).solve("itl = 20 ms", "batch")
     assert (plain.low, plain.high, plain.everywhere) == (None, None, True)
 
 
 def test_what_exists_in_a_part_of_the_ranges_only():
-    ridge = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu="0.3..0.9").solve("batch_to_ridge")
-    first = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu=0.3).solve("batch_to_ridge")
+    ridge = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu="0.3..0.9").solve(
+        "batch_to_ridge"
+    )
+    first = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu=0.3).solve(
+        "batch_to_ridge"
+    )
     assert (ridge.low, ridge.high, ridge.everywhere) == (first.value, ridge.value, False)
     assert "at least 1,083 requests (150 to never)" in repr(ridge)
-    nowhere = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=4096, mfu="0.8..0.9").solve("batch_to_ridge")
-    assert (nowhere.low, nowhere.high, nowhere.everywhere, nowhere.shown()) == (None, None, False, "never")
+    nowhere = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=4096, mfu="0.8..0.9").solve(
+        "batch_to_ridge"
+    )
+    assert (nowhere.low, nowhere.high, nowhere.everywhere, nowhere.shown()) == (
+        None,
+        None,
+        False,
+        "never",
+    )
 
 
 # ------------------------------------------------------------------------------------------------- a value like any
@@ -188,7 +290,12 @@ def test_copies_are_the_same_answer(pair):
     one, _ = pair
     for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
         assert made == one and hash(made) == hash(one)
-        assert (made.value, made.integer, made.reason, repr(made)) == (one.value, one.integer, one.reason, repr(one))
+        assert (made.value, made.integer, made.reason, repr(made)) == (
+            one.value,
+            one.integer,
+            one.reason,
+            repr(one),
+        )
         assert made.sympy == one.sympy and made.where == one.where and made.assumed == one.assumed
 
 
@@ -197,7 +304,9 @@ def test_another_process_reads_a_pickled_solution(tmp_path):
     path = tmp_path / "solution.pickle"
     path.write_bytes(pickle.dumps(solution))
     lines = "import pickle, sys\nread = pickle.load(open(sys.argv[1], 'rb'))\nprint(read.integer, read.sympy, hash(read) is not None)"
-    done = subprocess.run([sys.executable, "-c", lines, str(path)], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", lines, str(path)], check=True, capture_output=True, text=True
+    )
     assert done.stdout == f"{solution.integer} {solution.sympy} True\n"
 
 
@@ -206,7 +315,11 @@ def test_values_find_derived_quantities_when_asked(tmp_path):
     values = sr.Study(**CHAT, batch=2).values()
     assert s.kv_cache_bytes not in list(values) and values[s.kv_cache_bytes] == 2 * 1024 * 131_072
     assert (s.kv_cache_bytes / s.batch).xreplace(values) == 1024 * 131_072
-    assert s.queue_wait not in values and sympy.Symbol("no_such_name") not in values and 3 not in values
+    assert (
+        s.queue_wait not in values
+        and sympy.Symbol("no_such_name") not in values
+        and 3 not in values
+    )
     with pytest.raises(KeyError):
         values[s.queue_wait]
     assert pickle.loads(pickle.dumps(values)) == dict(values)
@@ -219,7 +332,9 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
     study = sr.Study(gemm_k=k, gemm_n=1, d_ff=f)
     use_defaults = sr.solve(equation, "gemm_m").sympy.xreplace(study.values())
     exact = study.solve(equation, "gemm_m").value
-    assert use_defaults is sympy.nan if exact is None else use_defaults == sympy.Rational(str(exact))
+    assert (
+        use_defaults is sympy.nan if exact is None else use_defaults == sympy.Rational(str(exact))
+    )
 
 
 # ------------------------------------------------------------------------------- what may be negative, and what turns
@@ -228,7 +343,12 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
 HEAP, TAKEN, PER_ROW, WIDE = sympy.symbols("heap taken per_row wide", positive=True)
 OWN = sr.Theory(
     inputs=dict.fromkeys((HEAP, TAKEN, PER_ROW, WIDE), ""),
-    define={"left": HEAP - TAKEN, "spare": PER_ROW - 3, "wave": sympy.sin(HEAP), "held": sympy.Max(HEAP - TAKEN, 0)},
+    define={
+        "left": HEAP - TAKEN,
+        "spare": PER_ROW - 3,
+        "wave": sympy.sin(HEAP),
+        "held": sympy.Max(HEAP - TAKEN, 0),
+    },
 )
 
 
@@ -246,8 +366,17 @@ def test_what_may_be_negative_is_a_condition(equation):
     assert WIDE not in whole.sympy.free_symbols and whole.verdict == "conditional"
     for heap, taken, per_row in itertools.product((1, 3, 4), (1, 2, 7), (1, 2, 3, 5)):
         study = OWN.study(heap=heap, taken=taken, per_row=per_row)
-        exact, use_defaults = study.solve(equation, "wide").value, whole.sympy.xreplace(study.values())
-        assert use_defaults is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (heap, taken, per_row, use_defaults, exact)
+        exact, use_defaults = (
+            study.solve(equation, "wide").value,
+            whole.sympy.xreplace(study.values()),
+        )
+        assert use_defaults is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (
+            heap,
+            taken,
+            per_row,
+            use_defaults,
+            exact,
+        )
         met += exact is not None
     assert met > 0
 
@@ -256,5 +385,12 @@ def test_a_parabola_that_opens_either_way_is_solved():
     """It was said not to meet zero at all: with 2 for the first coefficient 2x^2 + x - 1 = (2x - 1)(x + 1), with -1/8 the smaller root of x^2 - 8x + 8."""
     x, a, b = sympy.symbols("gemm_m gemm_k gemm_n", positive=True)
     whole = sr.solve(sympy.Eq((a - b) * x**2 + x, 1), x).sympy
-    values = [whole.xreplace({s.gemm_k: first, s.gemm_n: second}) for first, second in ((3, 1), (1, sympy.Rational(9, 8)), (2, 2), (1, 9))]
-    assert values[:1] == [sympy.Rational(1, 2)] and values[2:] == [1, sympy.nan] and sympy.simplify(values[1] - (4 - 2 * sympy.sqrt(2))) == 0
+    values = [
+        whole.xreplace({s.gemm_k: first, s.gemm_n: second})
+        for first, second in ((3, 1), (1, sympy.Rational(9, 8)), (2, 2), (1, 9))
+    ]
+    assert (
+        values[:1] == [sympy.Rational(1, 2)]
+        and values[2:] == [1, sympy.nan]
+        and sympy.simplify(values[1] - (4 - 2 * sympy.sqrt(2))) == 0
+    )

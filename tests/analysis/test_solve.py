@@ -37,7 +37,10 @@ def test_the_range_of_numbers(equation):
     if RANGE[equation] is None:
         with pytest.raises(sr.InputError) as error:
             study.solve(equation, "gemm_n")
-        assert str(error.value) == f"{equation}: its answer is out of the range of numbers, 1e-300 to 1e300"
+        assert (
+            str(error.value)
+            == f"{equation}: its answer is out of the range of numbers, 1e-300 to 1e300"
+        )
     else:
         assert study.solve(equation, "gemm_n").value == RANGE[equation]
 
@@ -45,10 +48,17 @@ def test_the_range_of_numbers(equation):
 def test_one_equation_for_one_unknown(plain):
     """As SymPy's own ``solve`` takes them, lists of one."""
     assert plain.solve(["batch = 3"], ("batch",)) is plain.solve("batch = 3", "batch")
-    for equation, unknown, count in ((["batch = 3", "batch = 4"], "batch", 2), ("batch = 3", [], 0), ("batch = 3", {"batch", "prompt"}, 2)):
+    for equation, unknown, count in (
+        (["batch = 3", "batch = 4"], "batch", 2),
+        ("batch = 3", [], 0),
+        ("batch = 3", {"batch", "prompt"}, 2),
+    ):
         with pytest.raises(sr.InputError) as error:
             plain.solve(equation, unknown)
-        assert str(error.value) == f"equation: {count} at once: one equation is solved for one unknown\n    hint: solve one, then substitute the answer"
+        assert (
+            str(error.value)
+            == f"equation: {count} at once: one equation is solved for one unknown\n    hint: solve one, then substitute the answer"
+        )
 
 
 def test_a_threshold_for_another_unknown_is_its_equation():
@@ -62,35 +72,54 @@ def test_a_threshold_for_another_unknown_is_its_equation():
     )
     other = study.solve("batch_to_ridge", "mfu")
     assert (other.threshold, other.value) == (None, Fraction(2, 5))  # 200 of 500
-    assert other.reason == "decode_compute_time is above decode_memory_time under this value and below it over it"
+    assert (
+        other.reason
+        == "decode_compute_time is above decode_memory_time under this value and below it over it"
+    )
 
 
 def test_a_missing_input_that_cancels():
     """Weights alone: two FLOPs and two bytes of each parameter, however many there are."""
     solution = Study(**ROOFS, mfu=1, mbu=1).solve("batch_to_ridge")
-    assert (solution.value, solution.integer, solution.missing, solution.verdict) == (500, {"at_least": 500}, None, "crosses")
+    assert (solution.value, solution.integer, solution.missing, solution.verdict) == (
+        500,
+        {"at_least": 500},
+        None,
+        "crosses",
+    )
     half = Study(**ROOFS, mfu=1, mbu="0.5").solve("batch_to_ridge")
     assert half.value == 1000
     assert Study(**ROOFS).solve("params*batch = 3*params", "batch").value == 3
     never = Study(**ROOFS).solve("params*batch = -3*params", "batch")
     assert (never.value, never.verdict) == (None, "lhs_above")
-    turned = Study(**ROOFS, gemm_k=7, gemm_n=9).solve("params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch")
+    turned = Study(**ROOFS, gemm_k=7, gemm_n=9).solve(
+        "params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch"
+    )
     assert turned.value == 3  # both brackets are positive
     for k, n in ((4, 9), (7, 2)):  # one of two is not
-        assert Study(**ROOFS, gemm_k=k, gemm_n=n).solve("params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch").value is None
+        assert (
+            Study(**ROOFS, gemm_k=k, gemm_n=n)
+            .solve("params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch")
+            .value
+            is None
+        )
 
 
 SYMBOLIC = {  # equation, unknown, what the study has -> candidates with conditions
     ("mbu*params = gemm_k", "mbu"): [("gemm_k/params", ["mbu <= 1"])],
     ("params/batch = gemm_k", "batch"): [("params/gemm_k", [])],
-    ("params = cached_prefix*gemm_k", "cached_prefix"): [("params/gemm_k", ["cached_prefix <= prompt"])],
+    ("params = cached_prefix*gemm_k", "cached_prefix"): [
+        ("params/gemm_k", ["cached_prefix <= prompt"])
+    ],
 }
 
 
 def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
     for (equation, unknown), expected in SYMBOLIC.items():
         branches = Study().solve(equation, unknown)._trees.crossing.branches
-        assert [(text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in branches] == expected, equation
+        assert [
+            (text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in branches
+        ] == expected, equation
 
 
 NO_ANSWER = [  # model, equation, unknown, message
@@ -113,10 +142,20 @@ def test_the_symbolic_answer_of_a_threshold():
     """Of weights alone the memory's time over that of a request; none of what is searched."""
     relation, answer = symbolic_answer("batch_to_ridge", Study(**ROOFS).first)
     assert text(relation) == "decode_compute_time = decode_memory_time"
-    assert [text(branch.closed_form) for branch in answer.branches] == ["decode_memory_time*mfu*peak_flops/linear_flops_per_token"]
+    assert [text(branch.closed_form) for branch in answer.branches] == [
+        "decode_memory_time*mfu*peak_flops/linear_flops_per_token"
+    ]
     assert symbolic_answer("max_arrival_ttft", Study().first) is None
-    assert symbolic_answer("useful_devices_itl", Study().first) is None  # one device: both sides are the same
-    assert symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first) is None  # more choices of arms than a reader can use
+    assert (
+        symbolic_answer("useful_devices_itl", Study().first) is None
+    )  # one device: both sides are the same
+    assert (
+        symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first)
+        is None
+    )  # more choices of arms than a reader can use
     with pytest.raises(sr.InputError) as error:
         symbolic_answer("batch_to_ridg", Study().first)
-    assert str(error.value) == "batch_to_ridg: is not a threshold\n    hint: did you mean 'batch_to_ridge'?"
+    assert (
+        str(error.value)
+        == "batch_to_ridg: is not a threshold\n    hint: did you mean 'batch_to_ridge'?"
+    )

@@ -74,11 +74,21 @@ def test_exact_has_thirty_digits_where_there_is_a_root():
 
 def test_python_numbers_mean_their_decimals():
     assert sr.Study("llama-3-8b", "h100-sxm", prompt=10, mfu=0.1).exact("mfu") == Fraction(1, 10)
-    assert sr.Study("llama-3-8b", "h100-sxm", prompt=10, mem_bandwidth=3.35e12).exact("mem_bandwidth") == 3_350_000_000_000
+    assert (
+        sr.Study("llama-3-8b", "h100-sxm", prompt=10, mem_bandwidth=3.35e12).exact("mem_bandwidth")
+        == 3_350_000_000_000
+    )
 
 
 def test_units_in_keywords():
-    given = sr.Study("llama-3-8b", "h100-sxm", prompt=10, mem_bandwidth="3 TB/s", step_overhead="50 us", price="3.6 USD/hour")
+    given = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=10,
+        mem_bandwidth="3 TB/s",
+        step_overhead="50 us",
+        price="3.6 USD/hour",
+    )
     assert given.exact("mem_bandwidth") == 3 * 10**12
     assert given.exact("step_overhead") == Fraction(50, 10**6)
     assert given.exact("price") == Fraction(1, 1000)
@@ -88,7 +98,10 @@ def test_a_range_has_a_middle_and_two_ends():
     value = sr.Study(**H100, mfu="0.5..0.7").value("prefill_compute_time")
     flops = sr.Study(**H100).value("prefill_flops")
     assert float(value) == pytest.approx(flops / 0.6 / 989.4e12)
-    assert (value.low, value.high) == (pytest.approx(flops / 0.7 / 989.4e12), pytest.approx(flops / 0.5 / 989.4e12))
+    assert (value.low, value.high) == (
+        pytest.approx(flops / 0.7 / 989.4e12),
+        pytest.approx(flops / 0.5 / 989.4e12),
+    )
 
 
 def test_a_number_keeps_its_result():
@@ -113,7 +126,9 @@ def test_any_quantity_may_be_set_and_the_rest_follows():
     measured = sr.Study(**H100, itl="14 ms")
     assert measured.value("itl") == 0.014
     assert measured.value("decode_throughput") == pytest.approx(2 / 0.014)
-    assert measured.value("decode_mbu") == pytest.approx(measured.value("decode_bytes") / 3.35e12 / 0.014)
+    assert measured.value("decode_mbu") == pytest.approx(
+        measured.value("decode_bytes") / 3.35e12 / 0.014
+    )
 
 
 def test_params_alone_give_what_needs_no_dimensions():
@@ -213,9 +228,14 @@ def test_load_reads_a_file_and_paths_in_it_are_beside_it(tmp_path):
     models = tmp_path / "models"
     models.mkdir()
     source = (STUDIES.parent / "models" / "llama-3-8b.yaml").read_text(encoding="utf-8")
-    (models / "mine.yaml").write_text(source.replace("name: llama-3-8b", "name: mine"), encoding="utf-8")
+    (models / "mine.yaml").write_text(
+        source.replace("name: llama-3-8b", "name: mine"), encoding="utf-8"
+    )
     path = tmp_path / "study.yaml"
-    path.write_text("model: models/mine.yaml\nhardware: h100-sxm\nworkload: {prompt: 1024, output: 16, batch: 2}\n", encoding="utf-8")
+    path.write_text(
+        "model: models/mine.yaml\nhardware: h100-sxm\nworkload: {prompt: 1024, output: 16, batch: 2}\n",
+        encoding="utf-8",
+    )
     loaded = Study.load(path)
     assert loaded.first.model.name == "mine"
     assert loaded.value("itl") == sr.Study(**H100).value("itl")
@@ -231,7 +251,9 @@ def test_load_reads_title_targets_and_ranges():
 
 def test_load_reports_faults_with_their_places(tmp_path):
     path = tmp_path / "study.yaml"
-    path.write_text("model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 0}\n", encoding="utf-8")
+    path.write_text(
+        "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 0}\n", encoding="utf-8"
+    )
     assert refused(lambda: Study.load(path)).startswith(f"{path}:3:12: workload.prompt: ")
 
 
@@ -240,22 +262,35 @@ def test_load_reports_faults_with_their_places(tmp_path):
 
 @pytest.mark.parametrize(
     ("batches", "more", "further"),
-    [([1, 2, 3, 4], "", ""), ([1, 2, 3, 4, 5], "; ...", "; 1 further case"), ([1, 2, 3, 4, 5, 6], "; ...", "; 2 further cases")],
+    [
+        ([1, 2, 3, 4], "", ""),
+        ([1, 2, 3, 4, 5], "; ...", "; 1 further case"),
+        ([1, 2, 3, 4, 5, 6], "; ...", "; 2 further cases"),
+    ],
 )
 def test_four_cases_are_shown(batches, more, further):
     study = sr.Study("gpt2", prompt=100, batch=batches)
-    assert repr(study) == f"Study({'; '.join(f'GPT-2 124M on no hardware, batch {n}, prompt 100' for n in batches[:4])}{more})"
+    assert (
+        repr(study)
+        == f"Study({'; '.join(f'GPT-2 124M on no hardware, batch {n}, prompt 100' for n in batches[:4])}{more})"
+    )
     page = study._repr_html_()
     assert f"<caption>Study{further}</caption>" in page
     assert all(f"batch {n}, prompt 100" in page for n in batches[:4]) and "batch 5" not in page
     assert "concurrency" not in page and "ttft" not in page  # a row only where a case has a value
-    assert "cost_per_mtok" in sr.Study("gpt2", ["h100-sxm", "h200"], prompt=100, output=20)._repr_html_()  # the price of one of them is known
+    assert (
+        "cost_per_mtok"
+        in sr.Study("gpt2", ["h100-sxm", "h200"], prompt=100, output=20)._repr_html_()
+    )  # the price of one of them is known
 
 
 def test_an_empty_study():
     """A model, a device, a value or a precision is something; a counting choice is none of these."""
     assert sr.Study().empty and sr.Study(assume={"attention": "full"}).empty
-    assert not any(sr.Study(**one).empty for one in ({"model": "gpt2"}, {"hardware": "h100-sxm"}, {"batch": 2}, {"weights": "fp8"}))
+    assert not any(
+        sr.Study(**one).empty
+        for one in ({"model": "gpt2"}, {"hardware": "h100-sxm"}, {"batch": 2}, {"weights": "fp8"})
+    )
 
 
 def test_a_label_over_a_range_that_does_not_change_comes_as_itself():
@@ -265,8 +300,15 @@ def test_a_label_over_a_range_that_does_not_change_comes_as_itself():
 
 
 def test_a_quantity_of_ones_own_without_words_means_its_name():
-    study = sr.Study(batch=3).define("mine", "2*batch").define("yours", "3*batch", means="three times as many", latex="y_3")
-    assert [study.first.case.theory.symbol(name).meaning for name in ("mine", "yours")] == ["mine", "three times as many"]
+    study = (
+        sr.Study(batch=3)
+        .define("mine", "2*batch")
+        .define("yours", "3*batch", means="three times as many", latex="y_3")
+    )
+    assert [study.first.case.theory.symbol(name).meaning for name in ("mine", "yours")] == [
+        "mine",
+        "three times as many",
+    ]
     assert study.exact("mine") == 6 and study.derive("yours").latex().startswith("y_3 = ")
 
 
@@ -280,7 +322,12 @@ def test_a_derivation_is_a_sympy_expression():
     names = {str(symbol) for symbol in derivation.expanded.free_symbols}
     assert isinstance(derivation.expanded, sympy.Expr)
     assert names == {"n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element"}
-    values = {symbol: {"n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2}[str(symbol)] for symbol in derivation.expanded.free_symbols}
+    values = {
+        symbol: {"n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2}[
+            str(symbol)
+        ]
+        for symbol in derivation.expanded.free_symbols
+    }
     assert derivation.expanded.subs(values) == 327680
 
 
@@ -306,8 +353,17 @@ def test_every_step_of_a_derivation_comes_after_what_it_needs(study):
 
 def test_a_threshold_by_name_and_by_equation_agree():
     memory = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128)
-    named, written = memory.solve("max_batch_memory"), memory.solve("memory_bytes = usable_memory", for_="batch")
+    named, written = (
+        memory.solve("max_batch_memory"),
+        memory.solve("memory_bytes = usable_memory", for_="batch"),
+    )
     assert named.value == written.value
     largest = next(iter(named.integer.values()))
-    assert sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest).value("fits") is True
-    assert sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest + 1).value("fits") is False
+    assert (
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest).value("fits")
+        is True
+    )
+    assert (
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest + 1).value("fits")
+        is False
+    )

@@ -11,7 +11,9 @@ SUMS = {
     "sum(n_heads, j, 0, n_heads - 1)": HEADS**2,
     "sum(j*n_heads, j, 0, n_heads - 1)": HEADS * sum(range(HEADS)),
     "ceil(sqrt(sum(j, j, 0, n_heads - 1)))": math.isqrt(sum(range(HEADS)) - 1) + 1,
-    "sum(j*sum(k_2*j, k_2, 1, 3), j, 1, n_heads)": sum(j * sum(k * j for k in (1, 2, 3)) for j in range(1, HEADS + 1)),
+    "sum(j*sum(k_2*j, k_2, 1, 3), j, 1, n_heads)": sum(
+        j * sum(k * j for k in (1, 2, 3)) for j in range(1, HEADS + 1)
+    ),
 }
 
 

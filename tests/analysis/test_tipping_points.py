@@ -10,7 +10,13 @@ from symroof.api import Study
 from symroof.cases.quantity_result import Result
 from symroof.theory.symbols import INPUTS
 
-CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+CASE = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 ITL = {"targets": {"itl": "16 ms"}}
 CACHED = {"kv_bytes_per_token": "100 kB", "state_bytes": 0, "batch": 30, "mem_capacity": "24 GB"}
 """23 GB of weights and caches."""
@@ -104,11 +110,19 @@ def test_flips_by_hand(label):
     more, table, unmoved = TABLES[label]
     answers = Study(**{**CASE, **more}).first
     every = flips(answers)
-    made = {(f.name, f.condition): (f.crossing, f.value, f.last, f.up, f.holds, f.wrong) for f in every}
+    made = {
+        (f.name, f.condition): (f.crossing, f.value, f.last, f.up, f.holds, f.wrong) for f in every
+    }
     assert made == {key: (*map(number, row[:3]), *row[3:]) for key, row in table.items()}
     assert len(every) == len(made) and never(answers, every) == unmoved
-    assert all((f.turns, f.until, f.low, f.high, f.everywhere, f.beyond()) == ((), None, None, None, True, frozenset()) for f in every)
-    wrong_now = {not row[4] and key[1] for key, row in table.items()} == {key[1] for key in table}  # as things are every condition holds
+    assert all(
+        (f.turns, f.until, f.low, f.high, f.everywhere, f.beyond())
+        == ((), None, None, None, True, frozenset())
+        for f in every
+    )
+    wrong_now = {not row[4] and key[1] for key, row in table.items()} == {
+        key[1] for key in table
+    }  # as things are every condition holds
     assert all((not f.wrong_now) is wrong_now for f in every)
     order = [(f.distance is None, f.distance or 0) for f in every]
     assert order == sorted(order)
@@ -125,7 +139,9 @@ def test_flips_by_hand(label):
 )
 def test_a_condition_that_changes_and_changes_back(batch, expected):
     """A step of 20 ms and (n - 3)(n - 7) ms more: met from three requests on up to seven, both exactly."""
-    answers = Study(**CASE, itl="20 ms + (batch - 3)*(batch - 7)*1 ms", batch=batch, targets={"itl": "20 ms"}).first
+    answers = Study(
+        **CASE, itl="20 ms + (batch - 3)*(batch - 7)*1 ms", batch=batch, targets={"itl": "20 ms"}
+    ).first
     made = flips(answers, ("batch",))
     assert sorted((f.crossing, f.value, f.last, f.up, f.holds, f.turns) for f in made) == expected
     assert [f.until for f in made] == [f.turns[0] if f.turns else None for f in made]
@@ -152,39 +168,96 @@ def test_flips_over_ranges_of_other_inputs():
     }
     spans = {name: (f.low, f.high, f.everywhere, f.beyond()) for name, f in made.items()}
     assert spans["mbu"] == spans["mfu"] == (None, None, True, frozenset())
-    assert spans["mem_bandwidth"] == (Fraction("1.25e12") / Fraction("0.9"), Fraction("2.5e12"), True, frozenset())
+    assert spans["mem_bandwidth"] == (
+        Fraction("1.25e12") / Fraction("0.9"),
+        Fraction("2.5e12"),
+        True,
+        frozenset(),
+    )
     assert spans["weight_bytes_per_param"] == (Fraction("1.6"), Fraction("2.88"), True, frozenset())
     # where the bandwidth is used to a half the step takes 20 ms, whatever multiplies it: it would tip beyond any rate, or before any batch
-    assert spans["peak_flops"] == (Fraction("1.25e12") / Fraction("0.9"), Fraction("1.25e14"), False, {ABOVE})
+    assert spans["peak_flops"] == (
+        Fraction("1.25e12") / Fraction("0.9"),
+        Fraction("1.25e14"),
+        False,
+        {ABOVE},
+    )
     assert spans["batch"] == (9, 721, False, {BELOW})
-    assert spans["step_overhead"] == (Fraction(16, 1000) - Fraction(1, 70), Fraction(16, 1000) - Fraction(1, 90), False, {BELOW})
+    assert spans["step_overhead"] == (
+        Fraction(16, 1000) - Fraction(1, 70),
+        Fraction(16, 1000) - Fraction(1, 90),
+        False,
+        {BELOW},
+    )
     assert [made[name].inside for name in ("mbu", "mfu", "batch")] == [True, False, None]
 
 
 def test_flips_of_some_inputs_and_of_some_conditions():
     answers = Study(**{**CASE, **ITL, **CACHED}).first
-    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"))} == {("batch", "memory"), ("batch", "itl"), ("mbu", "itl")}
-    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"), {"itl"})} == {("batch", "itl"), ("mbu", "itl")}
+    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"))} == {
+        ("batch", "memory"),
+        ("batch", "itl"),
+        ("mbu", "itl"),
+    }
+    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"), {"itl"})} == {
+        ("batch", "itl"),
+        ("mbu", "itl"),
+    }
     assert flips(answers, ("batch",), ()) == flips(answers, (), {"itl"}) == ()
-    assert {f.wrong for f in flips(answers, ("weight_bytes_per_param",), {"itl"})} == {("memory", "itl")}
+    assert {f.wrong for f in flips(answers, ("weight_bytes_per_param",), {"itl"})} == {
+        ("memory", "itl")
+    }
 
 
-def flip(now, value, wrong=(), wrong_now=(), span=(None, None), spread=(None, None, True), turns=(), name="batch"):
+def flip(
+    now,
+    value,
+    wrong=(),
+    wrong_now=(),
+    span=(None, None),
+    spread=(None, None, True),
+    turns=(),
+    name="batch",
+):
     result = Result(INPUTS[name], Fraction(now), *(end and Fraction(end) for end in span))
     value, turns = Fraction(value), tuple(map(Fraction, turns))
-    return Flip(result, "itl", False, value, value, value, True, turns, wrong, wrong_now, lambda: spread, frozenset)
+    return Flip(
+        result,
+        "itl",
+        False,
+        value,
+        value,
+        value,
+        True,
+        turns,
+        wrong,
+        wrong_now,
+        lambda: spread,
+        frozenset,
+    )
 
 
-@pytest.mark.parametrize(("now", "value", "factor", "distance"), [(10, 15, "3/2", "3/2"), (10, 4, "2/5", "5/2"), (7, 7, 1, 1), (0, 3, None, None)])
+@pytest.mark.parametrize(
+    ("now", "value", "factor", "distance"),
+    [(10, 15, "3/2", "3/2"), (10, 4, "2/5", "5/2"), (7, 7, 1, 1), (0, 3, None, None)],
+)
 def test_how_far_away_a_flip_is(now, value, factor, distance):
     """As many times as it is now, or the inverse, whichever is larger."""
     made = flip(now, value)
-    assert (made.factor, made.distance) == (factor and number(factor), distance and number(distance))
+    assert (made.factor, made.distance) == (
+        factor and number(factor),
+        distance and number(distance),
+    )
 
 
 @pytest.mark.parametrize(
     ("wrong", "wrong_now", "good", "ruins"),
-    [((), (), False, False), (("itl",), (), False, True), ((), ("itl",), True, False), (("ttft",), ("itl",), False, False)],
+    [
+        ((), (), False, False),
+        (("itl",), (), False, True),
+        ((), ("itl",), True, False),
+        (("ttft",), ("itl",), False, False),
+    ],
 )
 def test_what_a_flip_does_to_the_whole_verdict(wrong, wrong_now, good, ruins):
     made = flip(10, 15, wrong, wrong_now)
@@ -192,7 +265,16 @@ def test_what_a_flip_does_to_the_whole_verdict(wrong, wrong_now, good, ruins):
 
 
 @pytest.mark.parametrize(
-    ("span", "inside"), [((None, None), None), ((12, 12), None), ((10, 20), True), ((15, 20), True), ((10, 15), True), ((16, 20), False), ((10, 14), False)]
+    ("span", "inside"),
+    [
+        ((None, None), None),
+        ((12, 12), None),
+        ((10, 20), True),
+        ((15, 20), True),
+        ((10, 15), True),
+        ((16, 20), False),
+        ((10, 14), False),
+    ],
 )
 def test_whether_a_flip_lies_inside_the_range_of_its_input(span, inside):
     assert flip(12, 15, span=span).inside is inside

@@ -32,20 +32,49 @@ H100 = "NVIDIA H100 SXM5 80 GB"
     ("price", "target", "met", "slack", "words"),
     [  # of two devices
         ("3", "6", True, 0, None),
-        ("3", "5.999", False, "-0.001", "misses its price target: 6 USD/hour against 5.999 USD/hour"),
+        (
+            "3",
+            "5.999",
+            False,
+            "-0.001",
+            "misses its price target: 6 USD/hour against 5.999 USD/hour",
+        ),
         ("3", "6.001", True, "0.001", None),
         ("2..3", "6", True, 1, None),
-        ("2..3", "5.99", None, "0.99", "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 5.99 USD/hour"),
-        ("2..3", "4", None, -1, "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 4 USD/hour"),
-        ("2..3", "3.99", False, "-1.01", "misses its price target: 5 USD/hour (4 to 6 USD/hour) against 3.99 USD/hour"),
+        (
+            "2..3",
+            "5.99",
+            None,
+            "0.99",
+            "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 5.99 USD/hour",
+        ),
+        (
+            "2..3",
+            "4",
+            None,
+            -1,
+            "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 4 USD/hour",
+        ),
+        (
+            "2..3",
+            "3.99",
+            False,
+            "-1.01",
+            "misses its price target: 5 USD/hour (4 to 6 USD/hour) against 3.99 USD/hour",
+        ),
     ],
 )
 def test_a_target_at_its_limit(price, target, met, slack, words):
     """Met exactly is met; over a range it is missed only where even the least is above."""
-    answers = Study(**GPT2, tp=2, price=f"{price} USD/hour", targets={"price": f"{target} USD/hour"}).first
+    answers = Study(
+        **GPT2, tp=2, price=f"{price} USD/hour", targets={"price": f"{target} USD/hour"}
+    ).first
     (check,) = target_checks(answers)
     assert (check.name, check.met, check.slack * 3600) == ("price", met, Fraction(slack))
-    assert (Fraction(check.gap.value) * 3600, Fraction(check.bound.value) * 3600) == (abs(Fraction(slack)), Fraction(target))
+    assert (Fraction(check.gap.value) * 3600, Fraction(check.bound.value) * 3600) == (
+        abs(Fraction(slack)),
+        Fraction(target),
+    )
     assert all_met([check]) is met
     assert findings(answers) == ([] if met else ["price_missed"])
     assert target_warnings(answers) == ([words] if words else [])
@@ -67,14 +96,23 @@ def test_a_target_of_a_metric_whose_range_is_not_worked_out(limit, met, monkeypa
     monkeypatch.setattr(Ranges, "bounds", not_worked_out)
     (check,) = target_checks(answers)
     assert check.metric.without_range == "range_not_worked_out" and check.met is met
-    alone = [float(Study(**work, prompt=prompt, batch=batch).exact("sustained_itl")) for prompt in (512, 4096) for batch in (8, 64)]
+    alone = [
+        float(Study(**work, prompt=prompt, batch=batch).exact("sustained_itl"))
+        for prompt in (512, 4096)
+        for batch in (8, 64)
+    ]
     assert 1e-3 < min(alone) < float(check.metric.value) < 50e-3 < max(alone) < 1
 
 
 def test_a_target_of_a_metric_without_a_value_in_a_part_of_the_ranges():
     """A prefill of 0.1 s keeps up with 9 requests a second and not with 11: a wait of 0.25 s for the first token is met in a part, one of 0.1 s is missed."""
     for limit, met in (("250 ms", None), ("100 ms", False)):
-        answers = Study(prefill_time="100 ms", arrival_rate="1 request/s..11 request/s", targets={"ttft": limit}, ttft="queue_wait").first
+        answers = Study(
+            prefill_time="100 ms",
+            arrival_rate="1 request/s..11 request/s",
+            targets={"ttft": limit},
+            ttft="queue_wait",
+        ).first
         assert [check.met for check in target_checks(answers) if check.name == "ttft"] == [met]
 
 
@@ -82,29 +120,67 @@ def test_all_of_several_targets():
     """One that is missed decides, then one that is met in part."""
     limits = {"price": "6 USD/hour", "fleet_price": "12 USD/hour"}
     case = {**GPT2, "tp": 2, "dp": 2}
-    states = {price: target_checks(Study(**case, price=f"{price} USD/hour", targets=limits).first) for price in ("3", "2..4", "4")}
-    assert {price: [check.met for check in checks] for price, checks in states.items()} == {"3": [True, True], "2..4": [None, None], "4": [False, False]}
+    states = {
+        price: target_checks(Study(**case, price=f"{price} USD/hour", targets=limits).first)
+        for price in ("3", "2..4", "4")
+    }
+    assert {price: [check.met for check in checks] for price, checks in states.items()} == {
+        "3": [True, True],
+        "2..4": [None, None],
+        "4": [False, False],
+    }
     true, part, false = (checks[0] for checks in states.values())
-    assert [all_met(row) for row in ([true, part], [part, false], [true, false], [true, true], [])] == [None, False, False, True, True]
+    assert [
+        all_met(row) for row in ([true, part], [part, false], [true, false], [true, true], [])
+    ] == [None, False, False, True, True]
 
 
-@pytest.mark.parametrize(("rate", "load"), [("1.99", True), ("2", False), ("2.01", False), ("1..1.99", True), ("1..2", None), ("2..3", False)])
+@pytest.mark.parametrize(
+    ("rate", "load"),
+    [
+        ("1.99", True),
+        ("2", False),
+        ("2.01", False),
+        ("1..1.99", True),
+        ("1..2", None),
+        ("2..3", False),
+    ],
+)
 def test_a_load_of_one_is_too_much(rate, load):
     """A server that sustains two requests a second: at two the queue grows without end, and no wait meets a target of an hour."""
-    answers = Study(**GPT2, arrival_rate=f"{rate} request/s", sustained_requests="2 request/s", targets={"ttft": "3600 s"}).first
+    answers = Study(
+        **GPT2,
+        arrival_rate=f"{rate} request/s",
+        sustained_requests="2 request/s",
+        targets={"ttft": "3600 s"},
+    ).first
     first, *others = target_checks(answers)
     assert (first.name, first.met) == (LOAD, load)
-    middle = {"1..1.99": Fraction("1.495"), "1..2": Fraction(3, 2), "2..3": Fraction(5, 2)}.get(rate) or Fraction(rate)
+    middle = {"1..1.99": Fraction("1.495"), "1..2": Fraction(3, 2), "2..3": Fraction(5, 2)}.get(
+        rate
+    ) or Fraction(rate)
     assert first.slack == 1 - middle / 2
     over = middle >= 2
     assert (overloaded(answers), waits_without_end("ttft", answers.case)) == (over, over)
     assert [check.name for check in others] == ([] if over else ["ttft"])
-    stated = {condition.name: (condition.holds(answers.case), condition.share(answers.case)) for condition in constraints(answers)}
+    stated = {
+        condition.name: (condition.holds(answers.case), condition.share(answers.case))
+        for condition in constraints(answers)
+    }
     assert list(stated) == ["memory", LOAD, "ttft"]
-    assert stated["memory"][0] is True and stated[LOAD] == (not over, middle / 2) and stated["ttft"][0] is not over
+    assert (
+        stated["memory"][0] is True
+        and stated[LOAD] == (not over, middle / 2)
+        and stated["ttft"][0] is not over
+    )
     assert (stated["ttft"][1] == UNBOUNDED) is over
-    words = {False: "does not keep up with the arriving requests: ", None: "keeps up with the arriving requests in a part of its ranges only: "}
-    assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == ([True] if load is not True else [])
+    words = {
+        False: "does not keep up with the arriving requests: ",
+        None: "keeps up with the arriving requests in a part of its ranges only: ",
+    }
+    assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == (
+        [True] if load is not True else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,12 +188,36 @@ def test_a_load_of_one_is_too_much(rate, load):
     [
         ({}, f"GPT-2 124M on {H100}, prompt 100, output 20", H100),
         ({"tp": 12}, f"GPT-2 124M on 12 × {H100}, prompt 100, output 20", f"12 × {H100}"),
-        ({"tp": 2, "batch": 20_000}, f"GPT-2 124M on 2 × {H100}, batch 20,000, prompt 100, output 20", f"2 × {H100}"),
-        ({"pp": 2, "batch": 4}, f"GPT-2 124M on 2 × {H100}, batch 4, prompt 100, output 20, pp 2", f"2 × {H100}, pp 2"),
-        ({"tp": 2, "pp": 3, "batch": 4}, f"GPT-2 124M on 6 × {H100}, batch 4, prompt 100, output 20, tp 2, pp 3", f"6 × {H100}, tp 2, pp 3"),
-        ({"batch": [3, 4]}, f"GPT-2 124M on {H100}, batch 3, prompt 100, output 20", f"{H100}, batch 3"),
-        ({"batch": "2..2000"}, f"GPT-2 124M on {H100}, batch 2 to 2,000, prompt 100, output 20", H100),
-        ({"tp": [1, 2], "mfu": [0.5, 1]}, f"GPT-2 124M on {H100}, prompt 100, output 20, mfu 0.5", f"{H100}, mfu 0.5"),
+        (
+            {"tp": 2, "batch": 20_000},
+            f"GPT-2 124M on 2 × {H100}, batch 20,000, prompt 100, output 20",
+            f"2 × {H100}",
+        ),
+        (
+            {"pp": 2, "batch": 4},
+            f"GPT-2 124M on 2 × {H100}, batch 4, prompt 100, output 20, pp 2",
+            f"2 × {H100}, pp 2",
+        ),
+        (
+            {"tp": 2, "pp": 3, "batch": 4},
+            f"GPT-2 124M on 6 × {H100}, batch 4, prompt 100, output 20, tp 2, pp 3",
+            f"6 × {H100}, tp 2, pp 3",
+        ),
+        (
+            {"batch": [3, 4]},
+            f"GPT-2 124M on {H100}, batch 3, prompt 100, output 20",
+            f"{H100}, batch 3",
+        ),
+        (
+            {"batch": "2..2000"},
+            f"GPT-2 124M on {H100}, batch 2 to 2,000, prompt 100, output 20",
+            H100,
+        ),
+        (
+            {"tp": [1, 2], "mfu": [0.5, 1]},
+            f"GPT-2 124M on {H100}, prompt 100, output 20, mfu 0.5",
+            f"{H100}, mfu 0.5",
+        ),
     ],
 )
 def test_a_case_in_a_line(more, title, label):
@@ -134,7 +234,10 @@ def test_a_case_in_a_line(more, title, label):
         ({"prompt": "2*batch", "batch": 4}, "batch 4, prompt 8, output 20"),
         ({"prompt": "2*batch", "batch": "2..4"}, "batch 2 to 4, prompt 2*batch, output 20"),
         ({"batch": 7, "prompt": "90..110"}, "batch 7, prompt 90 to 110, output 20"),
-        ({"prompt": "2*cached_prefix + 3*gemm_k"}, "prompt 2*cached_prefix + 3*gemm_k, output 20"),  # no value
+        (
+            {"prompt": "2*cached_prefix + 3*gemm_k"},
+            "prompt 2*cached_prefix + 3*gemm_k, output 20",
+        ),  # no value
     ],
 )
 def test_what_a_title_says_of_the_requests(more, span):
@@ -152,17 +255,24 @@ def test_a_title_without_a_model_or_a_device():
 def test_of_several_models_each_is_named_first():
     first, second = Study(**{**GPT2, "model": ["gpt2", "opt-6.7b"], "batch": [3, 4]}).cases[::2]
     assert case_label(first) == f"GPT-2 124M, {H100}, batch 3"
-    assert case_label(second).startswith("OPT") and case_label(second).endswith(f", {H100}, batch 3")
+    assert case_label(second).startswith("OPT") and case_label(second).endswith(
+        f", {H100}, batch 3"
+    )
 
 
 def test_memory_warnings():
     """248.9 MB and 20,000 caches of 119 tokens of 36,864 bytes are 87.99 GB; of a range one end or both are beyond the device's."""
     capacity = {"mem_capacity": "80 GB"}
-    needed = "of the 80 GB of memory that may be used, so no latency, rate or cost of it can be reached"
+    needed = (
+        "of the 80 GB of memory that may be used, so no latency, rate or cost of it can be reached"
+    )
     (line,) = case_warnings(Study(**GPT2, **capacity, batch=20_000).first)
     assert line == f"does not fit: needs 87.99 GB {needed}"
     (line,) = case_warnings(Study(**GPT2, **capacity, batch="10000..30000").first)
-    assert line == f"does not fit everywhere in its ranges: needs 87.99 GB (44.12 to 131.9 GB) {needed}"
+    assert (
+        line
+        == f"does not fit everywhere in its ranges: needs 87.99 GB (44.12 to 131.9 GB) {needed}"
+    )
     (line,) = case_warnings(Study(**GPT2, **capacity, tp=2, batch=40_000).first)
     assert line.startswith("does not fit: the fullest of 2 devices needs 87.86 GB of")
     assert case_warnings(Study(**GPT2, **capacity, batch=18_000).first) == []
@@ -173,7 +283,14 @@ def test_devices_that_share_out_heads():
     answers = Study(**GPT2).first
     assert [group for group in range(1, 40) if splits_evenly(answers, group)] == [1, 2, 3, 4, 6, 12]
     grouped = Study("llama-3-8b", prompt=100).first  # 32 query heads, 8 of the cache
-    assert [group for group in range(1, 70) if splits_evenly(grouped, group)] == [1, 2, 4, 8, 16, 32]
+    assert [group for group in range(1, 70) if splits_evenly(grouped, group)] == [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+    ]
     (line,) = case_warnings(Study(**{**GPT2, "engine": "ideal"}, tp=24).first)
     assert line == "tp 24 does not divide 12 query heads: the fullest device has 1"
 
@@ -195,25 +312,48 @@ def test_what_times_rest_on(more, words):
 def test_eight_bit_weights_beside_wider_activations():
     """Worth a warning where the device multiplies 8 bits, and nobody chose the width of activations."""
     (line,) = case_warnings(Study(**GPT2, weights="fp8").first)
-    assert line == "fp8 weights beside fp16 activations are multiplied at fp16; --activations fp8 takes the fp8 peak"
+    assert (
+        line
+        == "fp8 weights beside fp16 activations are multiplied at fp16; --activations fp8 takes the fp8 peak"
+    )
     assert case_warnings(Study(**GPT2, weights="fp8", activations="fp8").first) == []
     assert case_warnings(Study(**GPT2, weights="fp8", activations="fp16").first) == []
     assert case_warnings(Study(**GPT2, weights="int4").first) == []
-    assert case_warnings(Study(**{**GPT2, "hardware": "a100-80gb-sxm", "engine": "ideal"}, weights="fp8").first) == []
+    assert (
+        case_warnings(
+            Study(**{**GPT2, "hardware": "a100-80gb-sxm", "engine": "ideal"}, weights="fp8").first
+        )
+        == []
+    )
 
 
 def test_an_efficiency_above_the_roof_is_impossible():
     """An inter-token latency of a picosecond would be work at many times the peak."""
-    lines = [line for line in case_warnings(Study(**GPT2, itl="1e-9 s").first) if line.startswith("impossible")]
-    assert [line.split(" is ")[0] for line in lines] == ["impossible: decode_mfu", "impossible: decode_mbu"]
+    lines = [
+        line
+        for line in case_warnings(Study(**GPT2, itl="1e-9 s").first)
+        if line.startswith("impossible")
+    ]
+    assert [line.split(" is ")[0] for line in lines] == [
+        "impossible: decode_mfu",
+        "impossible: decode_mbu",
+    ]
     assert all(line.endswith(", above the roof") for line in lines)
 
 
 @pytest.mark.parametrize(
     ("efficiency", "engine", "words"),
     [
-        ("measured", None, "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"),
-        ("measured", "ollama", "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
+        (
+            "measured",
+            None,
+            "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements",
+        ),
+        (
+            "measured",
+            "ollama",
+            "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements",
+        ),
         ("peak", "ollama", "bound at 100 % of peak"),
         (None, None, "bound at 100 % of peak"),
     ],
@@ -227,9 +367,21 @@ def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
     [
         ({"price": "3 USD/hour"}, {"price": "6 USD/hour", "itl": "1 s"}, {}),
         ({"price": "3 USD/hour", "output": 1}, {"ttft": "1 s"}, {}),
-        ({"price": "3 USD/hour", "arrival_rate": "1000000 request/s", "chunk": 64}, {"ttft": "1 s"}, {}),  # overloaded: the load tells
-        ({"mem_bandwidth": "1 TB/s", "peak_flops": "1 TFLOP/s"}, {"cost": "6 USD", "ttft": "1 s"}, {"cost": "needs price"}),
-        ({"mem_bandwidth": "1 TB/s"}, {"price": "6 USD/hour", "ttft": "1 s"}, {"price": "needs price", "ttft": "needs peak_flops"}),
+        (
+            {"price": "3 USD/hour", "arrival_rate": "1000000 request/s", "chunk": 64},
+            {"ttft": "1 s"},
+            {},
+        ),  # overloaded: the load tells
+        (
+            {"mem_bandwidth": "1 TB/s", "peak_flops": "1 TFLOP/s"},
+            {"cost": "6 USD", "ttft": "1 s"},
+            {"cost": "needs price"},
+        ),
+        (
+            {"mem_bandwidth": "1 TB/s"},
+            {"price": "6 USD/hour", "ttft": "1 s"},
+            {"price": "needs price", "ttft": "needs peak_flops"},
+        ),
     ],
 )
 def test_targets_that_cannot_be_judged(more, targets, missing):
@@ -237,6 +389,7 @@ def test_targets_that_cannot_be_judged(more, targets, missing):
     case = Study("gpt2", prompt=100, **{"output": 20, **hardware, **more}, targets=targets).first
     assert unknown_targets(case) == missing
     assert sorted(line for line in target_warnings(case) if "is not known" in line) == [
-        f"whether it meets its {name} target is not known: {why}" for name, why in sorted(missing.items())
+        f"whether it meets its {name} target is not known: {why}"
+        for name, why in sorted(missing.items())
     ]
     assert not missing or passes(case) is False

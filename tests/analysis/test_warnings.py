@@ -8,7 +8,11 @@ from symroof.analysis.verdict import case_warnings, splits_evenly, target_checks
 from symroof.api import Study
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
-EVEN = {"llama-3-8b": {1, 2, 4, 8, 16, 32}, "qwen2.5-7b": {1, 2, 4, 28}, "gpt2": {1, 2, 3, 4, 6, 12}}
+EVEN = {
+    "llama-3-8b": {1, 2, 4, 8, 16, 32},
+    "qwen2.5-7b": {1, 2, 4, 28},
+    "gpt2": {1, 2, 3, 4, 6, 12},
+}
 """Of 32 heads with 8 for the cache, 28 with 4, and 12 of each: degrees that give every device as many heads, and as many of the cache's or one copy."""
 
 
@@ -39,7 +43,11 @@ def test_heads_that_are_not_known_split():
 )
 def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, warned):
     device = {"hardware": hardware, "engine": "ideal"} if hardware else {}
-    warnings = [line for line in case_warnings(Study(model="llama-3-8b", **device, **chosen, prompt=1000).first) if "are multiplied at" in line]
+    warnings = [
+        line
+        for line in case_warnings(Study(model="llama-3-8b", **device, **chosen, prompt=1000).first)
+        if "are multiplied at" in line
+    ]
     assert bool(warnings) is warned
     if warned:
         assert warnings == [
@@ -47,28 +55,60 @@ def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, w
         ]
 
 
-@pytest.mark.parametrize(("share", "impossible"), [(0.5, False), (1, False), (1.01, True), (1.9, True), (3, True)])
+@pytest.mark.parametrize(
+    ("share", "impossible"), [(0.5, False), (1, False), (1.01, True), (1.9, True), (3, True)]
+)
 def test_more_than_the_roof_is_impossible(share, impossible):
     """20 GB at 2 TB/s take 10 ms; a step that is given as shorter reads more than there is bandwidth for."""
-    case = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+    case = {
+        "params": 10**10,
+        "peak_flops": "1000 TFLOP/s",
+        "mem_bandwidth": "2 TB/s",
+        "prompt": 1000,
+        "assume": {"detail": "weights"},
+    }
     warnings = case_warnings(Study(**case, itl=f"{0.01 / share} s").first)
     assert any("impossible: decode_mbu" in line for line in warnings) is impossible
 
 
-RANGED = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "1 TB/s..2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+RANGED = {
+    "params": 10**10,
+    "peak_flops": "1000 TFLOP/s",
+    "mem_bandwidth": "1 TB/s..2 TB/s",
+    "prompt": 1000,
+    "assume": {"detail": "weights"},
+}
 """A step of 10 to 20 ms."""
 
 
-@pytest.mark.parametrize(("target", "met"), [("25 ms", True), ("20 ms", True), ("19.9 ms", None), ("10 ms", None), ("9.9 ms", False), ("5 ms", False)])
+@pytest.mark.parametrize(
+    ("target", "met"),
+    [
+        ("25 ms", True),
+        ("20 ms", True),
+        ("19.9 ms", None),
+        ("10 ms", None),
+        ("9.9 ms", False),
+        ("5 ms", False),
+    ],
+)
 def test_a_target_over_a_range_is_met_missed_or_both(target, met):
     (check,) = target_checks(Study(**RANGED, targets={"itl": target}).first)
     assert (check.name, check.met) == ("itl", met)
 
 
-@pytest.mark.parametrize(("rate", "met"), [("0.1", True), ("0.1..0.2", True), ("0.1..1000", None), ("500..1000", False), ("1000", False)])
+@pytest.mark.parametrize(
+    ("rate", "met"),
+    [("0.1", True), ("0.1..0.2", True), ("0.1..1000", None), ("500..1000", False), ("1000", False)],
+)
 def test_requests_come_slower_than_they_are_served_faster_or_both(rate, met):
     """A response of ten tokens takes nine steps of 10 to 20 ms: some ten a second of a batch of one."""
-    checks = {check.name: check.met for check in target_checks(Study(**RANGED, output=10, batch=1, arrival_rate=f"{rate} request/s").first)}
+    checks = {
+        check.name: check.met
+        for check in target_checks(
+            Study(**RANGED, output=10, batch=1, arrival_rate=f"{rate} request/s").first
+        )
+    }
     assert checks == {"load": met}
 
 
@@ -91,12 +131,29 @@ COUNTED = 124_439_808
 def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, warned):
     source = (SPECS / "models" / "gpt2.yaml").read_text(encoding="utf-8")
     line = f"published_params: {published}\n" if published else ""
-    (tmp_path / "mine.yaml").write_text(source.replace(f"published_params: {COUNTED}\n", line).replace("name: gpt2", "name: mine"), encoding="utf-8")
-    lines = [line for line in case_warnings(Study(str(tmp_path / "mine.yaml"), prompt=100).first) if "published" in line]
-    figures = {124_315_492: "124.3 million", 124_564_373: "124.6 million", 110_000_000: "110 million"}
-    assert lines == ([f"mine: counted 124.4 million parameters, published {figures[published]} parameters"] if warned else [])
+    (tmp_path / "mine.yaml").write_text(
+        source.replace(f"published_params: {COUNTED}\n", line).replace("name: gpt2", "name: mine"),
+        encoding="utf-8",
+    )
+    lines = [
+        line
+        for line in case_warnings(Study(str(tmp_path / "mine.yaml"), prompt=100).first)
+        if "published" in line
+    ]
+    figures = {
+        124_315_492: "124.3 million",
+        124_564_373: "124.6 million",
+        110_000_000: "110 million",
+    }
+    assert lines == (
+        [f"mine: counted 124.4 million parameters, published {figures[published]} parameters"]
+        if warned
+        else []
+    )
     given = case_warnings(Study(str(tmp_path / "mine.yaml"), prompt=100, params=10**8).first)
-    assert not [line for line in given if "published" in line]  # a number that was given is nobody's count
+    assert not [
+        line for line in given if "published" in line
+    ]  # a number that was given is nobody's count
 
 
 def test_what_memory_cannot_be_compared_with_is_said():

@@ -12,10 +12,34 @@ from symroof.analysis.waterfall import waterfall
 PLAIN = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048}
 PAIRS = [
     (PLAIN, {**PLAIN, "preset": "tutorial-mlsysim"}),
-    (PLAIN, {"model": "llama-3-70b", "hardware": "h200", "engine": "ideal", "prompt": 4096, "batch": 8, "weights": "fp8", "assume": {"attention": "full"}}),
-    (PLAIN, {"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 1024, "tp": 2, "weights": "awq"}),
+    (
+        PLAIN,
+        {
+            "model": "llama-3-70b",
+            "hardware": "h200",
+            "engine": "ideal",
+            "prompt": 4096,
+            "batch": 8,
+            "weights": "fp8",
+            "assume": {"attention": "full"},
+        },
+    ),
+    (
+        PLAIN,
+        {
+            "model": "mixtral-8x7b",
+            "hardware": "a100-80gb-sxm",
+            "engine": "ideal",
+            "prompt": 1024,
+            "tp": 2,
+            "weights": "awq",
+        },
+    ),
     (PLAIN, {**PLAIN, "weights": "awq"}),
-    ({"model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "prompt": 512, "tp": 8}, PLAIN),
+    (
+        {"model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "prompt": 512, "tp": 8},
+        PLAIN,
+    ),
 ]
 
 
@@ -52,7 +76,9 @@ def test_a_single_difference_has_its_plain_effect(change, label):
     found = way(PLAIN, {**PLAIN, **change}, quantity)
     (step,) = [step for step in found.steps if step.label == label]
     others = sum(step.effect for step in found.steps if step.label != label)
-    assert step.effect + others == sr.Study(**{**PLAIN, **change}).exact(quantity) - sr.Study(**PLAIN).exact(quantity)
+    assert step.effect + others == sr.Study(**{**PLAIN, **change}).exact(quantity) - sr.Study(
+        **PLAIN
+    ).exact(quantity)
     assert others == 0
 
 
@@ -60,28 +86,48 @@ def test_a_later_difference_works_on_what_the_earlier_ones_made():
     """Cache by hand: twice the prompt first, then four times the batch on the longer prompt."""
     found = way(PLAIN, {**PLAIN, "prompt": 4096, "batch": 4}, "kv_cache_bytes")
     token = 2 * 32 * 8 * 128 * 2
-    assert [(step.changes[0].name, step.effect) for step in found.steps] == [("prompt", 2048 * token), ("batch", 3 * 4096 * token)]
+    assert [(step.changes[0].name, step.effect) for step in found.steps] == [
+        ("prompt", 2048 * token),
+        ("batch", 3 * 4096 * token),
+    ]
 
 
 def test_definitions_come_first_then_choices_then_inputs():
-    kinds = [change.kind for change in differences(sr.Study(**PLAIN).first, sr.Study(**PLAIN, preset="tutorial-mlsysim").first)]
+    kinds = [
+        change.kind
+        for change in differences(
+            sr.Study(**PLAIN).first, sr.Study(**PLAIN, preset="tutorial-mlsysim").first
+        )
+    ]
     assert kinds == sorted(kinds, key=("definition", "switch", "input").index)
     assert set(kinds) == {"definition", "switch", "input"}
 
 
 def test_from_a_preset_the_way_there_is_gone_backwards():
     """A tool's term of its own formula acts once: beside another formula and a switch that count the same it would come and go."""
-    there, back = way(PLAIN, {**PLAIN, "preset": "llm-viewer"}, "itl"), way({**PLAIN, "preset": "llm-viewer"}, PLAIN, "itl")
+    there, back = (
+        way(PLAIN, {**PLAIN, "preset": "llm-viewer"}, "itl"),
+        way({**PLAIN, "preset": "llm-viewer"}, PLAIN, "itl"),
+    )
     assert [step.effect for step in back.steps] == [-step.effect for step in reversed(there.steps)]
-    assert [(step.before, step.after) for step in back.steps] == [(step.after, step.before) for step in reversed(there.steps)]
-    assert back.steps[0].changes[0].kind == "input" and back.steps[-1].label == "itl = decode_busy_time + decode_overhead"
-    assert [step.label for step in back.steps].count("scores and probabilities are written and read (left out)") == 1
+    assert [(step.before, step.after) for step in back.steps] == [
+        (step.after, step.before) for step in reversed(there.steps)
+    ]
+    assert (
+        back.steps[0].changes[0].kind == "input"
+        and back.steps[-1].label == "itl = decode_busy_time + decode_overhead"
+    )
+    assert [step.label for step in back.steps].count(
+        "scores and probabilities are written and read (left out)"
+    ) == 1
     assert not any(step.label.startswith("fusion") for step in back.steps)
 
 
 def test_a_given_quantity_is_a_definition():
     found = way(PLAIN, {**PLAIN, "itl": "14 ms"}, "itl")
-    assert [(step.changes[0].kind, step.label) for step in found.steps] == [("definition", "itl = 14 ms")]
+    assert [(step.changes[0].kind, step.label) for step in found.steps] == [
+        ("definition", "itl = 14 ms")
+    ]
     assert found.end.value == Fraction(14, 1000)
 
 
@@ -99,7 +145,10 @@ def test_changes_without_a_value_between_them_are_one_step():
     """Without a model there is no cache of a token until the model is there; the batch of the other side comes on top."""
     one = {"kv_bytes_per_token": "100 kB", "prompt": 1000}
     found = way(one, {"model": "llama-3-8b", "prompt": 1000}, "kv_cache_bytes")
-    assert [change.name for change in found.steps[0].changes] == ["kv_bytes_per_token", "model"] or len(found.steps) == 1
+    assert [change.name for change in found.steps[0].changes] == [
+        "kv_bytes_per_token",
+        "model",
+    ] or len(found.steps) == 1
     assert found.end.value == 131072 * 1000
 
 
@@ -125,18 +174,28 @@ def test_to_nothing_and_from_nothing():
     there, back = way(GPT2, {**GPT2, "itl": "0 s"}, "itl"), way({**GPT2, "itl": "0 s"}, GPT2, "itl")
     assert (there.factor, [step.factor for step in there.steps]) == (0, [0])
     assert (back.factor, [step.factor for step in back.steps]) == (None, [None])
-    assert [row[3] for row in there.rows()] == ["", "× 0", "× 0"] and [row[3] for row in back.rows()] == ["", "", ""]
+    assert [row[3] for row in there.rows()] == ["", "× 0", "× 0"] and [
+        row[3] for row in back.rows()
+    ] == ["", "", ""]
     assert back.as_json()["factor"] is back.as_json()["steps"][0]["factor"] is None
 
 
 def test_a_choice_and_what_it_needs_are_one_step():
     """Prefill on devices of its own has no value until there are any: both changes are one step, of the kind of the last."""
     found = way(
-        {**GPT2, "assume": {"scheduling": "exclusive"}}, {**GPT2, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 2}, "sustained_requests"
+        {**GPT2, "assume": {"scheduling": "exclusive"}},
+        {**GPT2, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 2},
+        "sustained_requests",
     )
     (step,) = found.steps
-    assert [(change.kind, change.name) for change in step.changes] == [("switch", "scheduling"), ("input", "prefill_devices")]
-    assert step.label == "scheduling: exclusive -> disaggregated, prefill_devices: not set -> 2 devices"
+    assert [(change.kind, change.name) for change in step.changes] == [
+        ("switch", "scheduling"),
+        ("input", "prefill_devices"),
+    ]
+    assert (
+        step.label
+        == "scheduling: exclusive -> disaggregated, prefill_devices: not set -> 2 devices"
+    )
     assert found.rows("a", "b")[1][:2] == ["input", step.label] and found.notes() == []
     assert step.after - step.before == found.effect == found.end.value - found.start.value
 
@@ -146,26 +205,42 @@ def test_what_a_tool_gets_wrong_stands_in_notes_and_in_json():
     slip = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
     assert [step["slip"] for step in found.as_json()["steps"]] == [None, slip]
     notes = found.notes()
-    assert notes[0] == f"slip: {slip}" and notes[1].startswith("differs without effect here: prefill_time, ")
+    assert notes[0] == f"slip: {slip}" and notes[1].startswith(
+        "differs without effect here: prefill_time, "
+    )
     assert notes[2:] == ["moves nothing after what is listed above, but would alone: activations"]
     silent = notes[1].partition(": ")[2].split(", ")
-    assert "kv_bytes_per_element" not in silent and {"roofline", "attention", "peak_flops"} <= set(silent)  # two bytes on both sides
+    assert "kv_bytes_per_element" not in silent and {"roofline", "attention", "peak_flops"} <= set(
+        silent
+    )  # two bytes on both sides
     vllm = way(GPT2, {**GPT2, "preset": "vllm"}, "itl")
-    assert vllm.steps == () and vllm.notes()[0].startswith("the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, ")
+    assert vllm.steps == () and vllm.notes()[0].startswith(
+        "the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, "
+    )
 
 
 def test_a_side_that_memory_does_not_hold_is_flagged():
     found = way({**GPT2, "model": "llama-3-70b"}, {**GPT2, "memory_share": "0.99"}, "itl")
     assert (found.start.flags, found.end.flags) == (("does_not_fit",), ())
-    assert found.rows()[0][-1].endswith("ms (does not fit)") and not found.rows()[-1][-1].endswith("(does not fit)")
+    assert found.rows()[0][-1].endswith("ms (does not fit)") and not found.rows()[-1][-1].endswith(
+        "(does not fit)"
+    )
 
 
 def test_what_moves_a_number_from_the_other_side_alone_is_not_called_without_effect():
     """Without attention's products no mask moves anything; with them it halves them, from either side."""
-    plain, weights = GPT2, {**GPT2, "assume": {"attention_flops": "off", "attention": "full", "roofline": "no_overlap"}}
+    plain, weights = (
+        GPT2,
+        {
+            **GPT2,
+            "assume": {"attention_flops": "off", "attention": "full", "roofline": "no_overlap"},
+        },
+    )
     for pair in ((plain, weights), (weights, plain)):
         found = way(*pair, "prefill_flops")
         moved = [change.name for step in found.steps for change in step.changes]
         assert [change.name for change in found.without_effect] == ["roofline"]
-        assert [change.name for change in found.hidden] == ([] if "attention" in moved else ["attention"])
+        assert [change.name for change in found.hidden] == (
+            [] if "attention" in moved else ["attention"]
+        )
     assert "attention" in moved

@@ -11,7 +11,15 @@ import sympy
 import symroof as sr
 from symroof import symbols as s
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 8, "targets": {"itl": 0.05}, "price": 0.001}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 1024,
+    "output": 64,
+    "batch": 8,
+    "targets": {"itl": 0.05},
+    "price": 0.001,
+}
 OTHER = {**CASE, "batch": 9}
 
 
@@ -28,7 +36,9 @@ MADE = {  # what is made of a case; of another case it is another thing
     "used study": used,
     "ranged study": lambda case: sr.Study(**case, mbu="0.5..0.9", ttft=2 * s.itl),
     "derivation": lambda case: sr.Study(**case).derive("itl"),
-    "derivation of an expression": lambda case: sr.Study(**case).derive(sympy.diff(s.itl * s.batch, s.batch)),
+    "derivation of an expression": lambda case: sr.Study(**case).derive(
+        sympy.diff(s.itl * s.batch, s.batch)
+    ),
     "step": lambda case: sr.Study(**case).derive("itl").steps[-1],
     "elasticity": lambda case: sr.Study(**case).derive("decode_memory_time").elasticities[-1],
     "number": lambda case: sr.Study(**case).value("itl"),
@@ -37,10 +47,20 @@ MADE = {  # what is made of a case; of another case it is another thing
     "compiled": lambda case: sr.compile(["itl", "fits"], ["prompt"], **case),
     "picture": lambda case: sr.Study(**case).plot("itl"),
     "selection": lambda case: sr.select(sr.Study(**case)),
-    "waterfall": lambda case: sr.diff(sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"),
-    "calibration": lambda case: sr.calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]),
-    "formula checked": lambda case: sr.check(sympy.Eq(s.kv_bytes_per_token, case["batch"] * s.n_layers * s.head_dim * s.act_bytes_per_element)),
-    "theory": lambda case: sr.Theory({"width": {"unit": "byte", "default": case["batch"]}}, {"area": "width^2"}),
+    "waterfall": lambda case: sr.diff(
+        sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"
+    ),
+    "calibration": lambda case: sr.calibrate(
+        "docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]
+    ),
+    "formula checked": lambda case: sr.check(
+        sympy.Eq(
+            s.kv_bytes_per_token, case["batch"] * s.n_layers * s.head_dim * s.act_bytes_per_element
+        )
+    ),
+    "theory": lambda case: sr.Theory(
+        {"width": {"unit": "byte", "default": case["batch"]}}, {"area": "width^2"}
+    ),
     "table": lambda case: sr.hardware()[: case["batch"]],
 }
 
@@ -59,13 +79,20 @@ def test_equal_where_the_same_was_asked(things):
 
 def test_equal_things_have_one_hash(things):
     one, same, other = things
-    assert hash(one) == hash(same) and {one: "found"}[same] == "found" and len({one, same, other}) == 2
+    assert (
+        hash(one) == hash(same) and {one: "found"}[same] == "found" and len({one, same, other}) == 2
+    )
 
 
 def test_copies_are_equal(things):
     one, *_ = things
     for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-        assert made == one and hash(made) == hash(one) and repr(made) == repr(one) and type(made) is type(one)
+        assert (
+            made == one
+            and hash(made) == hash(one)
+            and repr(made) == repr(one)
+            and type(made) is type(one)
+        )
 
 
 def test_a_used_study_is_equal_to_a_fresh_one_and_pickles_as_small():
@@ -84,9 +111,17 @@ def test_a_study_that_is_changed_is_another_one():
 
 
 def test_reports_and_loaded_studies():
-    for make in (lambda: sr.check("docs/blog-post.md"), lambda: sr.check("docs/blog-post.md").claims[0], lambda: sr.Study.load("llama-3-8b-chat")):
+    for make in (
+        lambda: sr.check("docs/blog-post.md"),
+        lambda: sr.check("docs/blog-post.md").claims[0],
+        lambda: sr.Study.load("llama-3-8b-chat"),
+    ):
         one, same = make(), make()
-        assert one == same and hash(one) == hash(same) and pickle.loads(pickle.dumps(one)) == one == copy.deepcopy(one)
+        assert (
+            one == same
+            and hash(one) == hash(same)
+            and pickle.loads(pickle.dumps(one)) == one == copy.deepcopy(one)
+        )
 
 
 def test_errors_keep_their_problems():
@@ -115,6 +150,12 @@ numbers = [study.exact("itl"), things["derivation"].result.value, float(things["
 open({str(tmp_path / "back")!r}, "wb").write(pickle.dumps((study, things["derivation"], numbers)))
 """
     subprocess.run([sys.executable, "-c", script], check=True)
-    back, derivation, (itl, derived, compiled, slope) = pickle.loads((tmp_path / "back").read_bytes())
+    back, derivation, (itl, derived, compiled, slope) = pickle.loads(
+        (tmp_path / "back").read_bytes()
+    )
     assert back == study and derivation == study.derive("itl") and hash(back) == hash(study)
-    assert itl == derived == study.exact("itl") and compiled == pytest.approx(float(itl)) and slope == study.exact(things["slope"])
+    assert (
+        itl == derived == study.exact("itl")
+        and compiled == pytest.approx(float(itl))
+        and slope == study.exact(things["slope"])
+    )

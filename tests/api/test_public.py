@@ -17,12 +17,25 @@ from symroof.select.configuration import Configuration
 from symroof.select.selection import Selection
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
-RESULTS = (Number, Result, BoundCase, Solution, Derivation, Selection, Configuration, Calibration, Report, Checked)
+RESULTS = (
+    Number,
+    Result,
+    BoundCase,
+    Solution,
+    Derivation,
+    Selection,
+    Configuration,
+    Calibration,
+    Report,
+    Checked,
+)
 METHODS = [
     pytest.param(member, id=f"{owner.__name__}.{name}")
     for owner in (sr.Study, sr.Compiled)
     for name, member in inspect.getmembers_static(owner)
-    if name in vars(owner) and not name.startswith("_") and (callable(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
+    if name in vars(owner)
+    and not name.startswith("_")
+    and (callable(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
 ]
 
 
@@ -38,7 +51,19 @@ def test_every_public_member_is_documented(member):
 
 
 @pytest.mark.parametrize(
-    "name", ["Study.value", "Study.result", "Study.derive", "Study.solve", "Study.sweep", "calibrate", "check", "compile", "select", "solve"]
+    "name",
+    [
+        "Study.value",
+        "Study.result",
+        "Study.derive",
+        "Study.solve",
+        "Study.sweep",
+        "calibrate",
+        "check",
+        "compile",
+        "select",
+        "solve",
+    ],
 )
 def test_what_can_be_refused_documents_its_error(name):
     owner, _, method = name.rpartition(".")

@@ -17,20 +17,38 @@ WIDTH, DEPTH = sympy.symbols("width depth", positive=True)
 def water(**more):
     """Shallow water: waves run at sqrt(g*depth), and a basin swings in twice its width over that."""
     return sr.Theory(
-        inputs={WIDTH: None, DEPTH: {"means": "of the water"}, "gravity": {"unit": "1/s^2", "default": 9.81, "means": "in lengths a squared second"}},
-        define={"speed": {"formula": sqrt(Symbol("gravity") * DEPTH), "unit": "1/s", "means": "of a wave"}, "swing": 2 * WIDTH / Symbol("speed")},
+        inputs={
+            WIDTH: None,
+            DEPTH: {"means": "of the water"},
+            "gravity": {"unit": "1/s^2", "default": 9.81, "means": "in lengths a squared second"},
+        },
+        define={
+            "speed": {
+                "formula": sqrt(Symbol("gravity") * DEPTH),
+                "unit": "1/s",
+                "means": "of a wave",
+            },
+            "swing": 2 * WIDTH / Symbol("speed"),
+        },
         thresholds={"slow": (Eq(Symbol("swing"), 60), WIDTH)},
         **more,
     )
 
 
-PLAIN = sr.Theory({WIDTH: "byte", "rate": {"unit": "byte/s", "default": "2 GB/s"}}, {"wait": WIDTH / Symbol("rate")})
+PLAIN = sr.Theory(
+    {WIDTH: "byte", "rate": {"unit": "byte/s", "default": "2 GB/s"}},
+    {"wait": WIDTH / Symbol("rate")},
+)
 
 
 def test_values_and_units():
     study = sr.Study(theory=PLAIN, width=8e9)
     assert study.exact("wait") == 4 and study.value("wait").unit == "s"
-    assert PLAIN.study(width=8e9).exact("wait") == 4 == PLAIN.study(width="8 GB", rate="2 GB/s").exact("wait")
+    assert (
+        PLAIN.study(width=8e9).exact("wait")
+        == 4
+        == PLAIN.study(width="8 GB", rate="2 GB/s").exact("wait")
+    )
     assert PLAIN.study(width=[1e9, 2e9]).cases[1].result("wait").value == 1
 
 
@@ -43,15 +61,28 @@ def test_it_is_what_its_file_is(tmp_path):
         encoding="utf-8",
     )
     entry = {"equation": "wait = 1 s", "unknown": "width", "means": "the width of a second"}
-    inputs, define = {"width": "byte", "rate": {"unit": "byte/s", "default": "2 GB/s"}}, {"wait": "width/rate"}
-    for thresholds in ({"a_second": entry}, [{"name": "a_second", **entry}], {"a_second": {**entry, "equation": Eq(Symbol("wait"), 1), "unknown": WIDTH}}):
-        assert sr.Theory(inputs, define, thresholds, title="Waiting").solve("a_second").value == sr.Theory.load(path).solve("a_second").value == 2 * 10**9
+    inputs, define = (
+        {"width": "byte", "rate": {"unit": "byte/s", "default": "2 GB/s"}},
+        {"wait": "width/rate"},
+    )
+    for thresholds in (
+        {"a_second": entry},
+        [{"name": "a_second", **entry}],
+        {"a_second": {**entry, "equation": Eq(Symbol("wait"), 1), "unknown": WIDTH}},
+    ):
+        assert (
+            sr.Theory(inputs, define, thresholds, title="Waiting").solve("a_second").value
+            == sr.Theory.load(path).solve("a_second").value
+            == 2 * 10**9
+        )
     assert sr.Theory(inputs, define, {"a_second": entry}, title="Waiting") == sr.Theory.load(path)
 
 
 def test_the_callers_symbols_stand_in_every_expression():
     assert PLAIN.sympy("wait") == WIDTH / PLAIN.symbols["rate"] and PLAIN.symbols["width"] is WIDTH
-    assert PLAIN.study(width=3).sympy("wait").xreplace(PLAIN.study(width=3).values()) == Rational(3, 2 * 10**9)
+    assert PLAIN.study(width=3).sympy("wait").xreplace(PLAIN.study(width=3).values()) == Rational(
+        3, 2 * 10**9
+    )
     assert PLAIN.solve(Eq(PLAIN.symbols["wait"], 7), for_=WIDTH).sympy == 7 * PLAIN.symbols["rate"]
     assert PLAIN.study(width=3).value(WIDTH * 2) == 6
     assert sr.compile("wait", [WIDTH], study=PLAIN.study(width=3))([2e9, 4e9]).tolist() == [1, 2]
@@ -61,7 +92,14 @@ def test_signs_are_those_of_the_symbols_or_as_declared():
     """The square root of a square is the number itself where that is positive, else its absolute value."""
     signed = Symbol("offset", real=True)
     theory = sr.Theory(
-        {WIDTH: None, signed: None, "start": {"sign": "nonnegative"}, "plain": None, "late": {"default": 0}, "turn": {"sign": "real", "default": -2}},
+        {
+            WIDTH: None,
+            signed: None,
+            "start": {"sign": "nonnegative"},
+            "plain": None,
+            "late": {"default": 0},
+            "turn": {"sign": "real", "default": -2},
+        },
         {
             "root": sqrt(6 * Symbol("plain") * WIDTH**2),
             "away": "sqrt(offset^2)",
@@ -74,10 +112,23 @@ def test_signs_are_those_of_the_symbols_or_as_declared():
     symbols = theory.symbols
     assert theory.sympy("root") == sqrt(6) * sqrt(symbols["plain"]) * WIDTH
     assert theory.sympy("away") == sympy.Abs(signed)
-    assert symbols["plain"].is_positive and symbols["start"].is_nonnegative and symbols["start"].is_positive is None and symbols["late"].is_positive is None
-    assert symbols["both"].is_positive and symbols["still"].is_nonnegative and symbols["still"].is_positive is None
+    assert (
+        symbols["plain"].is_positive
+        and symbols["start"].is_nonnegative
+        and symbols["start"].is_positive is None
+        and symbols["late"].is_positive is None
+    )
+    assert (
+        symbols["both"].is_positive
+        and symbols["still"].is_nonnegative
+        and symbols["still"].is_positive is None
+    )
     assert symbols["rest"].is_real and symbols["rest"].is_nonnegative is None
-    assert theory.study().exact("back") == -6 and theory.study(turn=5).exact("back") == 15 and theory.study(offset=-4, width=1, plain=2).exact("away") == 4
+    assert (
+        theory.study().exact("back") == -6
+        and theory.study(turn=5).exact("back") == 15
+        and theory.study(offset=-4, width=1, plain=2).exact("away") == 4
+    )
 
 
 def test_signs_of_a_file(tmp_path):
@@ -87,7 +138,12 @@ def test_signs_of_a_file(tmp_path):
         encoding="utf-8",
     )
     study = sr.Study(theory=path)
-    assert study.symbol("late").is_positive is None and study.symbol("late").is_nonnegative and study.symbol("shift").is_real and study.exact("shift") == -2
+    assert (
+        study.symbol("late").is_positive is None
+        and study.symbol("late").is_nonnegative
+        and study.symbol("shift").is_real
+        and study.exact("shift") == -2
+    )
     with pytest.raises(sr.InputError, match="late: must be 0 or more"):
         sr.Study(theory=path, late=-1)
     assert sr.Study(theory=path, late=0, shift=-1).exact("shift") == -1
@@ -97,15 +153,25 @@ def test_the_published_interval_of_young_has_no_absolute_values():
     training = sr.Theory.load("training-step")
     symbols = training.symbols
     cost = symbols["model_parameters"] * symbols["optimizer_bytes"] / symbols["write_bandwidth"]
-    assert sympy.simplify(training.sympy("young_interval") - sqrt(2 * cost * symbols["device_mtbf"] / symbols["accelerators"])) == 0
+    assert (
+        sympy.simplify(
+            training.sympy("young_interval")
+            - sqrt(2 * cost * symbols["device_mtbf"] / symbols["accelerators"])
+        )
+        == 0
+    )
     assert not training.sympy("daly_interval").has(sympy.Abs)
 
 
 def test_what_may_be_negative_is_not_solved_for_and_needs_a_value():
     theory = sr.Theory({"offset": {"sign": "real"}, WIDTH: None}, {"far": "offset + width"})
-    with pytest.raises(sr.InputError, match="offset may be negative; an equation is solved for what is positive"):
+    with pytest.raises(
+        sr.InputError, match="offset may be negative; an equation is solved for what is positive"
+    ):
         theory.study(width=2).solve("far = -1", for_="offset")
-    with pytest.raises(sr.InputError, match="offset may be negative: which answer holds turns on its value"):
+    with pytest.raises(
+        sr.InputError, match="offset may be negative: which answer holds turns on its value"
+    ):
         theory.solve("far = 3", for_="width")
     assert theory.study(offset=-4).solve("far = 3", for_="width").value == 7
 
@@ -125,13 +191,30 @@ def test_thresholds_with_numbers():
 
 def test_formulas_speak_of_the_engine_and_definitions_stand_in_any_order():
     tax = Symbol("tax", positive=True)
-    theory = sr.Theory({tax: None}, {"dear": Symbol("due") * 2, "due": {"formula": (1 + tax) * s.cost_per_mtok, "unit": "USD", "means": "with tax"}})
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "price": 0.001}
-    assert sr.Study(**case, theory=theory, tax=Fraction(1, 5)).exact("dear") == Fraction(12, 5) * sr.Study(**case).exact("cost_per_mtok")
+    theory = sr.Theory(
+        {tax: None},
+        {
+            "dear": Symbol("due") * 2,
+            "due": {"formula": (1 + tax) * s.cost_per_mtok, "unit": "USD", "means": "with tax"},
+        },
+    )
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 1024,
+        "output": 64,
+        "price": 0.001,
+    }
+    assert sr.Study(**case, theory=theory, tax=Fraction(1, 5)).exact("dear") == Fraction(
+        12, 5
+    ) * sr.Study(**case).exact("cost_per_mtok")
 
 
 def test_flops_that_sympy_leaves_unsaid():
-    theory = sr.Theory({"size": "parameter", "tokens": "token"}, {"work": {"formula": 6 * Symbol("size") * Symbol("tokens"), "unit": "FLOP"}})
+    theory = sr.Theory(
+        {"size": "parameter", "tokens": "token"},
+        {"work": {"formula": 6 * Symbol("size") * Symbol("tokens"), "unit": "FLOP"}},
+    )
     assert theory.study(size=7e9, tokens=1e12).value("work") == pytest.approx(4.2e22)
 
 
@@ -143,17 +226,44 @@ def test_flops_that_sympy_leaves_unsaid():
         (({"pi": None}, {}), r"inputs\.pi: is a reserved word of studies and formulas"),
         (({"rows": 3}, {}), r"inputs\.rows\.unit: expected a unit"),
         (({"rows": {"unit": "byte", "of": 3}}, {}), r"inputs\.rows\.of: unknown key"),
-        (({"rows": {"sign": "negative"}}, {}), r"inputs\.rows\.sign: must be one of positive, nonnegative, real"),
+        (
+            ({"rows": {"sign": "negative"}}, {}),
+            r"inputs\.rows\.sign: must be one of positive, nonnegative, real",
+        ),
         (({"rows": {"default": -1}}, {}), r"inputs\.rows\.default: must be 0 or more"),
-        (({"rows": "byte"}, {"area": "rows*columns"}), r"define\.area\.formula: unknown name 'columns'"),
-        (({"rows": "byte"}, {"area": Symbol("rows") * Symbol("columns")}), r"define\.area\.formula: unknown name 'columns'"),
-        (({"rows": "byte"}, {"area": "rows + 3 s"}), r"define\.area\.formula: rows is byte but 3 s is s"),
-        (({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}), r"define\.area\.formula: area is declared as s but 2\*rows is byte"),
-        (({"rows": "byte"}, {"area": "side", "side": "area"}), r"is defined by itself: area -> side -> area"),
-        (({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}), r"define\.area\.formula: an Integral has no meaning here"),
+        (
+            ({"rows": "byte"}, {"area": "rows*columns"}),
+            r"define\.area\.formula: unknown name 'columns'",
+        ),
+        (
+            ({"rows": "byte"}, {"area": Symbol("rows") * Symbol("columns")}),
+            r"define\.area\.formula: unknown name 'columns'",
+        ),
+        (
+            ({"rows": "byte"}, {"area": "rows + 3 s"}),
+            r"define\.area\.formula: rows is byte but 3 s is s",
+        ),
+        (
+            ({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}),
+            r"define\.area\.formula: area is declared as s but 2\*rows is byte",
+        ),
+        (
+            ({"rows": "byte"}, {"area": "side", "side": "area"}),
+            r"is defined by itself: area -> side -> area",
+        ),
+        (
+            ({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}),
+            r"define\.area\.formula: an Integral has no meaning here",
+        ),
         (({"rows": "byte"}, {"area": None}), r"define\.area: has to have one of formula"),
-        (({"rows": "byte"}, {}, {"full": "rows = 3 byte"}), r"thresholds\[0\]\.unknown: is missing"),
-        (({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}), r"thresholds\[0\]\.equation: rows is byte but 3 s is s"),
+        (
+            ({"rows": "byte"}, {}, {"full": "rows = 3 byte"}),
+            r"thresholds\[0\]\.unknown: is missing",
+        ),
+        (
+            ({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}),
+            r"thresholds\[0\]\.equation: rows is byte but 3 s is s",
+        ),
     ],
     ids=str,
 )
@@ -168,7 +278,12 @@ def test_define_points_to_a_theory_where_a_symbol_is_new():
 
 
 def test_it_compares_hashes_copies_and_pickles():
-    assert water() == water() and hash(water()) == hash(water()) and water() != PLAIN and water() != water(title="Waves")
+    assert (
+        water() == water()
+        and hash(water()) == hash(water())
+        and water() != PLAIN
+        and water() != water(title="Waves")
+    )
     for made in (copy.copy(PLAIN), copy.deepcopy(PLAIN), pickle.loads(pickle.dumps(PLAIN))):
         assert made == PLAIN and made.study(width=2e9).exact("wait") == 1
     assert repr(water(title="Waves")) == "<Theory: Waves>"
@@ -178,6 +293,9 @@ def test_an_integer_symbol_counts_whole_things():
     """Nine squared is the first square beyond 72; a half of one is none."""
     rows = sympy.Symbol("rows_held", integer=True, positive=True)
     theory = sr.Theory(inputs={rows: ""}, define={"cells": rows**2})
-    assert theory.study().solve("cells = 72", rows).integer == {"at_least": 9} and theory.study(rows_held=9).exact("cells") == 81
+    assert (
+        theory.study().solve("cells = 72", rows).integer == {"at_least": 9}
+        and theory.study(rows_held=9).exact("cells") == 81
+    )
     with pytest.raises(sr.InputError, match="whole number"):
         theory.study(rows_held=3.5).exact("cells")

@@ -15,9 +15,33 @@ from sympy import Derivative, Eq, Max, Min, Rational, Symbol, diff
 import symroof as sr
 from symroof import symbols as s
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64, "batch": 8}
-LOADED = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
-MIXTURE = {"model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64, "batch": 8, "tp": 4}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 64,
+    "batch": 8,
+}
+LOADED = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 128,
+    "batch": 32,
+    "arrival_rate": 1,
+    "prefill_devices": 1,
+}
+MIXTURE = {
+    "model": "mixtral-8x7b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 64,
+    "batch": 8,
+    "tp": 4,
+}
 STUDY = sr.Study(**CASE)
 
 
@@ -25,7 +49,9 @@ def by_differences(expression, by, case):
     """The slope between two whole cases, one a little below and one a little above."""
     at = Fraction(sr.Study(**case).exact(by.name))
     step = at / 10**6
-    below, above = (sr.Study(**{**case, by.name: at + sign * step}).exact(expression) for sign in (-1, 1))
+    below, above = (
+        sr.Study(**{**case, by.name: at + sign * step}).exact(expression) for sign in (-1, 1)
+    )
     return (above - below) / (2 * step)
 
 
@@ -63,16 +89,24 @@ def test_a_derivative_in_any_expression_is_the_slope(expression, by):
     assert assert_slope(expression, by, case) != 0
 
 
-@pytest.mark.parametrize("expression", [s.itl * s.batch, s.itl, 2 * s.itl, s.memory_bytes, s.decode_time], ids=str)
+@pytest.mark.parametrize(
+    "expression", [s.itl * s.batch, s.itl, 2 * s.itl, s.memory_bytes, s.decode_time], ids=str
+)
 def test_in_a_count_it_is_the_step_from_one_to_the_next(expression):
     """A memory-bound step is a line in the batch, and a product with it a parabola, whose middle slope is that between its neighbours."""
     below, above = (sr.Study(**{**CASE, "batch": batch}).exact(expression) for batch in (7, 9))
-    assert STUDY.exact(diff(expression, s.batch)) == STUDY.exact(expression.diff(s.batch)) == (above - below) / 2
+    assert (
+        STUDY.exact(diff(expression, s.batch))
+        == STUDY.exact(expression.diff(s.batch))
+        == (above - below) / 2
+    )
 
 
 def test_what_does_not_move_is_zero():
     assert STUDY.exact(diff(s.weight_bytes, s.prompt)) == 0
-    assert STUDY.exact(diff(s.itl, s.peak_flops)) == 0  # it moves the compute arm, which does not bind
+    assert (
+        STUDY.exact(diff(s.itl, s.peak_flops)) == 0
+    )  # it moves the compute arm, which does not bind
     assert STUDY.exact(diff(s.itl, s.itl)) == 1
 
 
@@ -81,7 +115,9 @@ def test_one_way_through_a_definition_and_not_where_a_value_stands_for_it():
     assert STUDY.exact(diff(s.context, s.prompt)) == 1
     assert STUDY.exact(diff(s.itl, s.prompt)) == STUDY.exact(diff(s.itl, s.context)) != 0
     given = sr.Study(**CASE, context=2048)
-    assert given.exact(diff(s.itl, s.prompt)) == 0 and given.exact(diff(s.itl, s.context)) == STUDY.exact(diff(s.itl, s.context))
+    assert given.exact(diff(s.itl, s.prompt)) == 0 and given.exact(
+        diff(s.itl, s.context)
+    ) == STUDY.exact(diff(s.itl, s.context))
     measured = sr.Study(**CASE, itl="14 ms")
     assert measured.exact(diff(s.itl * s.batch, s.batch)) == measured.exact("itl")
     twice = sr.Study(**CASE, ttft=2 * s.itl)
@@ -90,7 +126,9 @@ def test_one_way_through_a_definition_and_not_where_a_value_stands_for_it():
 
 def test_by_another_quantity_it_is_held_beside_its_inputs():
     assert STUDY.exact(diff(s.response_time, s.ttft)) == 1
-    assert STUDY.exact(diff(s.decode_time, s.itl)) == 63  # of 64 tokens, the prefill gives the first
+    assert (
+        STUDY.exact(diff(s.decode_time, s.itl)) == 63
+    )  # of 64 tokens, the prefill gives the first
 
 
 @pytest.mark.parametrize("name", ["steady_batch", "utilization", "queue_wait"])
@@ -109,19 +147,29 @@ def test_experts_read_follow_their_curve():
 def test_second_derivatives():
     """A line in the batch bends nowhere, and B*(a + bB) by 2b; 1/x**2 is what a bandwidth bends by."""
     assert STUDY.exact(diff(s.itl, s.batch, 2)) == 0
-    assert STUDY.exact(diff(s.itl * s.batch, s.batch, s.batch)) == 2 * STUDY.exact(diff(s.itl, s.batch))
-    assert STUDY.exact(diff(s.decode_memory_time, s.mem_bandwidth, 2)) == 2 * STUDY.exact(s.decode_memory_time / s.mem_bandwidth**2)
+    assert STUDY.exact(diff(s.itl * s.batch, s.batch, s.batch)) == 2 * STUDY.exact(
+        diff(s.itl, s.batch)
+    )
+    assert STUDY.exact(diff(s.decode_memory_time, s.mem_bandwidth, 2)) == 2 * STUDY.exact(
+        s.decode_memory_time / s.mem_bandwidth**2
+    )
     assert STUDY.exact(diff(s.itl, s.batch, s.context)) == STUDY.exact(diff(s.itl, s.context)) / 8
 
 
-@pytest.mark.parametrize("standing", [Derivative(s.itl * s.batch, s.batch), Derivative(Symbol("itl") * Symbol("bs"), Symbol("bs"))], ids=["ours", "plain"])
+@pytest.mark.parametrize(
+    "standing",
+    [Derivative(s.itl * s.batch, s.batch), Derivative(Symbol("itl") * Symbol("bs"), Symbol("bs"))],
+    ids=["ours", "plain"],
+)
 def test_a_derivative_that_nobody_took_yet(standing):
     assert STUDY.exact(standing) == STUDY.exact(diff(s.itl * s.batch, s.batch))
 
 
 def test_by_a_symbol_of_that_name_or_an_alias():
     for name in ("batch", "bs", "batch_size"):
-        assert STUDY.exact(diff(2 * s.itl, Symbol(name))) == STUDY.exact(diff(2 * s.itl, s.batch)) != 0
+        assert (
+            STUDY.exact(diff(2 * s.itl, Symbol(name))) == STUDY.exact(diff(2 * s.itl, s.batch)) != 0
+        )
 
 
 SERVED = {
@@ -135,7 +183,15 @@ DUALS = {
     "latents": {**CASE, "model": "deepseek-v2-lite"},
     "stages": {**CASE, "model": "llama-3-70b", "tp": 2, "pp": 2},
     "given totals": {**CASE, "kv_bytes_per_token": "100 KB", "context": 2000},
-    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 3, "assume": {"detail": "weights"}},
+    "parameters alone": {
+        "params": 8e9,
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "prompt": 1024,
+        "output": 5,
+        "batch": 3,
+        "assume": {"detail": "weights"},
+    },
 }
 BY = (
     "batch",
@@ -156,8 +212,14 @@ def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
     """Drawn at random, against a walk over the values of the whole case, in which no two arms meet; what has no slope there has none, or one, here."""
     study = sr.Study(**DUALS[setting])
     case, draw, compared = study.first.case, random.Random(setting), 0
-    numbers = [name for name, result in study.first.quantities().items() if isinstance(result.value, Fraction) and "." not in name]
-    for name, by in draw.sample([(name, by) for name in numbers for by in BY if case.has_value(by)], 400):
+    numbers = [
+        name
+        for name, result in study.first.quantities().items()
+        if isinstance(result.value, Fraction) and "." not in name
+    ]
+    for name, by in draw.sample(
+        [(name, by) for name in numbers for by in BY if case.has_value(by)], 400
+    ):
         try:
             expected = case.slope(name, by)
         except ArithmeticError:
@@ -174,21 +236,36 @@ def test_what_was_asked_before_makes_no_difference():
     study = sr.Study(**SERVED)
     for by in (s.mfu, s.mbu):
         study.value(diff(s.goodput, by)), study.value(diff(s.sustained_itl, by))
-    assert study.exact(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).exact(diff(s.max_goodput, s.mbu))
+    assert study.exact(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).exact(
+        diff(s.max_goodput, s.mbu)
+    )
     assert_slope(s.max_goodput, s.mbu, {**SERVED, "mbu": Fraction(3, 5)})
 
 
 def test_a_width_that_differs_between_layers_is_asked_for_by_its_kind():
     study = sr.Study(**{**CASE, "model": "gemma-3-27b"})
-    with pytest.raises(sr.InputError, match=r"n_layers differs between parts of this model: take the derivative by n_layers\.global or n_layers\.local"):
+    with pytest.raises(
+        sr.InputError,
+        match=r"n_layers differs between parts of this model: take the derivative by n_layers\.global or n_layers\.local",
+    ):
         study.value(diff(s.itl, s.n_layers))
     assert study.value(diff(s.params, s.symbol("n_layers.global"))) > 0
 
 
 def test_the_number_of_terms_of_a_sum_has_no_slope_at_any_door():
     slope = diff(s.decode_time, s.output)
-    doors = (STUDY.value, STUDY.exact, STUDY.sympy, lambda d: STUDY.derive(d).expanded, lambda d: sr.compile(d, ["batch"], study=STUDY))
-    for door in (*doors, lambda d: STUDY.solve(Eq(d, 1), for_=s.batch), lambda d: STUDY.sweep(batch=[1, 2], mine=d)):
+    doors = (
+        STUDY.value,
+        STUDY.exact,
+        STUDY.sympy,
+        lambda d: STUDY.derive(d).expanded,
+        lambda d: sr.compile(d, ["batch"], study=STUDY),
+    )
+    for door in (
+        *doors,
+        lambda d: STUDY.solve(Eq(d, 1), for_=s.batch),
+        lambda d: STUDY.sweep(batch=[1, 2], mine=d),
+    ):
         with pytest.raises(sr.InputError, match="slope of a sum in the number of its terms"):
             door(slope)
     assert STUDY.exact(diff(s.decode_time, s.prompt)) != 0
@@ -229,13 +306,17 @@ def test_compiled_over_arrays():
     slopes, _ = function(batches)
     _, above = function(batches + 1e-4)
     _, below = function(batches - 1e-4)
-    assert slopes == pytest.approx((above * (batches + 1e-4) - below * (batches - 1e-4)) / 2e-4, rel=1e-6)
+    assert slopes == pytest.approx(
+        (above * (batches + 1e-4) - below * (batches - 1e-4)) / 2e-4, rel=1e-6
+    )
 
 
 def test_swept():
     grid = STUDY.sweep(batch=[4, 8], quantities=[diff(s.itl, s.batch)])
     (name,) = (name for name in grid if str(name).startswith("Derivative"))
-    assert grid[name].values.tolist() == pytest.approx([float(STUDY.exact(diff(s.itl, s.batch)))] * 2)
+    assert grid[name].values.tolist() == pytest.approx(
+        [float(STUDY.exact(diff(s.itl, s.batch)))] * 2
+    )
 
 
 def test_solved_for_where_it_vanishes():
@@ -255,17 +336,31 @@ def test_numbers_put_in_find_the_derivatives_as_well():
     values = STUDY.values(quantities=True)
     slope = diff(s.itl * s.batch, s.batch)
     assert slope.xreplace(values) == Rational(str(STUDY.exact(slope)))
-    assert diff(sr.Study(**CASE, context=2048).sympy("itl"), s.prompt).xreplace(sr.Study(**CASE, context=2048).values()) == 0
+    assert (
+        diff(sr.Study(**CASE, context=2048).sympy("itl"), s.prompt).xreplace(
+            sr.Study(**CASE, context=2048).values()
+        )
+        == 0
+    )
 
 
 def test_numbers_of_symbols_alone_leave_a_derivative_standing():
     slope = diff(s.itl * s.batch, s.batch)
     for put in (slope.subs({s.itl: 5, s.batch: 2}), slope.xreplace({s.itl: 5, s.batch: 2})):
         assert put == 2 * diff(s.itl, s.batch) + 5
-    assert slope.subs({s.ttft: s.response_time}).subs({s.itl: 5, s.batch: 2}) == 2 * diff(s.itl, s.batch) + 5
+    assert (
+        slope.subs({s.ttft: s.response_time}).subs({s.itl: 5, s.batch: 2})
+        == 2 * diff(s.itl, s.batch) + 5
+    )
     assert slope.subs(s.itl, s.ttft).subs({s.ttft: 5, s.batch: 2}) == 2 * diff(s.ttft, s.batch) + 5
-    assert slope.subs(s.itl, s.batch**2).doit() == slope.xreplace({s.itl: s.batch**2}).doit() == 3 * s.batch**2
-    assert slope.subs(STUDY.values(quantities=True)).has(Derivative)  # ``subs`` looks nothing up: what it cannot put in stands
+    assert (
+        slope.subs(s.itl, s.batch**2).doit()
+        == slope.xreplace({s.itl: s.batch**2}).doit()
+        == 3 * s.batch**2
+    )
+    assert slope.subs(STUDY.values(quantities=True)).has(
+        Derivative
+    )  # ``subs`` looks nothing up: what it cannot put in stands
 
 
 # ------------------------------------------------------------------------------------------------- they are still symbols
@@ -277,8 +372,15 @@ def test_sympy_goes_on_taking_them_as_symbols():
     assert (s.itl * s.batch).free_symbols == {s.itl, s.batch}
     assert sympy.lambdify([s.itl, s.batch], s.itl * s.batch)(2, 3) == 6
     assert sympy.nsolve(s.itl - 3, s.itl, 1) == pytest.approx(3)
-    assert sympy.latex(diff(s.itl, s.batch), symbol_names=s.latex) == rf"\frac{{d}}{{d B}} {s.latex[s.itl]}"
-    assert sympy.Matrix([s.itl]).jacobian([s.batch]) == sympy.Matrix([diff(s.itl, s.batch)]) == sympy.Matrix([s.itl]).diff(s.batch)
+    assert (
+        sympy.latex(diff(s.itl, s.batch), symbol_names=s.latex)
+        == rf"\frac{{d}}{{d B}} {s.latex[s.itl]}"
+    )
+    assert (
+        sympy.Matrix([s.itl]).jacobian([s.batch])
+        == sympy.Matrix([diff(s.itl, s.batch)])
+        == sympy.Matrix([s.itl]).diff(s.batch)
+    )
 
 
 def test_a_copy_is_the_same_object():
@@ -292,7 +394,9 @@ def test_a_copy_is_the_same_object():
 def test_a_pickle_of_another_process_is_the_same_object_here():
     script = "import pickle, sys, symroof.symbols as s; sys.stdout.buffer.write(pickle.dumps(s.itl*s.batch))"
     made = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout
-    assert pickle.loads(made) == s.itl * s.batch and any(part is s.itl for part in pickle.loads(made).args)
+    assert pickle.loads(made) == s.itl * s.batch and any(
+        part is s.itl for part in pickle.loads(made).args
+    )
 
 
 # ------------------------------------------------------------------------------------------------- where two arms meet

@@ -43,42 +43,71 @@ VALUES = [  # an expression over the batch, and Python's own function of it
 ]
 
 
-@pytest.mark.parametrize(("expression", "function"), VALUES, ids=[str(expression) for expression, _ in VALUES])
+@pytest.mark.parametrize(
+    ("expression", "function"), VALUES, ids=[str(expression) for expression, _ in VALUES]
+)
 def test_value_exact_and_arrays(expression, function):
     assert STUDY.value(expression) == pytest.approx(function(8), rel=1e-14)
     batches = np.array([1.0, 4.0, 8.0, 11.0])
-    assert sr.compile(expression, [BATCH], study=STUDY)(batches) == pytest.approx([function(batch) for batch in batches], rel=1e-12)
+    assert sr.compile(expression, [BATCH], study=STUDY)(batches) == pytest.approx(
+        [function(batch) for batch in batches], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("expression", [expression for expression, _ in VALUES], ids=str)
 def test_thirty_digits_and_the_same_expression_out(expression):
     put_in = sympy.N(expression.xreplace({BATCH: sympy.Integer(8)}), 40)
     exact = STUDY.exact(expression)
-    assert abs(sympy.Rational(exact.numerator, exact.denominator) - put_in) <= abs(put_in) * Rational(1, 10**30)
-    assert sympy.N(STUDY.sympy(expression).xreplace({BATCH: sympy.Integer(8)}) - put_in, 30) == pytest.approx(0, abs=1e-25)
+    assert abs(sympy.Rational(exact.numerator, exact.denominator) - put_in) <= abs(
+        put_in
+    ) * Rational(1, 10**30)
+    assert sympy.N(
+        STUDY.sympy(expression).xreplace({BATCH: sympy.Integer(8)}) - put_in, 30
+    ) == pytest.approx(0, abs=1e-25)
 
 
-SLOPES = [(sympy.sin(BATCH) * BATCH, 8), (sympy.erf(BATCH / 10), 8), (sympy.gamma(BATCH / 3), 8), (sympy.log(BATCH), 8), (sympy.atan2(BATCH, 3), 8)]
+SLOPES = [
+    (sympy.sin(BATCH) * BATCH, 8),
+    (sympy.erf(BATCH / 10), 8),
+    (sympy.gamma(BATCH / 3), 8),
+    (sympy.log(BATCH), 8),
+    (sympy.atan2(BATCH, 3), 8),
+]
 
 
 @pytest.mark.parametrize(("expression", "at"), SLOPES, ids=str)
 def test_slopes(expression, at):
     """SymPy's own derivative, and that of a quantity within the function by differences."""
-    assert STUDY.value(sympy.diff(expression, BATCH)) == pytest.approx(float(sympy.diff(expression, BATCH).subs(BATCH, at)))
+    assert STUDY.value(sympy.diff(expression, BATCH)) == pytest.approx(
+        float(sympy.diff(expression, BATCH).subs(BATCH, at))
+    )
     within = expression.xreplace({BATCH: 1000 * s.itl / s.ttft})
     step = Fraction(10**6)
-    below, above = (sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, mem_bandwidth=335 * 10**10 + sign * step).exact(within) for sign in (-1, 1))
-    assert STUDY.value(sympy.diff(within, s.mem_bandwidth)) == pytest.approx(float((above - below) / (2 * step)), rel=1e-6)
+    below, above = (
+        sr.Study(
+            "llama-3-8b", "h100-sxm", prompt=1024, batch=8, mem_bandwidth=335 * 10**10 + sign * step
+        ).exact(within)
+        for sign in (-1, 1)
+    )
+    assert STUDY.value(sympy.diff(within, s.mem_bandwidth)) == pytest.approx(
+        float((above - below) / (2 * step)), rel=1e-6
+    )
 
 
 def test_a_remainder_moves_with_what_is_divided():
-    assert STUDY.exact(sympy.diff(sympy.Mod(s.kv_cache_bytes, 1000), BATCH)) == STUDY.exact(sympy.diff(s.kv_cache_bytes, BATCH))
+    assert STUDY.exact(sympy.diff(sympy.Mod(s.kv_cache_bytes, 1000), BATCH)) == STUDY.exact(
+        sympy.diff(s.kv_cache_bytes, BATCH)
+    )
     assert STUDY.exact(sympy.diff(sympy.floor(s.kv_cache_bytes / 1000), BATCH)) == 0
 
 
 def test_solved_by_number():
-    assert STUDY.solve(Eq(sympy.sin(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(100 * math.pi / 6)
-    assert STUDY.solve(Eq(sympy.erf(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(47.69362762044699)
+    assert STUDY.solve(Eq(sympy.sin(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(
+        100 * math.pi / 6
+    )
+    assert STUDY.solve(Eq(sympy.erf(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(
+        47.69362762044699
+    )
     assert STUDY.solve("log(batch) = 3", "batch").value == pytest.approx(math.exp(3))
     circle = STUDY.solve("pi*batch = 30", "batch")
     assert circle.value == pytest.approx(30 / math.pi) and circle.sympy == 30 / pi
@@ -86,21 +115,29 @@ def test_solved_by_number():
 
 def test_over_ranges_what_goes_up_and_down_is_looked_at_between():
     """The sine of 1 to 2 is largest in between, where the quarter of a circle lies."""
-    number = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, mbu="0.2..0.9").value(sympy.sin(pi * s.mbu))
-    assert number.high == pytest.approx(1, rel=1e-3) and number.low == pytest.approx(math.sin(0.9 * math.pi))
+    number = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, mbu="0.2..0.9").value(
+        sympy.sin(pi * s.mbu)
+    )
+    assert number.high == pytest.approx(1, rel=1e-3) and number.low == pytest.approx(
+        math.sin(0.9 * math.pi)
+    )
 
 
 def test_where_there_is_no_real_value_it_says_so():
     for expression in (sympy.asin(BATCH), sympy.gamma(8 - BATCH), sympy.log(8 - BATCH)):
         with pytest.raises(sr.InputError, match="has no value here"):
             STUDY.value(expression)
-    assert np.isnan(sr.compile([sympy.asin(BATCH), sympy.gamma(8 - BATCH)], [BATCH], study=STUDY)([8.0])).all()
+    assert np.isnan(
+        sr.compile([sympy.asin(BATCH), sympy.gamma(8 - BATCH)], [BATCH], study=STUDY)([8.0])
+    ).all()
 
 
 def test_arguments_are_plain_numbers():
     with pytest.raises(sr.InputError, match=r"sin\(\) must be a plain number, but itl is s"):
         STUDY.value(sympy.sin(s.itl))
-    assert STUDY.value(sympy.Mod(s.itl, Rational(1, 1000))) == pytest.approx(float(STUDY.exact("itl")) % 1e-3)
+    assert STUDY.value(sympy.Mod(s.itl, Rational(1, 1000))) == pytest.approx(
+        float(STUDY.exact("itl")) % 1e-3
+    )
 
 
 def test_a_function_that_nobody_knows_is_named():
@@ -116,7 +153,9 @@ def test_a_function_that_nobody_knows_is_named():
 
 
 def test_log_and_pi_in_text():
-    assert STUDY.solve("2*pi*batch = log(prompt)", "batch").value == pytest.approx(math.log(1024) / (2 * math.pi))
+    assert STUDY.solve("2*pi*batch = log(prompt)", "batch").value == pytest.approx(
+        math.log(1024) / (2 * math.pi)
+    )
     assert text(parse("log(2*a)/pi")) == "log(2*a)/pi"
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define("nats", "log(prompt)/pi")
     assert study.value("nats") == pytest.approx(math.log(1024) / math.pi)
@@ -147,8 +186,12 @@ def test_log_and_pi_in_latex(source, meant):
 
 
 def test_what_reports_print_can_be_read_back():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define("nats", "pi*log(prompt)", latex="n")
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define(
+        "nats", "pi*log(prompt)", latex="n"
+    )
     written = study.derive("nats").latex()
     assert written == r"n = \pi \ln\left(S\right)"
-    assert study.solve(written.replace("n =", "2 ="), "prompt").value == pytest.approx(math.exp(2 / math.pi))
+    assert study.solve(written.replace("n =", "2 ="), "prompt").value == pytest.approx(
+        math.exp(2 / math.pi)
+    )
     assert parse_latex(sympy.latex(sympy.log(Symbol("x")) * pi)) == parse("pi*log(x)")

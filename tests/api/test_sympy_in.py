@@ -40,7 +40,12 @@ def assert_same(one, other, seed):
     """Equal at three points that make roots and logarithms take the same digits."""
     for i in range(3):
         draw = random.Random(f"{seed} {i}")
-        point = Point({name: Fraction(draw.randint(1, 9)) for name in dict.fromkeys((*names(one), *names(other)))})
+        point = Point(
+            {
+                name: Fraction(draw.randint(1, 9))
+                for name in dict.fromkeys((*names(one), *names(other)))
+            }
+        )
         a, b = value_at(one, point), value_at(other, point)
         assert a == b or (isinstance(a, Fraction) and abs(a - b) <= abs(a) / 10**30), (point, a, b)
 
@@ -48,7 +53,9 @@ def assert_same(one, other, seed):
 # ---------------------------------------------------------------------------------------------------------- there and back
 
 
-@pytest.mark.parametrize("assumed", [{}, {"roofline": "per_operator"}, {"experts": "all", "kv_growth": "fixed"}], ids=str)
+@pytest.mark.parametrize(
+    "assumed", [{}, {"roofline": "per_operator"}, {"experts": "all", "kv_growth": "fixed"}], ids=str
+)
 def test_every_definition_there_and_back(assumed):
     answers = sr.Study(assume=assumed).first
     definitions = answers.case.theory.definitions
@@ -65,7 +72,11 @@ def test_every_definition_there_and_back(assumed):
 
 def random_tree(draw, depth):
     if depth == 0 or draw.random() < 0.15:
-        return Name(draw.choice("abcd")) if draw.random() < 0.7 else Num(Fraction(draw.randint(1, 9), draw.choice((1, 1, 2, 3))))
+        return (
+            Name(draw.choice("abcd"))
+            if draw.random() < 0.7
+            else Num(Fraction(draw.randint(1, 9), draw.choice((1, 1, 2, 3))))
+        )
     parts = [random_tree(draw, depth - 1) for _ in range(draw.randint(2, 3))]
     kind = draw.randrange(9)
     if kind < 2:
@@ -80,7 +91,11 @@ def random_tree(draw, depth):
         return build.call(draw.choice(("ceil", "floor")), parts[0])
     if kind == 7:
         return build.call("of_largest", parts[0], parts[1], parts[-1], Name("d"))
-    return build.power(build.add(parts[0], Num(Fraction(1))), Num(Fraction(draw.randint(2, 3)))) if draw.random() < 0.5 else build.sub(parts[0], parts[1])
+    return (
+        build.power(build.add(parts[0], Num(Fraction(1))), Num(Fraction(draw.randint(2, 3))))
+        if draw.random() < 0.5
+        else build.sub(parts[0], parts[1])
+    )
 
 
 @pytest.mark.parametrize("tens", range(50))
@@ -142,23 +157,35 @@ def test_an_expression_of_too_many_levels_is_refused():
 
 
 def test_solve_takes_an_equation():
-    text, expression = STUDY.solve("itl = 20 ms", "batch"), STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), for_=s.batch)
+    text, expression = (
+        STUDY.solve("itl = 20 ms", "batch"),
+        STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), for_=s.batch),
+    )
     assert expression.value == text.value and expression.integer == text.integer
-    bare = STUDY.solve(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 50)), for_=sympy.Symbol("bs"))
+    bare = STUDY.solve(
+        sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 50)), for_=sympy.Symbol("bs")
+    )
     assert bare.value == text.value
-    assert sr.solve(sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.batch).sympy == s.weight_bytes / (s.kv_bytes_per_token * s.context)
+    assert sr.solve(
+        sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.batch
+    ).sympy == s.weight_bytes / (s.kv_bytes_per_token * s.context)
 
 
 @pytest.mark.parametrize(
     ("expression", "text"),
-    [(sympy.Eq(s.itl, s.kv_cache_bytes), "itl = kv_cache_bytes"), (sympy.Eq(s.prompt, s.itl + s.prefill_bytes), "prompt = itl + prefill_bytes")],
+    [
+        (sympy.Eq(s.itl, s.kv_cache_bytes), "itl = kv_cache_bytes"),
+        (sympy.Eq(s.prompt, s.itl + s.prefill_bytes), "prompt = itl + prefill_bytes"),
+    ],
 )
 def test_dimensions_are_refused_in_the_words_of_text(expression, text):
     with pytest.raises(sr.InputError) as by_text:
         STUDY.solve(text, "batch")
     with pytest.raises(sr.InputError) as by_sympy:
         STUDY.solve(expression, "batch")
-    assert {part.strip() for part in str(by_sympy.value).split(":")[-1].split(" but ")} & {p.strip() for p in str(by_text.value).split(":")[-1].split(" but ")}
+    assert {part.strip() for part in str(by_sympy.value).split(":")[-1].split(" but ")} & {
+        p.strip() for p in str(by_text.value).split(":")[-1].split(" but ")
+    }
 
 
 def test_what_sympy_has_decided_is_no_equation():
@@ -200,11 +227,17 @@ def test_a_second_derivative_is_that_of_the_arm_that_binds():
     rate = s.batch / STUDY.sympy("itl")
     bend = sr.compile(sympy.diff(rate, s.batch, 2), ["batch"], study=STUDY)
     at = sr.compile(s.batch / s.itl, ["batch"], study=STUDY)
-    assert bend(8.0) == pytest.approx((at(8.5) - 2 * at(8.0) + at(7.5)) * 4, rel=0.01) and bend(8.0) < 0
+    assert (
+        bend(8.0) == pytest.approx((at(8.5) - 2 * at(8.0) + at(7.5)) * 4, rel=0.01)
+        and bend(8.0) < 0
+    )
 
 
 def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
-    with pytest.raises(sr.InputError, match=r"evaluated it to True, whatever the symbols are\n.*symbols of symroof\.symbols"):
+    with pytest.raises(
+        sr.InputError,
+        match=r"evaluated it to True, whatever the symbols are\n.*symbols of symroof\.symbols",
+    ):
         STUDY.solve(sympy.Eq(sympy.diff(sympy.Symbol("itl"), s.batch), 0), for_=s.batch)
     assert sr.Study(batch=sympy.Integer(1)).exact("batch") == 1  # the number one is no truth
 
@@ -212,10 +245,14 @@ def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
 def test_an_exponential_of_a_time_over_a_number_of_seconds():
     """SymPy has no units: the hundredth is of a second. Without a number, a time has no exponential."""
     weight = STUDY.value(s.decode_throughput * sympy.exp(-s.itl / sympy.Rational(1, 100)))
-    assert weight == pytest.approx(float(STUDY.exact("decode_throughput")) * math.exp(-float(STUDY.exact("itl")) / 0.01))
+    assert weight == pytest.approx(
+        float(STUDY.exact("decode_throughput")) * math.exp(-float(STUDY.exact("itl")) / 0.01)
+    )
     with pytest.raises(sr.InputError, match=r"exp\(\) must be a plain number"):
         STUDY.value(sympy.exp(-s.itl))
-    assert STUDY.solve("exp(-batch/100) = 1/2", for_="batch").value == pytest.approx(100 * math.log(2))
+    assert STUDY.solve("exp(-batch/100) = 1/2", for_="batch").value == pytest.approx(
+        100 * math.log(2)
+    )
     swept = sr.compile(s.batch * sympy.exp(-s.batch / 10), inputs=["batch"])([1, 10])
     assert swept.tolist() == pytest.approx([math.exp(-0.1), 10 * math.exp(-1)])
 
@@ -223,24 +260,44 @@ def test_an_exponential_of_a_time_over_a_number_of_seconds():
 def test_an_extremum_is_a_place():
     """B/(a + bB)² is largest at B = a/b, by the slope b and the start a of a step's time."""
     case = sr.Study("llama-3-8b", "h100-sxm", prompt=4096)
-    one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).exact("itl") for batch in (1, 2))
+    one, two = (
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).exact("itl")
+        for batch in (1, 2)
+    )
     best = (2 * one - two) / (two - one)
-    solution = case.solve(sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch)
+    solution = case.solve(
+        sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch
+    )
     assert float(solution.value) == pytest.approx(float(best), rel=1e-9)
-    assert solution.shown() == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
+    assert (
+        solution.shown() == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
+    )
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
 
 
 def test_sweep_takes_expressions():
     grid = STUDY.sweep(batch=[1, 8], quantities=[s.ttft / s.itl, s.itl])
-    assert grid["ttft/itl"].values[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))
+    assert grid["ttft/itl"].values[1] == pytest.approx(
+        float(STUDY.exact("ttft") / STUDY.exact("itl"))
+    )
 
 
 def test_keywords_and_targets_take_numbers_and_formulas():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=sympy.Integer(1024), ttft=2 * s.itl, targets={"itl": sympy.Rational(1, 20)})
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=sympy.Integer(1024),
+        ttft=2 * s.itl,
+        targets={"itl": sympy.Rational(1, 20)},
+    )
     assert study.exact("ttft") == 2 * study.exact("itl")
     assert study.first.targets["itl"] == Fraction(1, 20)
-    assert sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).exact("prefill_flops") == 16 * 8030261248
+    assert (
+        sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).exact(
+            "prefill_flops"
+        )
+        == 16 * 8030261248
+    )
     with pytest.raises(sr.InputError, match="ttft is declared as s but"):
         sr.Study(ttft=2 * s.prompt)
 
@@ -250,7 +307,11 @@ def test_check_takes_a_formula_and_gives_the_difference():
     assert sr.check(sympy.Eq(s.kv_bytes_per_token, right)).claims[0].verdict == "exact"
     wrong = sr.check(sympy.Eq(right * s.n_heads / s.n_kv_heads, s.kv_bytes_per_token)).claims[0]
     assert wrong.verdict == "wrong" and wrong.difference.factor == s.n_heads / s.n_kv_heads
-    terms = sr.check(sympy.Eq(s.active_params, s.params - 2 * s.vocab_size * s.d_model)).claims[0].difference
+    terms = (
+        sr.check(sympy.Eq(s.active_params, s.params - 2 * s.vocab_size * s.d_model))
+        .claims[0]
+        .difference
+    )
     assert terms is not None
     with pytest.raises(sr.InputError, match=r"is not Eq\(quantity, formula\)"):
         sr.check(sympy.Eq(2 * s.itl, s.itl + 1))
@@ -258,12 +319,16 @@ def test_check_takes_a_formula_and_gives_the_difference():
 
 def test_numbers_take_the_unit_of_what_stands_beside_them():
     assert STUDY.exact(sympy.Max(s.itl, 1)) == 1
-    assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(STUDY.value("itl") + 1e-3)
+    assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(
+        STUDY.value("itl") + 1e-3
+    )
 
 
 def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
-    study.define("wasted", s.prefill_flops * (1 - s.hit_rate), unit="FLOP").define("training", 6 * s.params * s.prompt, unit="FLOP")
+    study.define("wasted", s.prefill_flops * (1 - s.hit_rate), unit="FLOP").define(
+        "training", 6 * s.params * s.prompt, unit="FLOP"
+    )
     wasted = sympy.Symbol("wasted")
     assert study.exact("training") == 6 * 8_030_261_248 * 4096
     assert study.value(wasted / s.prefill_flops) == 0.75
@@ -275,17 +340,26 @@ def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
 def test_everything_at_once_is_importable_and_hides_nothing_of_sympy():
     names = {}
     exec("from sympy import *\nfrom symroof.symbols import *", names)
-    assert names["batch"] is s.batch and names["itl"] is s.itl and names["kv_cache_bytes"] is s.kv_cache_bytes
+    assert (
+        names["batch"] is s.batch
+        and names["itl"] is s.itl
+        and names["kv_cache_bytes"] is s.kv_cache_bytes
+    )
     assert names["latex"] is sympy.latex and not any(hasattr(sympy, name) for name in s.__all__)
 
 
 def test_an_expression_equals_zero_and_a_list_of_one_is_its_element():
     as_equation = STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), s.batch)
     assert STUDY.solve(s.itl - sympy.Rational(1, 50), s.batch).value == as_equation.value
-    assert STUDY.solve([sympy.Eq(s.itl, sympy.Rational(1, 50))], [s.batch]).integer == as_equation.integer
+    assert (
+        STUDY.solve([sympy.Eq(s.itl, sympy.Rational(1, 50))], [s.batch]).integer
+        == as_equation.integer
+    )
     with pytest.raises(sr.InputError, match="one equation is solved for one unknown"):
         STUDY.solve([s.itl, s.ttft], [s.batch, s.prompt])
-    with pytest.raises(sr.InputError, match=r"is a bound, not of the form lhs = rhs\n    hint: solve it with ="):
+    with pytest.raises(
+        sr.InputError, match=r"is a bound, not of the form lhs = rhs\n    hint: solve it with ="
+    ):
         STUDY.solve(s.itl < sympy.Rational(1, 50), s.batch)
 
 
@@ -300,5 +374,10 @@ def test_a_row_of_the_catalogue_by_its_symbol():
 def test_a_symbol_that_is_none_points_to_ones_own():
     with pytest.raises(AttributeError, match=r"symbol\('cost_of_wait'\)"):
         s.cost_of_wait  # noqa: B018
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, price="3.6 USD/hour").define("cost_of_wait", s.price * s.ttft, unit="USD")
-    assert study.solve(sympy.Eq(s.symbol("cost_of_wait"), sympy.Rational(1, 1000)), s.prompt).value == study.solve("ttft = 1 s", "prompt").value
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, price="3.6 USD/hour").define(
+        "cost_of_wait", s.price * s.ttft, unit="USD"
+    )
+    assert (
+        study.solve(sympy.Eq(s.symbol("cost_of_wait"), sympy.Rational(1, 1000)), s.prompt).value
+        == study.solve("ttft = 1 s", "prompt").value
+    )

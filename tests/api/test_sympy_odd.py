@@ -12,7 +12,11 @@ STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, batch=8)
 def deep():
     made = s.batch
     for i in range(3000):
-        made = sympy.Pow(made, sympy.Rational(1, 2), evaluate=False) if i % 2 else sympy.Add(made, 1, evaluate=False)
+        made = (
+            sympy.Pow(made, sympy.Rational(1, 2), evaluate=False)
+            if i % 2
+            else sympy.Add(made, 1, evaluate=False)
+        )
     return made
 
 
@@ -27,14 +31,23 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_what_has_no_meaning_is_refused_at_every_door(name):
     odd = ODD[name]
-    doors = (STUDY.value, STUDY.exact, STUDY.derive, lambda e: STUDY.solve(e, for_=s.batch), sr.solve, lambda e: sr.compile(e, [s.batch], study=STUDY))
+    doors = (
+        STUDY.value,
+        STUDY.exact,
+        STUDY.derive,
+        lambda e: STUDY.solve(e, for_=s.batch),
+        sr.solve,
+        lambda e: sr.compile(e, [s.batch], study=STUDY),
+    )
     for door in doors:
         with pytest.raises(sr.InputError):
             door(odd)
 
 
 def test_a_value_beyond_a_float_is_exact_only():
-    with pytest.raises(sr.InputError, match=r"beyond the numbers that a float holds\n.*study\.exact"):
+    with pytest.raises(
+        sr.InputError, match=r"beyond the numbers that a float holds\n.*study\.exact"
+    ):
         STUDY.value(s.prompt ** (13 * s.batch))
     assert STUDY.exact(s.batch**64) == 8**64
 
@@ -48,7 +61,13 @@ def test_a_relation_is_no_value_of_an_input():
 def test_what_is_neither_text_nor_sympy_is_refused_by_name_of_its_type(thing):
     """What was met first was an attribute that the thing lacks."""
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=128)
-    doors = [study.value, study.exact, study.sympy, study.derive, *([] if isinstance(thing, list) else [sr.solve, study.solve])]
+    doors = [
+        study.value,
+        study.exact,
+        study.sympy,
+        study.derive,
+        *([] if isinstance(thing, list) else [sr.solve, study.solve]),
+    ]
     for door in doors:
         with pytest.raises(sr.InputError, match=f"not {type(thing).__name__}"):
             door(thing)

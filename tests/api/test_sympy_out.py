@@ -20,12 +20,26 @@ CASE = {
     "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
 }  # fmt: skip
 SETTINGS = [{}, {"model": "deepseek-v2-lite", "tp": 1}]
-SWITCHED = [{"assume": {switch.name: value}} for switch in SWITCHES.values() for value in list(switch.values)[1:]]
+SWITCHED = [
+    {"assume": {switch.name: value}}
+    for switch in SWITCHES.values()
+    for value in list(switch.values)[1:]
+]
 OF_EXPERTS, OF_LATENTS = {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}
 OF_WINDOWS = {"model": "gemma-2-9b"}
 OF_LAUNCHES = {"kernel_launch": "3 us", "kernels_per_layer": 10}
 SWITCHED = [
-    {**setting, **({"experts": OF_EXPERTS, "mla": OF_LATENTS, "launches": OF_LAUNCHES, "window_cache": OF_WINDOWS}.get(next(iter(setting["assume"])), {}))}
+    {
+        **setting,
+        **(
+            {
+                "experts": OF_EXPERTS,
+                "mla": OF_LATENTS,
+                "launches": OF_LAUNCHES,
+                "window_cache": OF_WINDOWS,
+            }.get(next(iter(setting["assume"])), {})
+        ),
+    }
     for setting in SWITCHED
 ]
 
@@ -34,7 +48,9 @@ def put_in(expression, values, results):
     """What ``xreplace`` gives; ``results`` remembers the parts that expressions share, and SymPy would put numbers into again and again."""
     if expression not in results:
         parts = [put_in(arg, values, results) for arg in expression.args]
-        results[expression] = expression.func(*parts) if parts else values.get(expression, expression)
+        results[expression] = (
+            expression.func(*parts) if parts else values.get(expression, expression)
+        )
     return results[expression]
 
 
@@ -50,12 +66,18 @@ def agrees(expression, exact):
     if isinstance(exact, str):
         return str(expression) == exact
     number = sympy.Rational(exact.numerator, exact.denominator)
-    return expression == number or abs(sympy.N(expression - number, 40)) <= abs(number) * sympy.Rational(1, 10**30)
+    return expression == number or abs(sympy.N(expression - number, 40)) <= abs(
+        number
+    ) * sympy.Rational(1, 10**30)
 
 
 def disagreeing(study, names):
     values, results = study.values(), {}
-    return [name for name in names if not agrees(as_number(study.sympy(name), values, results), study.first.result(name).value)]
+    return [
+        name
+        for name in names
+        if not agrees(as_number(study.sympy(name), values, results), study.first.result(name).value)
+    ]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -66,16 +88,26 @@ def test_numbers_put_in_give_the_value_of_the_engine(setting):
     assert not disagreeing(study, names)
 
 
-LEADING = frozenset({"ttft", "itl", "decode_time", "memory_bytes", "sustained_itl", "cost_per_mtok"})
+LEADING = frozenset(
+    {"ttft", "itl", "decode_time", "memory_bytes", "sustained_itl", "cost_per_mtok"}
+)
 """Quantities checked under every switch that reaches them; of the others those whose own formula a switch changes."""
 
 
 @pytest.mark.parametrize("setting", SWITCHED, ids=str)
 def test_what_a_switch_changes_gives_the_value_of_the_engine(setting):
-    study, before = (sr.Study(**{**CASE, **chosen}) for chosen in (setting, {**setting, "assume": {}}))
+    study, before = (
+        sr.Study(**{**CASE, **chosen}) for chosen in (setting, {**setting, "assume": {}})
+    )
     old, new = before.first.case, study.first.case
-    changed = {name for name in study.first.quantities() if new.formula_or_name(name) != old.formula_or_name(name)}
-    reached = changed | {name for name in LEADING if changed & new.theory.dependencies(name) and new.has_value(name)}
+    changed = {
+        name
+        for name in study.first.quantities()
+        if new.formula_or_name(name) != old.formula_or_name(name)
+    }
+    reached = changed | {
+        name for name in LEADING if changed & new.theory.dependencies(name) and new.has_value(name)
+    }
     assert changed
     assert not disagreeing(study, sorted(reached))
 
@@ -92,7 +124,9 @@ def test_subs_and_xreplace_do_the_same(study, name):
         assert agrees(value.doit() if value.has(sympy.Sum) else value, study.exact(name))
 
 
-@pytest.mark.parametrize("name", ["itl", "decode_time", "weight_bytes", "peak_context", "queue_wait"])
+@pytest.mark.parametrize(
+    "name", ["itl", "decode_time", "weight_bytes", "peak_context", "queue_wait"]
+)
 def test_definitions_as_declared_with_the_values_of_quantities(study, name):
     value = study.sympy(name, depth=1).xreplace(study.values(quantities=True))
     assert agrees(value.doit(), study.exact(name))
@@ -109,7 +143,9 @@ def test_a_derivative_is_the_slope_by_differences():
     study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=8)
     slope = sympy.diff(study.sympy("itl"), symbols.batch).subs(study.values())
     more = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=9)
-    assert slope == sympy.Rational(str(more.exact("itl") - study.exact("itl")))  # memory-bound: linear in the batch
+    assert slope == sympy.Rational(
+        str(more.exact("itl") - study.exact("itl"))
+    )  # memory-bound: linear in the batch
 
 
 def test_signs_are_as_declared():
@@ -120,10 +156,16 @@ def test_signs_are_as_declared():
     assert symbols.decode_bound.is_real is None
 
 
-@pytest.mark.parametrize("setting", [{}, {"batch": 4096}, {"model": "mixtral-8x7b"}, {"arrival_rate": 1000}], ids=str)
+@pytest.mark.parametrize(
+    "setting", [{}, {"batch": 4096}, {"model": "mixtral-8x7b"}, {"arrival_rate": 1000}], ids=str
+)
 def test_only_what_is_declared_signed_is_ever_negative(setting):
     results = sr.Study(**{**CASE, **setting}).first.quantities()
-    negative = {name for name, result in results.items() if isinstance(result.value, Fraction) and result.value < 0}
+    negative = {
+        name
+        for name, result in results.items()
+        if isinstance(result.value, Fraction) and result.value < 0
+    }
     assert negative <= {name for name, quantity in QUANTITIES.items() if quantity.signed}
 
 
@@ -131,7 +173,10 @@ def test_every_name_has_a_symbol_and_its_latex():
     for name in (*INPUTS, *QUANTITIES):
         assert str(getattr(symbols, name)) == name
         assert symbols.latex[getattr(symbols, name)] == theory().symbol(name).latex
-    assert sympy.latex(symbols.symbol("n_layers.local"), symbol_names=symbols.latex) == r"L_{\mathrm{local}}"
+    assert (
+        sympy.latex(symbols.symbol("n_layers.local"), symbol_names=symbols.latex)
+        == r"L_{\mathrm{local}}"
+    )
     with pytest.raises(AttributeError):
         symbols.no_such_name  # noqa: B018
 
@@ -139,7 +184,12 @@ def test_every_name_has_a_symbol_and_its_latex():
 def test_truths_are_relations_and_labels_choices():
     study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024)
     assert isinstance(study.sympy("fits"), sympy.core.relational.Relational)
-    assert {str(value) for value, _ in study.sympy("decode_bound", depth=1).args} == {"compute", "memory", "link", "overhead"}
+    assert {str(value) for value, _ in study.sympy("decode_bound", depth=1).args} == {
+        "compute",
+        "memory",
+        "link",
+        "overhead",
+    }
 
 
 def test_sums_stay_sums():
@@ -151,7 +201,9 @@ def test_limits_and_elasticities_of_a_derivation():
     by = {elasticity.symbol.name: elasticity.sympy for elasticity in derivation.elasticities}
     assert by["mem_bandwidth"] == -1
     assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in derivation.limits)
-    assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (symbols.mbu * symbols.mem_bandwidth)
+    assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (
+        symbols.mbu * symbols.mem_bandwidth
+    )
 
 
 def parts_of(thing):
@@ -164,20 +216,45 @@ def parts_of(thing):
 def flat(value):
     if isinstance(value, dict):
         value = [*value, *value.values()]
-    return [part for inner in value for part in flat(inner)] if isinstance(value, (tuple, list)) else [value]
+    return (
+        [part for inner in value for part in flat(inner)]
+        if isinstance(value, (tuple, list))
+        else [value]
+    )
 
 
 def test_no_formula_tree_is_public(study):
-    symbolic, right = sr.Study().derive("decode_memory_time"), 2 * symbols.n_layers * symbols.n_kv_heads * symbols.head_dim
+    symbolic, right = (
+        sr.Study().derive("decode_memory_time"),
+        2 * symbols.n_layers * symbols.n_kv_heads * symbols.head_dim,
+    )
     solutions = [sr.solve("batch_to_ridge"), study.solve("max_batch_memory")]
-    derivations = [study.derive("itl"), symbolic, *symbolic.limits, *symbolic.elasticities, symbolic.first_order, *study.derive("itl").steps]
-    wrong = sr.check(sympy.Eq(symbols.kv_bytes_per_token, right * symbols.act_bytes_per_element)).claims[0]
+    derivations = [
+        study.derive("itl"),
+        symbolic,
+        *symbolic.limits,
+        *symbolic.elasticities,
+        symbolic.first_order,
+        *study.derive("itl").steps,
+    ]
+    wrong = sr.check(
+        sympy.Eq(symbols.kv_bytes_per_token, right * symbols.act_bytes_per_element)
+    ).claims[0]
     for thing in (*solutions, *derivations, wrong, wrong.difference):
         trees = {name for name, part in parts_of(thing) if isinstance(part, Expr)}
         assert not trees, (type(thing).__name__, trees)
 
 
-SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
+SERVER = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1024,
+    "output": 128,
+    "batch": 32,
+    "arrival_rate": 1,
+    "prefill_devices": 1,
+}
 
 
 def test_what_is_searched_says_the_relation_it_solves():
@@ -194,15 +271,23 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
     relation, best = served.derive("best_batch").implicit, served.exact("best_batch")
     values = served.values(quantities=True)
     assert relation.xreplace(values).doit() == True  # noqa: E712
-    assert relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit() == False  # noqa: E712
+    assert (
+        relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit()
+        == False
+    )  # noqa: E712
 
 
 @pytest.mark.parametrize(
     ("threshold", "why"),
-    [("max_batch_sustained_itl", "batch is in an exponent"), ("max_arrival_ttft", "steady_batch is searched for each arrival_rate")],
+    [
+        ("max_batch_sustained_itl", "batch is in an exponent"),
+        ("max_arrival_ttft", "steady_batch is searched for each arrival_rate"),
+    ],
 )
 def test_a_crossing_without_a_closed_form_says_why(threshold, why):
-    solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(threshold)
+    solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(
+        threshold
+    )
     assert solution.sympy is None and solution.why_numeric == why
     with pytest.raises(sr.InputError, match=f"no symbolic answer.*{why}.*missing"):
         sr.solve(threshold)

@@ -7,11 +7,31 @@ import numpy as np
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children
+from symroof.formula.tree import (
+    Add,
+    ArgMax,
+    Call,
+    Compare,
+    Div,
+    Mul,
+    Name,
+    Neg,
+    Num,
+    Pow,
+    QuantityAt,
+    Sum,
+    children,
+)
 from symroof.theory.quantities import QUANTITIES
 
 NEAR = 1e-9
-COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
+COMPARE = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
 
 
 class Walk:
@@ -33,7 +53,13 @@ class Walk:
         if name in self.inputs:
             return self.inputs[name]
         if name not in self.memo:
-            there = self.changed({key: value for key, value in self.changes.items() if key in self.reach(name, self.known)})
+            there = self.changed(
+                {
+                    key: value
+                    for key, value in self.changes.items()
+                    if key in self.reach(name, self.known)
+                }
+            )
             self.memo[name] = self.found(name) if there is self else there.value(name)
         return self.memo[name]
 
@@ -47,8 +73,14 @@ class Walk:
     def definition(self, name, known):
         """The search or formula of a name, and the conditions under which it has a value."""
         search = self.case.search(name, known)
-        conditions = QUANTITIES[name].exists if name in QUANTITIES and name not in self.case.given else ()
-        return search, None if search else self.case.formula(name, known), [parse(condition) for condition, _ in conditions]
+        conditions = (
+            QUANTITIES[name].exists if name in QUANTITIES and name not in self.case.given else ()
+        )
+        return (
+            search,
+            None if search else self.case.formula(name, known),
+            [parse(condition) for condition, _ in conditions],
+        )
 
     def changed(self, changes):
         """The walk of all that these changes reach."""
@@ -59,18 +91,24 @@ class Walk:
 
     def numbered(self, value):
         """The same number for the same values."""
-        return self.root.numbers.setdefault((np.shape(value), np.asarray(value, dtype=float).tobytes()), len(self.root.numbers))
+        return self.root.numbers.setdefault(
+            (np.shape(value), np.asarray(value, dtype=float).tobytes()), len(self.root.numbers)
+        )
 
     def reach(self, name, known):
         """A name and all that its value may be computed from, where the values of some names are known."""
         if (name, known) not in self.root.reached:
             self.root.reached[name, known] = {name}
             try:
-                search, formula, conditions = (None, Name(name), []) if name in known else self.definition(name, known)
+                search, formula, conditions = (
+                    (None, Name(name), []) if name in known else self.definition(name, known)
+                )
             except NoValue:  # what was not given
                 return self.root.reached[name, known]
             trees = [formula] if search is None else [parse(search.body), parse(search.high)]
-            self.root.reached[name, known] = {name}.union(*(self.tree_reach(tree, known) for tree in (*trees, *conditions)))
+            self.root.reached[name, known] = {name}.union(
+                *(self.tree_reach(tree, known) for tree in (*trees, *conditions))
+            )
         return self.root.reached[name, known]
 
     def tree_reach(self, tree, known):
@@ -78,10 +116,14 @@ class Walk:
             case Name(name):
                 return self.reach(name, known)
             case QuantityAt(name, changes):
-                own = self.reach(name, known.union(key for key, _ in changes)) - {key for key, _ in changes}
+                own = self.reach(name, known.union(key for key, _ in changes)) - {
+                    key for key, _ in changes
+                }
                 return own.union(*(self.tree_reach(value, known) for _, value in changes))
             case Sum(body, name, first, last):
-                return self.tree_reach(body, known | {name}).union(self.tree_reach(first, known), self.tree_reach(last, known))
+                return self.tree_reach(body, known | {name}).union(
+                    self.tree_reach(first, known), self.tree_reach(last, known)
+                )
         return set().union(*(self.tree_reach(part, known) for part in children(tree)))
 
     def searched(self, search):
@@ -91,7 +133,10 @@ class Walk:
         return np.array([self.searched_at(search, i, high[i]) for i in range(points)])
 
     def searched_at(self, search, i, high):
-        point = {name: np.ravel(values)[i if np.size(values) > 1 else 0] for name, values in self.inputs.items()}
+        point = {
+            name: np.ravel(values)[i if np.size(values) > 1 else 0]
+            for name, values in self.inputs.items()
+        }
 
         def at(x):
             return float(Walk(self.case, {**point, search.unknown: x}).tree(parse(search.body), {}))
@@ -138,21 +183,32 @@ class Walk:
             case Call("of_largest", args):
                 arms = list(map(go, args[::2]))
                 chosen = np.choose(self.first(arms), np.broadcast_arrays(*map(go, args[1::2])))
-                return np.where(np.isnan(reduce(np.maximum, arms)), np.nan, chosen)  # nothing is the largest of what has no value
+                return np.where(
+                    np.isnan(reduce(np.maximum, arms)), np.nan, chosen
+                )  # nothing is the largest of what has no value
             case Compare(relation, left, right):
                 return COMPARE[relation](go(left), go(right))
             case ArgMax(arms):
-                return np.array([label for label, _ in arms])[self.first([go(arm) for _, arm in arms])]
+                return np.array([label for label, _ in arms])[
+                    self.first([go(arm) for _, arm in arms])
+                ]
             case QuantityAt(name, changes):
                 values = {key: go(value) for key, value in changes}
                 found = self.changed({**self.changes, **values}).value(name)
                 if np.asarray(found).dtype.kind != "f":
                     return found
-                return np.where(np.isnan(sum(values.values())), np.nan, found)  # nothing is at a change that has no value
+                return np.where(
+                    np.isnan(sum(values.values())), np.nan, found
+                )  # nothing is at a change that has no value
             case Sum(body, name, first, last):
                 first, last = go(first), go(last)
                 steps = range(int(np.min(first)), int(np.max(last)) + 1)
-                return sum(np.where((first <= j) & (j <= last), self.tree(body, {**index, name: float(j)}), 0.0) for j in steps)
+                return sum(
+                    np.where(
+                        (first <= j) & (j <= last), self.tree(body, {**index, name: float(j)}), 0.0
+                    )
+                    for j in steps
+                )
         raise NoValue(f"not a formula: {tree!r}")
 
     @staticmethod

@@ -23,21 +23,33 @@ TENTHS = [Fraction(n, d) for n, d in itertools.product((1, 2, 3, 7, 30, 49), (1,
 
 def over_arrays(tree, points):
     """The values of a formula at some points, at once."""
-    columns = {name: np.array([float(point[letter]) for point in points]) for letter, name in SPELLED.items()}
+    columns = {
+        name: np.array([float(point[letter]) for point in points])
+        for letter, name in SPELLED.items()
+    }
     with np.errstate(all="ignore"):
-        return np.broadcast_to(Arrays(Formulas(Case(theory(), {})), columns).evaluate(tree), len(points))
+        return np.broadcast_to(
+            Arrays(Formulas(Case(theory(), {})), columns).evaluate(tree), len(points)
+        )
 
 
 def exactly(tree, point):
     """The exact value where floats stand, which mean the decimals they are written as; None where there is none."""
     try:
-        return evaluate(tree, Values({name: exact_decimal(float(point[letter])) for letter, name in SPELLED.items()}))
+        return evaluate(
+            tree,
+            Values({name: exact_decimal(float(point[letter])) for letter, name in SPELLED.items()}),
+        )
     except NoValue:
         return None
 
 
-formulas = with_functions.map(lambda source: re.sub(r"\b(a|b|c|x1)\b", lambda letter: SPELLED[letter[0]], source))
-drawn = st.lists(st.fixed_dictionaries(dict.fromkeys(SPELLED, st.sampled_from(TENTHS))), min_size=1, max_size=6)
+formulas = with_functions.map(
+    lambda source: re.sub(r"\b(a|b|c|x1)\b", lambda letter: SPELLED[letter[0]], source)
+)
+drawn = st.lists(
+    st.fixed_dictionaries(dict.fromkeys(SPELLED, st.sampled_from(TENTHS))), min_size=1, max_size=6
+)
 
 
 @examples(400)
@@ -53,11 +65,18 @@ def test_numbers(source, points):
         if value is None:
             assert np.isnan(float_)
         elif abs(value) < 1e15:
-            assert float_ == pytest.approx(float(value), rel=1e-9, abs=1e-9) or "-" in source  # differences may cancel
+            assert (
+                float_ == pytest.approx(float(value), rel=1e-9, abs=1e-9) or "-" in source
+            )  # differences may cancel
 
 
 @examples(300)
-@given(st.sampled_from(["<=", ">=", "<", ">", "="]), st.sampled_from(TENTHS), st.sampled_from(TENTHS), st.integers(-1, 1))
+@given(
+    st.sampled_from(["<=", ">=", "<", ">", "="]),
+    st.sampled_from(TENTHS),
+    st.sampled_from(TENTHS),
+    st.integers(-1, 1),
+)
 def test_truths_beside_equality(relation, first, second, off):
     """A third and a seventh of two numbers against their exact sum, or a millionth of a millionth beside it."""
     total = first / 3 + second / 7
@@ -75,15 +94,22 @@ def test_truths_beside_equality(relation, first, second, off):
 @pytest.mark.parametrize("tied", [0.0, 1e-12, -1e-12])
 def test_a_label_is_exact_beside_a_tie(tied):
     """49ths against a whole number or one that they miss by a millionth of a millionth: of a tie the first, in either order."""
-    tree, turned = parse("largest(one = batch/49 + prompt/49, two = output)"), parse("largest(two = output, one = batch/49 + prompt/49)")
+    tree, turned = (
+        parse("largest(one = batch/49 + prompt/49, two = output)"),
+        parse("largest(two = output, one = batch/49 + prompt/49)"),
+    )
     x, y = (7 * np.arange(1.0, 41)).repeat(40), np.tile(7 * np.arange(1.0, 41), 40)
     z = np.round((x + y) / 49) + tied
-    assert ((x * (1 / 49) + y * (1 / 49) != z) & ((x + y) % 49 == 0)).any(), "floats alone do as well: the test would show nothing"
+    assert ((x * (1 / 49) + y * (1 / 49) != z) & ((x + y) % 49 == 0)).any(), (
+        "floats alone do as well: the test would show nothing"
+    )
     values = Arrays(Formulas(Case(theory(), {})), {"batch": x, "prompt": y, "output": z})
     first, second = values.evaluate(tree), values.evaluate(turned)
     for a, b, c, code, other in zip(x, y, z, first, second, strict=True):
         total = Fraction(int(a + b), 49)
-        assert (code == 0) == (total >= exact_decimal(float(c))) and (other == 0) == (exact_decimal(float(c)) >= total)
+        assert (code == 0) == (total >= exact_decimal(float(c))) and (other == 0) == (
+            exact_decimal(float(c)) >= total
+        )
 
 
 @pytest.mark.parametrize("function", ["ceil", "floor"])
@@ -94,7 +120,9 @@ def test_roundings_beside_whole_numbers(function):
     pairs = list(itertools.product(tenths, tenths))
     points = [{"b": p, "x1": q, "a": p * 10, "c": q * 10, "prompt": Fraction(1)} for p, q in pairs]
     for formula in (tree, quotient):
-        assert over_arrays(formula, points).tolist() == [float(exactly(formula, point)) for point in points]
+        assert over_arrays(formula, points).tolist() == [
+            float(exactly(formula, point)) for point in points
+        ]
 
 
 def test_a_choice_that_is_not_made_need_not_have_a_value():

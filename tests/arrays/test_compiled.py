@@ -21,7 +21,14 @@ CASE = {
     "link_latency": "5 us", "network_bandwidth": "50 GB/s", "preemption_rate": 0.01, "percentile": 0.99, "burst_rate": 10, "burst_duration": "3 s",
 }  # fmt: skip
 
-WHOLE = {"batch": (1, 600), "prompt": (1, 20000), "output": (1, 200), "tp": (1, 8), "chunk": (64, 4096), "cached_prefix": (0, 1)}
+WHOLE = {
+    "batch": (1, 600),
+    "prompt": (1, 20000),
+    "output": (1, 200),
+    "tp": (1, 8),
+    "chunk": (64, 4096),
+    "cached_prefix": (0, 1),
+}
 SHARES = ("mfu", "mbu", "acceptance", "hit_rate")
 
 
@@ -47,7 +54,11 @@ def exact_value(case, name):
 
 def numbers_of(case, axes):
     """Every quantity that moves with an axis or not, and has a value in the case."""
-    return [name for name in case.theory.definitions if exact_value(case, name) is not None and name not in axes]
+    return [
+        name
+        for name in case.theory.definitions
+        if exact_value(case, name) is not None and name not in axes
+    ]
 
 
 def searched(name, case):
@@ -57,11 +68,32 @@ def searched(name, case):
 CASES = [
     ("llama-3-70b", ("batch", "prompt"), {}),
     ("llama-3-8b", ("output", "tp", "batch"), {"assume": {"roofline": "per_operator"}}),
-    ("llama-3-8b", ("prompt", "mfu", "chunk"), {"assume": {"roofline": "no_overlap", "launches": "hidden"}}),
+    (
+        "llama-3-8b",
+        ("prompt", "mfu", "chunk"),
+        {"assume": {"roofline": "no_overlap", "launches": "hidden"}},
+    ),
     ("gemma-2-9b", ("batch", "prompt"), {"output": 30}),
-    ("mixtral-8x7b", ("mem_bandwidth", "acceptance", "batch"), {"assume": {"experts": "expected", "kv_reserve": "paged"}}),
-    ("deepseek-v3", ("batch", "prompt"), {"hardware": "h200", "tp": 16, "assume": {"experts": "distinct_max", "queue": "md1"}}),
-    ("gpt-oss-20b", ("batch", "prompt", "mbu"), {"tp": 1, "output": 20, "chunk": 8192, "assume": {"kv_growth": "fixed", "kv_reserve": "unified"}}),
+    (
+        "mixtral-8x7b",
+        ("mem_bandwidth", "acceptance", "batch"),
+        {"assume": {"experts": "expected", "kv_reserve": "paged"}},
+    ),
+    (
+        "deepseek-v3",
+        ("batch", "prompt"),
+        {"hardware": "h200", "tp": 16, "assume": {"experts": "distinct_max", "queue": "md1"}},
+    ),
+    (
+        "gpt-oss-20b",
+        ("batch", "prompt", "mbu"),
+        {
+            "tp": 1,
+            "output": 20,
+            "chunk": 8192,
+            "assume": {"kv_growth": "fixed", "kv_reserve": "unified"},
+        },
+    ),
     ("llama-3-8b", ("context", "batch"), {"assume": {"detail": "kv"}}),
 ]
 
@@ -77,7 +109,10 @@ def lowered(place):
     return case, axes, plain, sr.compile(plain, axes, case), dear
 
 
-PLACES = [pytest.param(place, id=f"{model}-{'-'.join(axes)}") for place, (model, axes, _) in enumerate(CASES)]
+PLACES = [
+    pytest.param(place, id=f"{model}-{'-'.join(axes)}")
+    for place, (model, axes, _) in enumerate(CASES)
+]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -120,20 +155,38 @@ def test_every_quantity_agrees_with_a_plain_walk_of_its_formula(place):
     draw = random.Random(f"walk {CASES[place][0]} {axes}")
     points = [tuple(float(drawn(axis, draw)) for axis in axes) for _ in range(400)]
     arrays = {axis: np.array([point[i] for point in points]) for i, axis in enumerate(axes)}
-    walk = Walk(replace(case.case.without_values(axes), rounded=True), arrays)  # where degrees move, the formulas of any degree
+    walk = Walk(
+        replace(case.case.without_values(axes), rounded=True), arrays
+    )  # where degrees move, the formulas of any degree
     with np.errstate(all="ignore"):
         for name, found in zip(names, function(*arrays.values()), strict=True):
             found, plain = np.broadcast_arrays(found, walk.value(name))
             if found.dtype.kind in "bU":
                 assert np.mean(found == plain) > 0.99, name
             else:
-                np.testing.assert_allclose(found, plain, rtol=1e-9, atol=least(case, name), err_msg=name)
+                np.testing.assert_allclose(
+                    found, plain, rtol=1e-9, atol=least(case, name), err_msg=name
+                )
 
 
 def test_a_grid_is_the_same_as_its_points():
-    names = ["ttft", "itl", "decode_throughput", "fits", "decode_bound", "cost_per_mtok", "decode_time", "concurrency"]
+    names = [
+        "ttft",
+        "itl",
+        "decode_throughput",
+        "fits",
+        "decode_bound",
+        "cost_per_mtok",
+        "decode_time",
+        "concurrency",
+    ]
     function = sr.compile(names, ["batch", "prompt", "tp", "mbu"], study("gemma-2-9b").first)
-    axes = [np.arange(1.0, 40), np.arange(16.0, 9000, 300), np.array([1.0, 2, 4]), np.array([0.5, 0.8])]
+    axes = [
+        np.arange(1.0, 40),
+        np.arange(16.0, 9000, 300),
+        np.array([1.0, 2, 4]),
+        np.array([0.5, 0.8]),
+    ]
     mesh = np.meshgrid(*axes, indexing="ij")
     scattered = function(*(x.ravel() for x in mesh))
     for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
@@ -190,17 +243,31 @@ def test_tenths_are_tenths():
     case = sr.Study(hardware="h100-sxm", model="llama-3-8b", prompt=100, memory_share=1).first
     usable = case.case.value("mem_capacity")
     function = sr.compile("fits", ["memory_share", "memory_reserve"], case)
-    reserve = usable * Fraction(7, 10) - case.case.value("memory_bytes") + case.case.value("memory_reserve")
+    reserve = (
+        usable * Fraction(7, 10)
+        - case.case.value("memory_bytes")
+        + case.case.value("memory_reserve")
+    )
     assert function(0.7, float(reserve)) and not function(0.7, float(reserve) + 1)
 
 
 def test_a_tie_goes_to_the_arm_named_first():
     """3,000 FLOPs at 0.3 of the peak and 30 bytes at 0.1 of the bandwidth: tied where three peaks are a hundred bandwidths."""
     inputs = ["peak_flops", "mem_bandwidth", "mfu", "mbu"]
-    tied = sr.compile("decode_bound", inputs, hardware="h100-sxm", model="llama-3-8b", decode_flops=3000, decode_bytes=30, prompt=8)
+    tied = sr.compile(
+        "decode_bound",
+        inputs,
+        hardware="h100-sxm",
+        model="llama-3-8b",
+        decode_flops=3000,
+        decode_bytes=30,
+        prompt=8,
+    )
     bandwidths = np.arange(3.0, 6e4, 3.0)
     peaks = 100 * bandwidths / 3
-    assert (3000 / (0.3 * peaks) < 30 / (0.1 * bandwidths)).any(), "no float falls on the wrong side: the test would show nothing"
+    assert (3000 / (0.3 * peaks) < 30 / (0.1 * bandwidths)).any(), (
+        "no float falls on the wrong side: the test would show nothing"
+    )
     assert (tied(peaks, bandwidths, 0.3, 0.1) == "compute").all()
     assert (tied(peaks * (1 + 1e-12), bandwidths, 0.3, 0.1) == "memory").all()
 
@@ -240,14 +307,18 @@ def test_a_pickled_function_gives_the_same_numbers():
 
 
 def test_what_no_input_moves_is_the_same_everywhere():
-    function = sr.compile(["ridge_point", "weight_bytes", "fits"], ["arrival_rate"], study("llama-3-8b").first)
+    function = sr.compile(
+        ["ridge_point", "weight_bytes", "fits"], ["arrival_rate"], study("llama-3-8b").first
+    )
     ridge, _, fits = function(np.arange(1, 4))
     assert function.depends["ridge_point"] == frozenset()
     assert np.unique(ridge).size == 1 and fits.all()
 
 
 def test_no_value_is_no_number():
-    function = sr.compile(["queue_wait", "prefill_bound"], ["arrival_rate"], study("llama-3-8b").first)
+    function = sr.compile(
+        ["queue_wait", "prefill_bound"], ["arrival_rate"], study("llama-3-8b").first
+    )
     waits, _ = function(np.array([0.1, 1e6, np.nan]))
     assert waits[0] > 0 and np.isnan(waits[1:]).all()
 
@@ -271,10 +342,14 @@ def test_bad_input_says_what_is_wrong(quantities, inputs, says):
 
 def test_an_input_nobody_gave_matters_only_where_it_does():
     """One device sends nothing over a link that is not there; two have no time for it."""
-    function = sr.compile(["itl", "decode_bound"], ["tp", "batch"], model="llama-3-8b", hardware="m3-max", prompt=64)
+    function = sr.compile(
+        ["itl", "decode_bound"], ["tp", "batch"], model="llama-3-8b", hardware="m3-max", prompt=64
+    )
     itl, bound = function(np.array([[1.0], [2.0]]), np.array([1.0, 4.0]))
     alone = sr.Study(model="llama-3-8b", hardware="m3-max", prompt=64, batch=4)
-    assert itl[0, 1] == pytest.approx(float(alone.exact("itl")), rel=1e-12) and bound[0, 1] == alone.value("decode_bound")
+    assert itl[0, 1] == pytest.approx(float(alone.exact("itl")), rel=1e-12) and bound[
+        0, 1
+    ] == alone.value("decode_bound")
     assert np.isnan(itl[1]).all() and (bound[1] == "").all()
     with pytest.raises(InputError, match="needs link_bandwidth"):
         sr.compile("link_ridge", ["batch"], model="llama-3-8b", hardware="m3-max")

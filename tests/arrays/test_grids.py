@@ -16,11 +16,15 @@ FORMULAS = {
     Max(batch - prompt, 0): lambda b, p: max(b - p, 0),
     Min(batch - 2 * prompt, prompt - batch, 3): lambda b, p: min(b - 2 * p, p - b, 3),
     ceiling(prompt / 16): lambda b, p: math.ceil(p / 16),
-    ceiling(prompt / batch) - floor(prompt / batch): lambda b, p: math.ceil(p / b) - math.floor(p / b),
+    ceiling(prompt / batch) - floor(prompt / batch): lambda b, p: (
+        math.ceil(p / b) - math.floor(p / b)
+    ),
     floor((prompt + batch) / 7) * 7 - batch: lambda b, p: math.floor((p + b) / 7) * 7 - b,
     batch**3 - 3 * batch * prompt: lambda b, p: b**3 - 3 * b * p,
     (batch - prompt) / (batch + prompt): lambda b, p: (b - p) / (b + p),
-    Max(prompt, 100) / Min(batch, 9) + prompt / batch: lambda b, p: max(p, 100) / min(b, Fraction(9)) + p / b,
+    Max(prompt, 100) / Min(batch, 9) + prompt / batch: lambda b, p: (
+        max(p, 100) / min(b, Fraction(9)) + p / b
+    ),
 }
 BATCHES = [1, 2, 3, 7, 16, 49, 1000, 2**20 + 1, 10**12]
 PROMPTS = [1, 15, 16, 17, 48, 49, 98, 4096, 10**6 + 1, 10**13]
@@ -34,7 +38,10 @@ def compiled():
 
 def exact(batches, prompts):
     """One table a formula, worked out point by point."""
-    return [np.array([[float(f(Fraction(b), Fraction(p))) for p in prompts] for b in batches]) for f in FORMULAS.values()]
+    return [
+        np.array([[float(f(Fraction(b), Fraction(p))) for p in prompts] for b in batches])
+        for f in FORMULAS.values()
+    ]
 
 
 def agree(found, expected):
@@ -44,14 +51,25 @@ def agree(found, expected):
 
 def test_a_wide_grid(compiled):
     """Thirteen decades by thirteen; every multiple of a block is one, and a difference of neighbours keeps its sign."""
-    agree(compiled(np.array(BATCHES, float)[:, None], np.array(PROMPTS, float)[None, :]), exact(BATCHES, PROMPTS))
+    agree(
+        compiled(np.array(BATCHES, float)[:, None], np.array(PROMPTS, float)[None, :]),
+        exact(BATCHES, PROMPTS),
+    )
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_full_tables_in_either_order_of_memory(compiled, order):
-    batches, prompts = np.meshgrid(np.array(BATCHES, float), np.array(PROMPTS, float), indexing="ij")
-    agree(compiled(np.asarray(batches, order=order), np.asarray(prompts, order=order)), exact(BATCHES, PROMPTS))
-    agree(compiled(np.asarray(batches, order=order)[::-1], np.asarray(prompts, order=order)[::-1]), [table[::-1] for table in exact(BATCHES, PROMPTS)])
+    batches, prompts = np.meshgrid(
+        np.array(BATCHES, float), np.array(PROMPTS, float), indexing="ij"
+    )
+    agree(
+        compiled(np.asarray(batches, order=order), np.asarray(prompts, order=order)),
+        exact(BATCHES, PROMPTS),
+    )
+    agree(
+        compiled(np.asarray(batches, order=order)[::-1], np.asarray(prompts, order=order)[::-1]),
+        [table[::-1] for table in exact(BATCHES, PROMPTS)],
+    )
 
 
 def test_a_point_without_a_number_leaves_its_neighbours_alone(compiled):
@@ -70,7 +88,13 @@ def test_single_points_and_columns_of_one(compiled):
     for b, p in ((3, 17), (10**12, 1), (16, 16)):
         expected = exact([b], [p])
         agree([np.reshape(one, (1, 1)) for one in compiled(float(b), float(p))], expected)
-        agree([np.reshape(one, (1, 1)) for one in compiled(np.array([float(b)]), np.array([float(p)]))], expected)
+        agree(
+            [
+                np.reshape(one, (1, 1))
+                for one in compiled(np.array([float(b)]), np.array([float(p)]))
+            ],
+            expected,
+        )
 
 
 @pytest.mark.parametrize("size", [1, 2, 1023, 1024, 1025, 40_001])
@@ -78,6 +102,12 @@ def test_long_columns_are_their_parts(compiled, size):
     """Whatever is worked out block by block: a column in one call is its first and last points in calls of their own."""
     batches, prompts = 1.0 + np.arange(size) % 97, 1.0 + (np.arange(size) * 7919) % 5003
     whole = compiled(batches, prompts)
-    for part in (slice(0, 5), slice(max(size // 2 - 2, 0), size // 2 + 3), slice(max(size - 5, 0), size)):
-        for one, other in zip(whole, compiled(batches[part].copy(), prompts[part].copy()), strict=True):
+    for part in (
+        slice(0, 5),
+        slice(max(size // 2 - 2, 0), size // 2 + 3),
+        slice(max(size - 5, 0), size),
+    ):
+        for one, other in zip(
+            whole, compiled(batches[part].copy(), prompts[part].copy()), strict=True
+        ):
             np.testing.assert_array_equal(np.broadcast_to(one, (size,))[part], other)

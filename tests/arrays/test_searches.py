@@ -47,7 +47,10 @@ def test_a_fixed_point_where_the_body_has_no_value_is_none():
 @pytest.mark.parametrize("bend", ["up", "down"])
 def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
     """Bent to one side only, a plain secant creeps towards the fixed point from the other: with its weight halved it takes no more than fourteen looks."""
-    bodies = {"up": lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1, "down": lambda x: 0.1 + 0.85 * -np.expm1(-sharp * x)}
+    bodies = {
+        "up": lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1,
+        "down": lambda x: 0.1 + 0.85 * -np.expm1(-sharp * x),
+    }
     body, asked = counted(bodies[bend])
     reached = fixed_points(body, np.array([1.0]))
     assert len(asked) <= 14
@@ -61,16 +64,26 @@ def test_the_first_looks_by_hand(mirrored):
     def gap(x):
         return (2 - x) ** 2 - 1 if mirrored else 1 - x**2
 
-    seen, (low, high), halved = [(x, gap(x)) for x in (Fraction(2), Fraction(0))], (Fraction(0), Fraction(2)), []
+    seen, (low, high), halved = (
+        [(x, gap(x)) for x in (Fraction(2), Fraction(0))],
+        (Fraction(0), Fraction(2)),
+        [],
+    )
     for look in range(6):
         (a, far), (b, near) = seen[-2:]
         secant = (a * near - b * far) / (near - far)
-        halved.append((look > 0 and not halved[-1] and abs(near) > abs(far) / 2) or not low < secant < high)
+        halved.append(
+            (look > 0 and not halved[-1] and abs(near) > abs(far) / 2) or not low < secant < high
+        )
         at = (low + high) / 2 if halved[-1] else secant
         seen.append((at, gap(at)))
         low, high = (at, high) if at < 1 else (low, at)
     looked = [at for at, _ in seen]
-    assert looked[2:5] == ([Fraction(3, 2), Fraction(6, 5), Fraction(12, 13)] if mirrored else [Fraction(1, 2), Fraction(5, 4), Fraction(13, 14)])
+    assert looked[2:5] == (
+        [Fraction(3, 2), Fraction(6, 5), Fraction(12, 13)]
+        if mirrored
+        else [Fraction(1, 2), Fraction(5, 4), Fraction(13, 14)]
+    )
     assert any(halved) is not mirrored
     asked = []
 
@@ -84,7 +97,9 @@ def test_the_first_looks_by_hand(mirrored):
 
 def test_one_of_a_stretch_of_fixed_points():
     """All from 3 to 5 are."""
-    reached = fixed_points(lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0]))
+    reached = fixed_points(
+        lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0])
+    )
     assert 3 <= reached <= 5
 
 
@@ -93,14 +108,21 @@ def test_points_that_are_done_wait_for_the_others():
     a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])
     together = fixed_points(lambda x: np.minimum(a + 0.2 * x**2 / 5, 4 + a / 5), np.full(7, 5.0))
     for value, one in zip(a, together, strict=True):
-        alone = fixed_points(lambda x, value=value: np.minimum(value + 0.2 * x**2 / 5, 4 + value / 5), np.array([5.0]))
+        alone = fixed_points(
+            lambda x, value=value: np.minimum(value + 0.2 * x**2 / 5, 4 + value / 5),
+            np.array([5.0]),
+        )
         assert one == pytest.approx(float(alone[0]), rel=1e-13, abs=1e-25)
-        assert one == 5 or one == pytest.approx(min(value + 0.04 * one**2, 4 + value / 5), rel=1e-12, abs=1e-12)
+        assert one == 5 or one == pytest.approx(
+            min(value + 0.04 * one**2, 4 + value / 5), rel=1e-12, abs=1e-12
+        )
 
 
 def test_a_body_above_the_bound_stands_at_the_bound_and_its_neighbours_are_found():
     a = np.array([9.0, 8.0, 7.99, 0.0])
-    assert fixed_points(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx([8, 8, 7.99, 0], rel=1e-13)
+    assert fixed_points(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx(
+        [8, 8, 7.99, 0], rel=1e-13
+    )
 
 
 @pytest.mark.parametrize("sharp", [1, 3, 12, 40])
@@ -116,14 +138,19 @@ def test_a_fixed_point_takes_few_looks(sharp):
 def test_the_largest_whole_number_at_which_a_condition_holds(high):
     """Every threshold: it holds up to there and not beyond."""
     thresholds = np.arange(-1.0, 11)
-    reached = largest_whole(lambda n: (n <= thresholds).astype(float), np.full(len(thresholds), float(high)))
+    reached = largest_whole(
+        lambda n: (n <= thresholds).astype(float), np.full(len(thresholds), float(high))
+    )
     assert reached.tolist() == [max(0, min(math.floor(high), t)) for t in thresholds]
 
 
 def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
     """A server that keeps up from a batch of 4 on and is too slow beyond 9; one that never keeps up; one without a bound."""
     first, last = np.array([4.0, 99.0, 1.0]), np.array([9.0, 99.0, 99.0])
-    reached = largest_whole(lambda n: np.where(n < first, np.nan, (n <= last).astype(float)), np.array([20.0, 20.0, np.nan]))
+    reached = largest_whole(
+        lambda n: np.where(n < first, np.nan, (n <= last).astype(float)),
+        np.array([20.0, 20.0, np.nan]),
+    )
     assert reached.tolist() == pytest.approx([9, 0, math.nan], nan_ok=True)
 
 
@@ -142,5 +169,8 @@ def test_halvings_at_once_end_where_those_one_by_one_do(monkeypatch, together):
 
         return float(largest_whole_number(meets, Fraction(high[row])))
 
-    reached = largest_whole(lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape), high)
+    reached = largest_whole(
+        lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape),
+        high,
+    )
     assert reached.tolist() == [one_by_one(row) for row in range(7)]

@@ -9,7 +9,9 @@ import pytest
 from symroof.arrays.functions import ARRAYS, total
 from symroof.arrays.step_polynomials import Steps
 
-MAX, MIN, FLOOR, CEIL, DIV, POW = (ARRAYS[name] for name in ("max", "min", "floor", "ceil", "div", "pow"))
+MAX, MIN, FLOOR, CEIL, DIV, POW = (
+    ARRAYS[name] for name in ("max", "min", "floor", "ceil", "div", "pow")
+)
 
 
 class Plain:
@@ -55,17 +57,27 @@ BODIES = {
 def test_a_sum_is_the_sum_of_its_terms(name):
     made, plain = BODIES[name]
     draw = random.Random(name)
-    points = [[Fraction(draw.randint(-9, 9), draw.choice((1, 1, 4))) for _ in "abcdw"] for _ in range(400)]
-    ends = [(draw.randint(-3, 4), draw.choice((draw.randint(-4, 15), draw.randint(0, 90)))) for _ in points]
+    points = [
+        [Fraction(draw.randint(-9, 9), draw.choice((1, 1, 4))) for _ in "abcdw"] for _ in range(400)
+    ]
+    ends = [
+        (draw.randint(-3, 4), draw.choice((draw.randint(-4, 15), draw.randint(0, 90))))
+        for _ in points
+    ]
     columns = [np.array([float(p[i]) for p in points]) for i in range(5)]
     first, last = (np.array([float(e[i]) for e in ends]) for i in range(2))
     found = total(Plain(), lambda j: made(*columns, j), first, last)
-    for point, (start, end), value in zip(points, ends, np.broadcast_to(found, len(points)), strict=True):
+    for point, (start, end), value in zip(
+        points, ends, np.broadcast_to(found, len(points)), strict=True
+    ):
         expected = sum((plain(*point, Fraction(j)) for j in range(start, end + 1)), Fraction(0))
         assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-9), (point, start, end)
 
 
-@pytest.mark.parametrize("name", ["the larger of two lines", "a window inside the larger of two", "the sum of two bends, bent"])
+@pytest.mark.parametrize(
+    "name",
+    ["the larger of two lines", "a window inside the larger of two", "the sum of two bends, bent"],
+)
 def test_bends_need_no_loop(name):
     """A sum of a billion terms for each of three points, in closed form."""
     made, _ = BODIES[name]
@@ -94,13 +106,18 @@ def test_a_sum_inside_a_sum():
     """The sum over i up to a of the sum over j up to b of i*j + max(i, j), for three pairs."""
     e, a, b = Plain(), np.array([1.0, 4.0, 6.0]), np.array([3.0, 2.0, 9.0])
     found = total(e, lambda i: total(e, lambda j: i * j + MAX(i, j), 1.0, b), 1.0, a)
-    assert found.tolist() == [sum(i * j + max(i, j) for i in range(1, int(x) + 1) for j in range(1, int(y) + 1)) for x, y in zip(a, b, strict=True)]
+    assert found.tolist() == [
+        sum(i * j + max(i, j) for i in range(1, int(x) + 1) for j in range(1, int(y) + 1))
+        for x, y in zip(a, b, strict=True)
+    ]
 
 
 def test_a_sum_whose_terms_move_with_the_sum_around_it_alone():
     """Three times j, for j up to four, and twice j up to five: by hand."""
     e = Plain()
-    found = total(e, lambda j: total(e, lambda i: j, 1.0, np.array([3.0, 2.0])), 1.0, np.array([4.0, 5.0]))
+    found = total(
+        e, lambda j: total(e, lambda i: j, 1.0, np.array([3.0, 2.0])), 1.0, np.array([4.0, 5.0])
+    )
     assert found.tolist() == [3 * (1 + 2 + 3 + 4), 2 * (1 + 2 + 3 + 4 + 5)]
 
 
@@ -112,4 +129,6 @@ def test_stairs_of_long_sums_need_no_loop(chunk):
     index = Steps.index(1.0, np.full(4, float(terms)))
     stairs = FLOOR(index + starts, chunk, Plain(), None, {})
     assert isinstance(stairs, Steps)
-    assert stairs.total().tolist() == [sum((j + int(start)) // int(chunk) for j in range(1, terms + 1)) for start in starts]
+    assert stairs.total().tolist() == [
+        sum((j + int(start)) // int(chunk) for j in range(1, terms + 1)) for start in starts
+    ]

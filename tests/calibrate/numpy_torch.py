@@ -50,10 +50,18 @@ def rms_norm(x, shape, weight):
 
 def attention(query, key, value, attn_mask=None, is_causal=False, enable_gqa=False):
     """Softmax of scaled products, by groups of heads where there are fewer keys; causal alignment is that of PyTorch, at the upper left."""
-    assert enable_gqa or query.shape[1] == key.shape[1], "PyTorch refuses fewer heads of keys without enable_gqa"
+    assert enable_gqa or query.shape[1] == key.shape[1], (
+        "PyTorch refuses fewer heads of keys without enable_gqa"
+    )
     key, value = (np.repeat(x, query.shape[1] // x.shape[1], 1) for x in (key, value))
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
-    seen = np.tril(np.ones(scores.shape[-2:], bool)) if is_causal else np.ones(scores.shape[-2:], bool) if attn_mask is None else attn_mask
+    seen = (
+        np.tril(np.ones(scores.shape[-2:], bool))
+        if is_causal
+        else np.ones(scores.shape[-2:], bool)
+        if attn_mask is None
+        else attn_mask
+    )
     weights = np.where(seen, np.exp(scores - scores.max(-1, keepdims=True)), 0.0).view(Tensor)
     return weights / weights.sum(-1, keepdims=True) @ value
 
@@ -92,7 +100,9 @@ def made(cuda=False, mps=False, free=0):
     def gelu(x):
         return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
 
-    functional = SimpleNamespace(rms_norm=rms_norm, silu=silu, gelu=gelu, scaled_dot_product_attention=attention)
+    functional = SimpleNamespace(
+        rms_norm=rms_norm, silu=silu, gelu=gelu, scaled_dot_product_attention=attention
+    )
     return SimpleNamespace(
         nn=SimpleNamespace(functional=functional),
         randn=randn,

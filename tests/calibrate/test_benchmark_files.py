@@ -20,13 +20,19 @@ GENAI = {
 
 def read(report):
     rows, unused = parse_report(json.dumps(report))
-    return {row.metric: (float(row.seconds), {name: int(value) for name, value in row.inputs.items()}) for row in rows}, [str(item) for item in unused]
+    return {
+        row.metric: (float(row.seconds), {name: int(value) for name, value in row.inputs.items()})
+        for row in rows
+    }, [str(item) for item in unused]
 
 
 def test_one_request_at_a_time_gives_both_latencies():
     """1,024 tokens in and 128 out: the mean step stands at 1,024 + 64."""
     rows, unused = read(SERVE)
-    assert rows == {"ttft": (0.03, {"prompt": 1024}), "itl": (0.0075, {"batch": 1, "prompt": 1024, "context": 1088})}
+    assert rows == {
+        "ttft": (0.03, {"prompt": 1024}),
+        "itl": (0.0075, {"batch": 1, "prompt": 1024, "context": 1088}),
+    }
     assert unused == []
 
 
@@ -68,11 +74,20 @@ def test_trtllm_bench_has_its_own_degrees_and_a_mean_number_of_requests():
     rows, unused = read(TRTLLM)
     assert rows == {"sustained_itl": (0.009, {"batch": 8, "prompt": 1024, "output": 256, "tp": 4})}
     assert "ttft (p50) is not used: requests wait" in unused[0]
-    alone, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": 0.99}, "world_info": {"tp_size": 1}})
+    alone, _ = read(
+        {
+            **TRTLLM,
+            "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": 0.99},
+            "world_info": {"tp_size": 1},
+        }
+    )
     assert alone["ttft"] == (0.08, {"prompt": 1024})
 
 
-@pytest.mark.parametrize(("changes", "words"), [({"streaming_metrics": None}, "without --streaming"), ({"decoding_stats": {}}, "speculative")])
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"streaming_metrics": None}, "without --streaming"), ({"decoding_stats": {}}, "speculative")],
+)
 def test_trtllm_bench_without_plain_steps_is_refused(changes, words):
     with pytest.raises(sr.InputError, match=words):
         read({**TRTLLM, **changes})
@@ -85,11 +100,24 @@ def test_llama_bench_has_prompts_and_generation_apart():
         {"n_prompt": 0, "n_gen": 128, "n_depth": 1000, "avg_ts": 100.0},
         {"n_prompt": 512, "n_gen": 128, "avg_ts": 300.0},
     ])  # fmt: skip
-    assert rows == {"ttft": (0.25, {"prompt": 512}), "itl": (0.01, {"batch": 1, "prompt": 1064, "context": 1064})}
+    assert rows == {
+        "ttft": (0.25, {"prompt": 512}),
+        "itl": (0.01, {"batch": 1, "prompt": 1064, "context": 1064}),
+    }
     assert unused == ["entry 3 is not used: prefill and decode are timed together"]
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "[1]", '{"entries": 3}', "{", '{"entries": [{"n_prompt": "x", "n_gen": 0, "avg_ts": 1}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        "[1]",
+        '{"entries": 3}',
+        "{",
+        '{"entries": [{"n_prompt": "x", "n_gen": 0, "avg_ts": 1}]}',
+    ],
+)
 def test_what_is_no_report_is_refused(text):
     with pytest.raises(sr.InputError):
         parse_report(text)
@@ -98,9 +126,18 @@ def test_what_is_no_report_is_refused(text):
 def test_a_report_is_fitted_like_a_table(tmp_path):
     """Times of the engine itself at mfu 0.5 and mbu 0.8 come back from a report."""
     study = sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=[512, 4096])
-    prefills = [{"n_prompt": p, "n_gen": 0, "avg_ts": float(p / case.result("ttft").value)} for p, case in zip((512, 4096), study.cases, strict=True)]
-    steps = [sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=c).exact("itl") for c in (64, 2048)]
-    decodes = [{"n_prompt": 0, "n_gen": 2, "n_depth": c - 1, "avg_ts": float(1 / Fraction(t))} for c, t in zip((64, 2048), steps, strict=True)]
+    prefills = [
+        {"n_prompt": p, "n_gen": 0, "avg_ts": float(p / case.result("ttft").value)}
+        for p, case in zip((512, 4096), study.cases, strict=True)
+    ]
+    steps = [
+        sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=c).exact("itl")
+        for c in (64, 2048)
+    ]
+    decodes = [
+        {"n_prompt": 0, "n_gen": 2, "n_depth": c - 1, "avg_ts": float(1 / Fraction(t))}
+        for c, t in zip((64, 2048), steps, strict=True)
+    ]
     path = tmp_path / "bench.json"
     path.write_text(json.dumps([*prefills, *decodes]), encoding="utf-8")
     fit = sr.calibrate(path, fit=["mfu", "mbu"], model="llama-3.1-8b", hardware="h100-sxm")

@@ -12,11 +12,17 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
     ("case", "nearest"),
     [
         ({"model": "llama-3.1-8b", "hardware": "h100-sxm"}, ""),
-        ({"model": "llama-3.1-8b", "hardware": "h100-nvl"}, ""),  # no row of this part, but of its family
+        (
+            {"model": "llama-3.1-8b", "hardware": "h100-nvl"},
+            "",
+        ),  # no row of this part, but of its family
         ({"model": "deepseek-r1", "hardware": "b200", "attention_dp": 8, "weights": "fp8"}, ""),
         ({"model": "llama-3.1-8b", "hardware": "tpu-v6e"}, "dense models in 16 bits on one "),
         ({"model": "falcon-mamba-7b", "hardware": "mi300x"}, "dense models in 16 bits on one mi"),
-        ({"model": "falcon-mamba-7b", "hardware": "h100-sxm"}, ""),  # its kind was measured on an H200
+        (
+            {"model": "falcon-mamba-7b", "hardware": "h100-sxm"},
+            "",
+        ),  # its kind was measured on an H200
         (
             {"model": "deepseek-r1", "hardware": "h200", "attention_dp": 16, "weights": "bf16"},
             "models with latent attention and experts in ",
@@ -26,17 +32,40 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
         found = Study(**case, **CASE, **basis).first.beyond_measurements
-        assert found.startswith("nothing like this was measured; the nearest measurements are of " + nearest) if nearest else found == ""
+        assert (
+            found.startswith(
+                "nothing like this was measured; the nearest measurements are of " + nearest
+            )
+            if nearest
+            else found == ""
+        )
 
 
 def test_nothing_is_said_where_nothing_is_expected_by_measurements():
     """Efficiencies that somebody gave, and physics alone."""
     case = {"model": "falcon-mamba-7b", "hardware": "mi300x"} | CASE
-    assert Study(**case, mfu="0.5", mbu="0.7").first.beyond_measurements == Study(**case, engine="ideal").first.beyond_measurements == ""
+    assert (
+        Study(**case, mfu="0.5", mbu="0.7").first.beyond_measurements
+        == Study(**case, engine="ideal").first.beyond_measurements
+        == ""
+    )
 
 
 def test_the_nearest_has_the_fewest_and_smallest_differences():
     """By hand: models with experts in 16 bits were measured on MI300X with engines of 2024, which is nearer than another model with today's."""
-    asked = MeasuredKind(device="mi325x", family="cdna", model="experts", bits=16, layout="several devices", engine="compiled")
-    assert shipped_efficiencies().beyond(asked).endswith(" models with experts in 16 bits on several mi300x, earlier engines")
-    assert asked.differences(asked.model_copy(update={"device": "h200", "family": "hbm", "bits": 8})) == ("family", "bits", "device")
+    asked = MeasuredKind(
+        device="mi325x",
+        family="cdna",
+        model="experts",
+        bits=16,
+        layout="several devices",
+        engine="compiled",
+    )
+    assert (
+        shipped_efficiencies()
+        .beyond(asked)
+        .endswith(" models with experts in 16 bits on several mi300x, earlier engines")
+    )
+    assert asked.differences(
+        asked.model_copy(update={"device": "h200", "family": "hbm", "bits": 8})
+    ) == ("family", "bits", "device")

@@ -18,7 +18,9 @@ def fitted(folder, text, fit=None, **case):
     return sr.calibrate(path, fit=fit, **LLAMA, **case)
 
 
-@pytest.mark.parametrize("truth", [Truth(), Truth(0.31, 0.9, 0.0), Truth(1.0, 1.0, 0.0), Truth(0.7, 0.45, 3e-3)])
+@pytest.mark.parametrize(
+    "truth", [Truth(), Truth(0.31, 0.9, 0.0), Truth(1.0, 1.0, 0.0), Truth(0.7, 0.45, 3e-3)]
+)
 def test_exact_times_give_the_parameters_back(truth, tmp_path):
     found = fitted(tmp_path, table(truth))
     assert found["mfu"].value == pytest.approx(truth.mfu, rel=1e-6)
@@ -36,7 +38,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
         for name, value in TRUE.items():
             held[name] += found[name].low <= value <= found[name].high
     assert 0.91 < sum(held.values()) / 360 < 0.985
-    assert all(107 <= count <= 119 for count in held.values()), held  # of 120 at 95 %: 114, and three deviations of 2.4
+    assert all(107 <= count <= 119 for count in held.values()), (
+        held
+    )  # of 120 at 95 %: 114, and three deviations of 2.4
 
 
 def test_intervals_of_rows_that_memory_limits_hold_the_truth_too(tmp_path):
@@ -44,12 +48,16 @@ def test_intervals_of_rows_that_memory_limits_hold_the_truth_too(tmp_path):
     drawn, held = random.Random(11), {"mbu": 0, "step_overhead": 0}
     truth = Truth(overhead=3e-3)
     for _ in range(60):
-        text = "prompt,batch,itl\n" + "".join(f"{s},{b},{truth.itl(b, s) * (1 + drawn.gauss(0, 0.02))!r}\n" for s, b in CASES)
+        text = "prompt,batch,itl\n" + "".join(
+            f"{s},{b},{truth.itl(b, s) * (1 + drawn.gauss(0, 0.02))!r}\n" for s, b in CASES
+        )
         found = fitted(tmp_path, text, fit=["mbu", "step_overhead"])
         assert found.freedom == len(CASES) - 2
         for name, value in (("mbu", 0.82), ("step_overhead", 3e-3)):
             held[name] += found[name].low <= value <= found[name].high
-    assert all(52 <= count <= 60 for count in held.values()), held  # of 60: 57, and three deviations of 1.7
+    assert all(52 <= count <= 60 for count in held.values()), (
+        held
+    )  # of 60: 57, and three deviations of 1.7
 
 
 def test_the_typical_residual_is_the_noise(tmp_path):
@@ -64,7 +72,11 @@ def test_the_typical_residual_is_the_noise(tmp_path):
 def test_links_of_groups_of_different_size(tmp_path):
     truth = Truth(latency=7e-6)
     lines = ["tp,prompt,batch,itl,ttft"]
-    lines += [f"{tp},{s},{b},{truth.itl(b, s, tp)!r},{truth.ttft(s, tp=tp)!r}" for tp in (1, 2, 4) for s, b in ((512, 4), (4096, 32))]
+    lines += [
+        f"{tp},{s},{b},{truth.itl(b, s, tp)!r},{truth.ttft(s, tp=tp)!r}"
+        for tp in (1, 2, 4)
+        for s, b in ((512, 4), (4096, 32))
+    ]
     found = fitted(tmp_path, "\n".join(lines))
     assert found["link_latency"].value == pytest.approx(7e-6, rel=1e-5)
     assert found["step_overhead"].value == pytest.approx(0.9e-3, rel=1e-5)
@@ -105,7 +117,9 @@ def test_one_row_tells_nothing_apart(tmp_path):
     assert found["mbu"].value is None
     assert found["step_overhead"].value is None
     assert "efficiency" not in found.block()
-    alone = fitted(tmp_path, f"prompt,batch,itl\n1024,8,{Truth(overhead=0).itl(8, 1024)!r}\n", fit=["mbu"])
+    alone = fitted(
+        tmp_path, f"prompt,batch,itl\n1024,8,{Truth(overhead=0).itl(8, 1024)!r}\n", fit=["mbu"]
+    )
     assert alone["mbu"].value == pytest.approx(0.82, rel=1e-9)
     assert alone["mbu"].low is None
     assert any("no intervals" in warning for warning in alone.warnings)
@@ -116,12 +130,17 @@ def test_what_is_given_is_held(tmp_path):
     found = fitted(tmp_path, table(truth), fit=["mbu", "step_overhead"], mfu=0.5)
     assert [p.name for p in found.parameters] == ["mbu", "step_overhead"]
     assert found["mbu"].value == pytest.approx(0.82, rel=1e-6)
-    assert any("mfu is ignored, because it is fitted" in w for w in fitted(tmp_path, table(truth), mfu=0.3).warnings)
+    assert any(
+        "mfu is ignored, because it is fitted" in w
+        for w in fitted(tmp_path, table(truth), mfu=0.3).warnings
+    )
 
 
 def test_a_wait_before_the_first_token_is_told_from_the_overhead_of_a_step(tmp_path):
     truth = Truth()
-    text = "prompt,batch,ttft,itl\n" + "".join(f"{s},{b},{truth.ttft(s) + 0.012!r},{truth.itl(b, s)!r}\n" for s, b in CASES)
+    text = "prompt,batch,ttft,itl\n" + "".join(
+        f"{s},{b},{truth.ttft(s) + 0.012!r},{truth.itl(b, s)!r}\n" for s, b in CASES
+    )
     found = fitted(tmp_path, text, fit=["mfu", "mbu", "step_overhead", "queue_time"])
     assert found["queue_time"].value == pytest.approx(0.012, rel=1e-6)
     assert found["step_overhead"].value == pytest.approx(0.9e-3, rel=1e-6)
@@ -149,9 +168,13 @@ def test_each_operator_with_its_own_maximum(tmp_path):
         parts.append((2 * b * D * V, 2 * (D * V + b * (D + V))))
         return sum(truth.roof(flops, moved) for flops, moved in parts) + truth.overhead
 
-    text = "prompt,batch,itl\n" + "".join(f"{s},{b},{step(b, s)!r}\n" for s, b in [*CASES, (128, 512), (256, 900), (4096, 128)])
+    text = "prompt,batch,itl\n" + "".join(
+        f"{s},{b},{step(b, s)!r}\n" for s, b in [*CASES, (128, 512), (256, 900), (4096, 128)]
+    )
     found = fitted(tmp_path, text, assume={"roofline": "per_operator"})
-    assert [found[name].value for name in ("mfu", "mbu", "step_overhead")] == pytest.approx([0.56, 0.82, 0.9e-3], rel=1e-6)
+    assert [found[name].value for name in ("mfu", "mbu", "step_overhead")] == pytest.approx(
+        [0.56, 0.82, 0.9e-3], rel=1e-6
+    )
 
 
 def test_an_outlier_is_pointed_at(tmp_path):

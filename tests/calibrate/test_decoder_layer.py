@@ -19,7 +19,9 @@ from symroof.strict_yaml import loads
 from . import numpy_torch
 
 PLAIN = LayerShape(3, d_model=10, n_heads=2, n_kv_heads=2, head_dim=6, d_ff=7, gated=False)
-GROUPED = LayerShape(2, d_model=9, n_heads=6, n_kv_heads=2, head_dim=8, d_ff=11, gated=True, window=4)
+GROUPED = LayerShape(
+    2, d_model=9, n_heads=6, n_kv_heads=2, head_dim=8, d_ff=11, gated=True, window=4
+)
 ODD = LayerShape(1, d_model=5, n_heads=3, n_kv_heads=1, head_dim=7, d_ff=3, gated=True, window=9)
 SHAPES = [PLAIN, GROUPED, ODD]
 TOKENS = 8
@@ -38,9 +40,17 @@ def by_loops(layer, hidden):
     queries, keys, values = [], [], []
     for place, token in enumerate(hidden):
         row = normed(token, layer.norms[0]) @ np.asarray(layer.qkv)
-        heads = [row[i * shape.head_dim : (i + 1) * shape.head_dim] for i in range(shape.n_heads + 2 * shape.n_kv_heads)]
+        heads = [
+            row[i * shape.head_dim : (i + 1) * shape.head_dim]
+            for i in range(shape.n_heads + 2 * shape.n_kv_heads)
+        ]
         queries.append([turned(head, place) for head in heads[: shape.n_heads]])
-        keys.append([turned(head, place) for head in heads[shape.n_heads : shape.n_heads + shape.n_kv_heads]])
+        keys.append(
+            [
+                turned(head, place)
+                for head in heads[shape.n_heads : shape.n_heads + shape.n_kv_heads]
+            ]
+        )
         values.append(heads[shape.n_heads + shape.n_kv_heads :])
     after = []
     for place, token in enumerate(hidden):
@@ -48,8 +58,14 @@ def by_loops(layer, hidden):
         mixed = []
         for head in range(shape.n_heads):
             shared = head // (shape.n_heads // shape.n_kv_heads)
-            scores = [math.exp(queries[place][head] @ keys[other][shared] / math.sqrt(shape.head_dim)) for other in range(first, place + 1)]
-            mixed.append(sum(score * values[first + i][shared] for i, score in enumerate(scores)) / sum(scores))
+            scores = [
+                math.exp(queries[place][head] @ keys[other][shared] / math.sqrt(shape.head_dim))
+                for other in range(first, place + 1)
+            ]
+            mixed.append(
+                sum(score * values[first + i][shared] for i, score in enumerate(scores))
+                / sum(scores)
+            )
         middle = token + np.concatenate(mixed) @ np.asarray(layer.out)
         wide = normed(middle, layer.norms[1]) @ np.asarray(layer.up)
         if shape.gated:
@@ -91,7 +107,9 @@ def test_a_prefill_is_that_of_loops(torch, shape):
     hidden = torch.randn(2, TOKENS, shape.d_model)
     after = layer.prefill(hidden)
     for request in range(2):
-        np.testing.assert_allclose(after[request], by_loops(layer, np.asarray(hidden[request])), rtol=1e-9)
+        np.testing.assert_allclose(
+            after[request], by_loops(layer, np.asarray(hidden[request])), rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=["plain", "grouped", "odd"])
@@ -105,7 +123,9 @@ def test_a_decode_step_is_the_last_token_of_loops(torch, shape):
     keys[:, :, -1:], values[:, :, -1:] = 0, 0
     after = layer.decode(hidden[:, -1:], keys, values)
     for request in range(2):
-        np.testing.assert_allclose(after[request, 0], by_loops(layer, np.asarray(hidden[request]))[-1], rtol=1e-9)
+        np.testing.assert_allclose(
+            after[request, 0], by_loops(layer, np.asarray(hidden[request]))[-1], rtol=1e-9
+        )
     np.testing.assert_allclose((keys, values), (own_keys, own_values))
 
 
@@ -113,14 +133,23 @@ def test_random_weights_keep_the_size_of_what_passes(torch):
     """Random rows stay near one in size behind each matrix, so that no precision overflows."""
     layer = DecoderLayer(LayerShape(1, 400, 4, 4, 100, 900, False), "cpu", "float32")
     for matrix in (layer.qkv, layer.out, layer.up, layer.down):
-        assert np.std(np.asarray(torch.randn(20, matrix.shape[0])) @ np.asarray(matrix)) == pytest.approx(1, rel=0.1)
+        assert np.std(
+            np.asarray(torch.randn(20, matrix.shape[0])) @ np.asarray(matrix)
+        ) == pytest.approx(1, rel=0.1)
 
 
 def test_everything_lies_on_the_device_in_the_precision(torch):
     layer = DecoderLayer(GROUPED, "mps", "bfloat16")
     keys, values = layer.cache(3, 100)
     assert keys.shape == values.shape == (3, 2, 4, 8)  # two heads of keys, a window of four
-    assert [size for size, _ in torch.sizes] == [(9, (6 + 4) * 8), (48, 9), (9, 22), (11, 9), (3, 2, 4, 8), (3, 2, 4, 8)]
+    assert [size for size, _ in torch.sizes] == [
+        (9, (6 + 4) * 8),
+        (48, 9),
+        (9, 22),
+        (11, 9),
+        (3, 2, 4, 8),
+        (3, 2, 4, 8),
+    ]
     assert all(kind == {"device": "mps", "dtype": torch.bfloat16} for _, kind in torch.sizes)
 
 
@@ -136,7 +165,13 @@ def test_a_mask_stands_where_a_window_is_shorter_than_the_prompt(torch, tokens):
 
 @pytest.mark.parametrize(
     ("cuda", "mps", "asked", "chosen"),
-    [(True, True, "", "cuda"), (False, True, "", "mps"), (False, False, "", "cpu"), (True, False, "cpu", "cpu"), (True, True, "mps", "mps")],
+    [
+        (True, True, "", "cuda"),
+        (False, True, "", "mps"),
+        (False, False, "", "cpu"),
+        (True, False, "cpu", "cpu"),
+        (True, True, "mps", "mps"),
+    ],
 )
 def test_the_device_is_the_one_asked_for_or_the_fastest(monkeypatch, cuda, mps, asked, chosen):
     monkeypatch.setitem(sys.modules, "torch", numpy_torch.made(cuda=cuda, mps=mps))
@@ -146,7 +181,9 @@ def test_the_device_is_the_one_asked_for_or_the_fastest(monkeypatch, cuda, mps, 
 def test_lengths_that_are_measured_unless_others_are_named():
     """Sizes that engines are run at, far apart; one request alone is the step that memory limits most."""
     for sizes in (probing.PROMPTS, probing.BATCHES, probing.CONTEXTS):
-        assert all(size.bit_count() == 1 for size in sizes) and all(b >= 4 * a for a, b in pairwise(sizes))
+        assert all(size.bit_count() == 1 for size in sizes) and all(
+            b >= 4 * a for a, b in pairwise(sizes)
+        )
     assert probing.BATCHES[0] == 1
 
 
@@ -154,16 +191,25 @@ def test_a_device_that_is_not_there_is_refused(torch):
     with pytest.raises(InputError) as refused:
         _device("cuda" + "x" * 30)
     (problem,) = refused.value.problems
-    assert (problem.message, problem.hint) == ("no device 'cuda" + "x" * 16 + "' here", "there is cpu")
+    assert (problem.message, problem.hint) == (
+        "no device 'cuda" + "x" * 16 + "' here",
+        "there is cpu",
+    )
 
 
 def test_a_row_may_take_four_fifths_of_what_is_free_or_two_fifths_of_the_machine(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", numpy_torch.made(cuda=True, free=10_000))
-    monkeypatch.setattr(probing.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__)
+    monkeypatch.setattr(
+        probing.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__
+    )
     bench = Bench("cuda", "float16")
     assert (bench.room(), bench.name, bench.width) == (8000, "a fast device", 2)
     cpu = Bench("cpu", "float32")
-    assert (cpu.room(), cpu.name, cpu.width) == (pytest.approx(0.4 * 4_096_000), "cpu, 3 threads", 4)
+    assert (cpu.room(), cpu.name, cpu.width) == (
+        pytest.approx(0.4 * 4_096_000),
+        "cpu, 3 threads",
+        4,
+    )
     assert Bench("mps", "float32").name == "mps"
 
 
@@ -187,7 +233,11 @@ def test_layers_stand_side_by_side_each_with_weights_of_its_own(torch, monkeypat
     monkeypatch.setattr(bench, "timed", lambda made: steps.extend(made) or 5.0)
     assert bench.layer(GROUPED, metric, 3, 20) == 5.0
     assert len(steps) == GROUPED.count
-    assert all(step.args[0].shape == hidden and step.func.__name__ == ("prefill" if metric == "ttft" else "decode") for step in steps)
+    assert all(
+        step.args[0].shape == hidden
+        and step.func.__name__ == ("prefill" if metric == "ttft" else "decode")
+        for step in steps
+    )
     assert len({id(step.func.__self__) for step in steps}) == 2
     if metric == "itl":
         assert all(part.shape == (3, 2, 4, 8) for step in steps for part in step.args[1:])
@@ -200,12 +250,19 @@ def test_bytes_of_a_row_are_those_of_the_kind_that_takes_most(torch):
     plain = 10 * 36 + 12 * 10 + 10 * 7 + 7 * 10
     by_hand = {
         ("ttft", 1, 30): (2 * grouped + 30 * (72 + 33), 3 * plain + 30 * (80 + 21)),
-        ("itl", 5, 30): (2 * (grouped + 2 * 5 * 4 * 2 * 8) + 5 * (72 + 33), 3 * (plain + 2 * 5 * 30 * 2 * 6) + 5 * (80 + 21)),
+        ("itl", 5, 30): (
+            2 * (grouped + 2 * 5 * 4 * 2 * 8) + 5 * (72 + 33),
+            3 * (plain + 2 * 5 * 30 * 2 * 6) + 5 * (80 + 21),
+        ),
     }
     assert (GROUPED.parameters, PLAIN.parameters) == (grouped, plain)
     for row, (first, second) in by_hand.items():
         assert (bench.size([GROUPED], *row), bench.size([PLAIN], *row)) == (2 * first, 2 * second)
-        assert bench.size([GROUPED, PLAIN], *row) == bench.size([PLAIN, GROUPED], *row) == 2 * max(first, second)
+        assert (
+            bench.size([GROUPED, PLAIN], *row)
+            == bench.size([PLAIN, GROUPED], *row)
+            == 2 * max(first, second)
+        )
 
 
 LAYERS = {
@@ -224,7 +281,13 @@ BEHIND = {
 
 def model(layers, tokens=None):
     context = f"max_context: {tokens}\n" if tokens else ""
-    return build(loads(f"name: tiny\nd_model: 64\nvocab_size: 256\n{context}layers:\n" + "".join(f"- {layer}\n" for layer in layers)), ModelSpec)
+    return build(
+        loads(
+            f"name: tiny\nd_model: 64\nvocab_size: 256\n{context}layers:\n"
+            + "".join(f"- {layer}\n" for layer in layers)
+        ),
+        ModelSpec,
+    )
 
 
 @pytest.mark.parametrize("attention", LAYERS)
@@ -236,7 +299,9 @@ def test_grouped_attention_with_a_dense_feed_forward_is_measured_and_nothing_els
     if attention == "gqa" and ffn in ("gated", "plain"):
         assert probing.shapes(made) == (LayerShape(1, 64, 4, 2, 16, 96, ffn == "gated"),)
     else:
-        with pytest.raises(InputError, match="grouped attention with a dense feed-forward is what probe measures"):
+        with pytest.raises(
+            InputError, match="grouped attention with a dense feed-forward is what probe measures"
+        ):
             probing.shapes(made)
 
 
@@ -248,11 +313,20 @@ def test_every_length_is_measured_where_a_model_names_no_longest(torch, monkeypa
     torch.inference_mode = nullcontext
     kind = f"{{count: 2, attention: {LAYERS['gqa']}, ffn: {BEHIND['gated']}}}"
     exact = Bench("cpu", "float16").size(probing.shapes(model([kind])), "itl", 3, 40)
-    for room, skipped in ((exact, ()), (exact - 1, ("itl at batch 3, context 40: memory does not hold it",))):
+    for room, skipped in (
+        (exact, ()),
+        (exact - 1, ("itl at batch 3, context 40: memory does not hold it",)),
+    ):
         monkeypatch.setattr(probing.Bench, "room", lambda self, room=room: room)
         made = probing.probe(model([kind]), "cpu", "fp16", (7, 11), (1, 3), (20, 40))
-        rows = [("ttft", 7, 1, 7), ("ttft", 11, 1, 11), *(("itl", n, b, n) for n in (20, 40) for b in (1, 3))]
-        assert [(row.metric, row.prompt, row.batch, row.context) for row in made.rows] == (rows[:-1] if skipped else rows)
+        rows = [
+            ("ttft", 7, 1, 7),
+            ("ttft", 11, 1, 11),
+            *(("itl", n, b, n) for n in (20, 40) for b in (1, 3)),
+        ]
+        assert [(row.metric, row.prompt, row.batch, row.context) for row in made.rows] == (
+            rows[:-1] if skipped else rows
+        )
         assert made.skipped == skipped
     assert torch.sizes[0][0] == (64, 256)
     assert made.ceilings[0] == ("product of 512 x 64 x 192", 2 * 512 * 64 * 192, "FLOP/s")

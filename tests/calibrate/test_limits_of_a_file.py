@@ -7,7 +7,15 @@ from symroof.errors import InputError
 from symroof.theory.symbols import INPUTS
 
 ROW = "1,2\n"
-WIDE = ["batch", "itl_ms", *(name for name, symbol in INPUTS.items() if symbol.unit in ("", "token", "request", "device") and name != "batch")]
+WIDE = [
+    "batch",
+    "itl_ms",
+    *(
+        name
+        for name, symbol in INPUTS.items()
+        if symbol.unit in ("", "token", "request", "device") and name != "batch"
+    ),
+]
 """More than 64 columns of bare numbers."""
 
 
@@ -20,7 +28,10 @@ def refused(text):
 
 def test_a_thousand_rows():
     assert len(parse_measured("batch,itl_ms\n" + ROW * 1000)) == 1000
-    assert refused("batch,itl_ms\n# a comment\n" + ROW * 1001) == ("has 1,001 rows; at most 1,000 are read", 1003)
+    assert refused("batch,itl_ms\n# a comment\n" + ROW * 1001) == (
+        "has 1,001 rows; at most 1,000 are read",
+        1003,
+    )
 
 
 def test_sixty_four_columns():
@@ -33,4 +44,7 @@ def test_sixty_four_columns():
 
 def test_lines_of_four_thousand_characters():
     assert len(parse_measured(f"batch,itl_ms\n1,{'2'.rjust(4094)}\n")) == 1
-    assert refused(f"batch,itl_ms\n1,{'2'.rjust(4095)}\n") == ("the line is longer than 4,096 characters", 2)
+    assert refused(f"batch,itl_ms\n1,{'2'.rjust(4095)}\n") == (
+        "the line is longer than 4,096 characters",
+        2,
+    )

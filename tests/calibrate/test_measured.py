@@ -11,7 +11,14 @@ from symroof.errors import InputError
 
 @pytest.mark.parametrize(
     "text",
-    ["batch,itl\n8,0.0125", "batch,itl_ms\n8,12.5", "bs,itl [ms]\n8,12.5", "batch,itl (us)\n8,12500", "batch,itl\n8,12.5 ms", 'batch , itl_s\n"8", "12.5 ms"'],
+    [
+        "batch,itl\n8,0.0125",
+        "batch,itl_ms\n8,12.5",
+        "bs,itl [ms]\n8,12.5",
+        "batch,itl (us)\n8,12500",
+        "batch,itl\n8,12.5 ms",
+        'batch , itl_s\n"8", "12.5 ms"',
+    ],
 )
 def test_the_same_time_in_every_spelling(text):
     (found,) = parse_measured(text)
@@ -19,7 +26,9 @@ def test_the_same_time_in_every_spelling(text):
 
 
 def test_comments_empty_lines_and_latencies_left_out():
-    found = parse_measured("\ufeff# made up\n\nprompt,ttft_ms,itl_ms\n100,20,\n# more\n200,,5\n".removeprefix("\ufeff"))
+    found = parse_measured(
+        "\ufeff# made up\n\nprompt,ttft_ms,itl_ms\n100,20,\n# more\n200,,5\n".removeprefix("\ufeff")
+    )
     assert [(m.line, m.metric) for m in found] == [(4, "ttft"), (6, "itl")]
 
 
@@ -30,8 +39,16 @@ BAD = {
     "no latency": ("prompt,batch\n1,2\n", "1:1", "no column of a latency"),
     "unknown column": ("promt,ttft\n1,2\n", "1:1", "did you mean 'prompt'"),
     "a phrase of a report": ("prompt,Median TTFT (ms)\n1,2\n", "1:8", "is it ttft? write ttft_ms"),
-    "a phrase without its unit": ("prompt,Mean time per output token\n1,2\n", "1:8", "write itl_ms"),
-    "a phrase of another unit": ("prompt,P50 inter-token latency [us]\n1,2\n", "1:8", "write itl_us"),
+    "a phrase without its unit": (
+        "prompt,Mean time per output token\n1,2\n",
+        "1:8",
+        "write itl_ms",
+    ),
+    "a phrase of another unit": (
+        "prompt,P50 inter-token latency [us]\n1,2\n",
+        "1:8",
+        "write itl_us",
+    ),
     "twice": ("batch,itl,bs\n1,2,3\n", "1:11", "batch is given twice"),
     "twice in two units": ("itl_ms,itl_us\n1,2\n", "1:8", "itl is given twice"),
     "fitted": ("mfu,itl\n0.5,2\n", "1:1", "is fitted here"),
@@ -74,12 +91,22 @@ def test_a_fault_is_told_with_its_place(name):
 def test_all_faults_come_in_one_run():
     with pytest.raises(InputError) as caught:
         parse_measured("batch,itl\n0,1\n1,-1\n2.5,x\n")
-    assert [(p.line, p.path) for p in caught.value.problems] == [(2, "batch"), (3, "itl"), (4, "batch"), (4, "itl")]
+    assert [(p.line, p.path) for p in caught.value.problems] == [
+        (2, "batch"),
+        (3, "itl"),
+        (4, "batch"),
+        (4, "itl"),
+    ]
 
 
 def test_files_that_are_no_text(tmp_path):
     (tmp_path / "latin.csv").write_bytes(b"itl\n1\xe9\n")
     (tmp_path / "big.csv").write_bytes(b"itl\n" + b"1\n" * 2_000_000)
-    for name, word in (("latin.csv", "UTF-8"), ("big.csv", "larger than"), ("none.csv", "No such file"), (".", "directory")):
+    for name, word in (
+        ("latin.csv", "UTF-8"),
+        ("big.csv", "larger than"),
+        ("none.csv", "No such file"),
+        (".", "directory"),
+    ):
         with pytest.raises(InputError, match=word):
             sr.calibrate(tmp_path / name, model="llama-3-8b", hardware="h100-sxm", prompt=8)

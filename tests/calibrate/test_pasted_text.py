@@ -37,7 +37,15 @@ def read(text):
     found = parse_pasted(text, "pasted.txt")
     assert found is not None
     rows, unused = found
-    return [(row.metric, row.seconds, {name: int(value) for name, value in row.inputs.items()}, row.line) for row in rows], [str(item) for item in unused]
+    return [
+        (
+            row.metric,
+            row.seconds,
+            {name: int(value) for name, value in row.inputs.items()},
+            row.line,
+        )
+        for row in rows
+    ], [str(item) for item in unused]
 
 
 def refused(text):
@@ -48,8 +56,12 @@ def refused(text):
 
 def test_printed_blocks_of_vllm_and_sglang():
     """100 requests of 1,024/128; with four in flight a closed loop whose first tokens queue, one at a time both. Without a limit no batch is known."""
-    vllm = BLOCK.format("Successful requests: 100\nMaximum request concurrency: 4", "102,400", 12800)
-    sglang = BLOCK.format("Max request concurrency:                 1\nSuccessful requests: 10", 10240, 1280)
+    vllm = BLOCK.format(
+        "Successful requests: 100\nMaximum request concurrency: 4", "102,400", 12800
+    )
+    sglang = BLOCK.format(
+        "Max request concurrency:                 1\nSuccessful requests: 10", 10240, 1280
+    )
     rows, unused = read(vllm + sglang)
     assert rows == [
         ("sustained_itl", Fraction(33, 4000), {"batch": 4, "prompt": 1024, "output": 128}, 3),
@@ -57,7 +69,12 @@ def test_printed_blocks_of_vllm_and_sglang():
         ("itl", Fraction(33, 4000), {"batch": 1, "prompt": 1024, "context": 1088}, 24),
     ]
     assert len(unused) == 1 and unused[0].startswith("median_ttft_ms is not used: requests wait")
-    assert "the batch of a step is not known" in refused(BLOCK.format("Successful requests: 9\nMax request concurrency: not set", 9216, 900)).message
+    assert (
+        "the batch of a step is not known"
+        in refused(
+            BLOCK.format("Successful requests: 9\nMax request concurrency: not set", 9216, 900)
+        ).message
+    )
 
 
 def test_tables_of_llama_bench():
@@ -71,9 +88,14 @@ def test_tables_of_llama_bench():
 build: 1234 (8)
 """
     rows, unused = read(table)
-    assert rows == [("ttft", Fraction(1, 4), {"prompt": 512}, 4), ("itl", Fraction(1, 100), {"batch": 1, "prompt": 4160, "context": 4160}, 5)]
+    assert rows == [
+        ("ttft", Fraction(1, 4), {"prompt": 512}, 4),
+        ("itl", Fraction(1, 100), {"batch": 1, "prompt": 4160, "context": 4160}, 5),
+    ]
     assert unused == ["pp512+tg128 of line 6 is not used: prefill and decode are timed together"]
-    same, _ = read('n_prompt,n_gen,n_depth,avg_ts\n"512","0","0","2048.0"\n"0","128","4096","100.0"\n')
+    same, _ = read(
+        'n_prompt,n_gen,n_depth,avg_ts\n"512","0","0","2048.0"\n"0","128","4096","100.0"\n'
+    )
     assert [row[:3] for row in same] == [row[:3] for row in rows]
 
 
@@ -126,7 +148,9 @@ def test_what_a_table_lacks_is_said(text, words):
     assert words in refused(text).message
 
 
-@pytest.mark.parametrize("text", ["", "hello", "| a | b |\n|--|--|\n| 1 | 2 |", "x" * 5000, "prompt,batch\n1,2\n"])
+@pytest.mark.parametrize(
+    "text", ["", "hello", "| a | b |\n|--|--|\n| 1 | 2 |", "x" * 5000, "prompt,batch\n1,2\n"]
+)
 def test_what_is_no_benchmark_is_left_alone(text):
     assert parse_pasted(text) is None
 
@@ -136,7 +160,12 @@ def test_lines_of_json_are_as_many_reports(tmp_path):
     path = tmp_path / "sglang.jsonl"
     path.write_text(line.format(10240, 45) + line.format(40960, 170))
     made = sr.calibrate(path, **LLAMA)
-    assert [(r.measurement.metric, r.measurement.inputs["prompt"]) for r in made.residuals] == [("ttft", 1024), ("itl", 1024), ("ttft", 4096), ("itl", 4096)]
+    assert [(r.measurement.metric, r.measurement.inputs["prompt"]) for r in made.residuals] == [
+        ("ttft", 1024),
+        ("itl", 1024),
+        ("ttft", 4096),
+        ("itl", 4096),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------- what is fitted
@@ -152,15 +181,24 @@ def test_a_closed_loop_is_a_step_and_the_prompts_of_the_others(tmp_path):
     )
     (path := tmp_path / "loops.md").write_text(table)
     made = sr.calibrate(path, **LLAMA)
-    assert {p.name: p.value for p in made.parameters if p.name != "link_latency"} == pytest.approx({"mfu": 0.5, "mbu": 0.8, "step_overhead": 1e-3}, rel=1e-6)
+    assert {p.name: p.value for p in made.parameters if p.name != "link_latency"} == pytest.approx(
+        {"mfu": 0.5, "mbu": 0.8, "step_overhead": 1e-3}, rel=1e-6
+    )
 
 
 def test_near_equal_rows_tell_one_number(tmp_path):
     """Four steps of about 8.1 ms at batch 1: 16.1 GB of weights in them are 0.59 of 3.35 TB/s, and nothing is said of compute or of a fixed part."""
-    (path := tmp_path / "near.csv").write_text("prompt,batch,itl_ms\n1000,1,8.10\n1010,1,8.15\n1020,1,8.09\n1030,1,8.14\n")
+    (path := tmp_path / "near.csv").write_text(
+        "prompt,batch,itl_ms\n1000,1,8.10\n1010,1,8.15\n1020,1,8.09\n1030,1,8.14\n"
+    )
     made = sr.calibrate(path, **LLAMA)
     assert made["mfu"].value is made["step_overhead"].value is None
     assert made["mbu"].value == pytest.approx(0.556, abs=0.002)
     assert made["mfu"].note.startswith("no row is limited by compute")
-    assert made["step_overhead"].note == "taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from mbu"
-    assert sr.calibrate(path, fit=["mbu", "step_overhead"], **LLAMA)["step_overhead"].value is not None
+    assert (
+        made["step_overhead"].note
+        == "taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from mbu"
+    )
+    assert (
+        sr.calibrate(path, fit=["mbu", "step_overhead"], **LLAMA)["step_overhead"].value is not None
+    )

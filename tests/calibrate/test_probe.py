@@ -15,7 +15,9 @@ from symroof.errors import InputError
 from symroof.specs.model_files import read_model
 from tests.cli import call, good
 
-with_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch (extra probe)")
+with_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="needs PyTorch (extra probe)"
+)
 TINY = """name: tiny
 d_model: 64
 vocab_size: 256
@@ -34,9 +36,13 @@ def tiny(tmp_path):
 
 def test_the_file_is_what_calibrate_reads():
     rows = (ProbedLatency("ttft", 512, 1, 512, 0.0125), ProbedLatency("itl", 1024, 8, 1024, 0.004))
-    text = Probed("tiny", "a machine", "bf16", rows, (("copy", 2e9, "byte/s"),), ("one: too large",)).csv()
+    text = Probed(
+        "tiny", "a machine", "bf16", rows, (("copy", 2e9, "byte/s"),), ("one: too large",)
+    ).csv()
     read = parse_measured(text)
-    assert [(m.metric, float(m.seconds), int(m.inputs["batch"]), int(m.inputs["context"])) for m in read] == [("ttft", 0.0125, 1, 512), ("itl", 0.004, 8, 1024)]
+    assert [
+        (m.metric, float(m.seconds), int(m.inputs["batch"]), int(m.inputs["context"])) for m in read
+    ] == [("ttft", 0.0125, 1, 512), ("itl", 0.004, 8, 1024)]
     assert [line[0] for line in text.splitlines()[:3]] == ["#"] * 3
 
 
@@ -49,9 +55,13 @@ def test_the_matrices_are_those_of_the_model():
         assert 0 < rest < 1e-4 * model.published_params
 
 
-@pytest.mark.parametrize("name", ["deepseek-v3", "mixtral-8x7b", "lfm2-1.2b", "granite-4.0-h-micro", "mamba2-2.7b"])
+@pytest.mark.parametrize(
+    "name", ["deepseek-v3", "mixtral-8x7b", "lfm2-1.2b", "granite-4.0-h-micro", "mamba2-2.7b"]
+)
 def test_layers_that_it_does_not_measure_are_refused(name):
-    with pytest.raises(InputError, match="grouped attention with a dense feed-forward is what probe measures"):
+    with pytest.raises(
+        InputError, match="grouped attention with a dense feed-forward is what probe measures"
+    ):
         shapes(read_model(name)[0])
 
 
@@ -63,14 +73,20 @@ def test_without_pytorch_the_error_names_the_extra(monkeypatch, tiny, tmp_path):
 
 
 def test_bad_lists_and_precisions_are_refused(tiny, tmp_path):
-    for line, word in ((("--prompts", "1,x"), "not a list of whole numbers"), (("--batches", "0"), "from 1 to"), (("--weights", "fp4"), "measures fp32")):
+    for line, word in (
+        (("--prompts", "1,x"), "not a list of whole numbers"),
+        (("--batches", "0"), "from 1 to"),
+        (("--weights", "fp4"), "measures fp32"),
+    ):
         outcome = call("probe", "--model", tiny, "-o", tmp_path / "x.csv", *line)
         assert outcome.code == 2 and word in outcome.err
 
 
 @pytest.mark.parametrize("missing", ["layers", "d_model", "vocab_size"])
 def test_a_model_without_its_sizes_is_refused(tiny, missing):
-    model = read_model(str(tiny))[0].model_copy(update={missing: () if missing == "layers" else None})
+    model = read_model(str(tiny))[0].model_copy(
+        update={missing: () if missing == "layers" else None}
+    )
     with pytest.raises(InputError, match="has no layers to measure"):
         shapes(model)
 
@@ -89,19 +105,29 @@ def test_layers_side_by_side_outgrow_the_caches_and_no_more(bench):
     assert kind.parameters == 42_000
     assert bench.rounds(kind) == 3196
     assert bench.rounds(LayerShape(7, 100, 1, 1, 100, 10, False)) == 7
-    assert bench.rounds(LayerShape(9, 8192, 64, 64, 128, 8192, False)) == 1  # 2**28 weights and more: 768 MiB a layer
+    assert (
+        bench.rounds(LayerShape(9, 8192, 64, 64, 128, 8192, False)) == 1
+    )  # 2**28 weights and more: 768 MiB a layer
 
 
 def test_bytes_of_a_row(bench):
     kind = LayerShape(2, 100, 1, 1, 100, 10, False, window=50)
     assert [kind.cached(context) for context in (49, 50, 51)] == [49, 50, 50]
     assert bench.size([kind], "ttft", 1, 60) == 2 * (2 * 42_000 + 60 * (800 + 30))
-    assert bench.size([kind], "itl", 3, 60) == 2 * (2 * (42_000 + 2 * 3 * 50 * 100) + 3 * (800 + 30))
+    assert bench.size([kind], "itl", 3, 60) == 2 * (
+        2 * (42_000 + 2 * 3 * 50 * 100) + 3 * (800 + 30)
+    )
 
 
 @pytest.mark.parametrize(
     ("seconds", "median", "rounds"),
-    [((9, 4, 1, 2, 3), 4, 2), ((9, 1, 0.9, 0.2), 0.9, 4), ((9, *[0.05] * 30, 7), 0.05, 31), ((9, 0.5, 0.75, 0.5, 0.5, 7), 0.5, 5), ((9, 2, 1, 3), 2, 4)],
+    [
+        ((9, 4, 1, 2, 3), 4, 2),
+        ((9, 1, 0.9, 0.2), 0.9, 4),
+        ((9, *[0.05] * 30, 7), 0.05, 31),
+        ((9, 0.5, 0.75, 0.5, 0.5, 7), 0.5, 5),
+        ((9, 2, 1, 3), 2, 4),
+    ],
 )
 def test_a_time_is_the_median_of_rounds_after_one_to_warm_up(bench, seconds, median, rounds):
     """Three rounds at least and thirty at most, until two seconds are spent; one that takes longer alone is enough."""
@@ -119,7 +145,9 @@ def test_a_row_is_its_layers_and_its_head(monkeypatch, tiny):
     class Told(Bench):
         def __init__(self, device, precision):
             self.device, self.precision, self.width = device, precision, 2
-            self.torch = SimpleNamespace(inference_mode=nullcontext, matmul=max, get_num_threads=lambda: 4)
+            self.torch = SimpleNamespace(
+                inference_mode=nullcontext, matmul=max, get_num_threads=lambda: 4
+            )
 
         def random(self, *size):
             sizes.append(size)
@@ -138,13 +166,26 @@ def test_a_row_is_its_layers_and_its_head(monkeypatch, tiny):
 
     monkeypatch.setattr(sys.modules["symroof.calibrate.probe"], "Bench", Told)
     monkeypatch.setattr(sys.modules["symroof.calibrate.probe"], "require", lambda *_: None)
-    monkeypatch.setattr(sys.modules["symroof.calibrate.probe"], "_device", lambda name: name or "cpu")
+    monkeypatch.setattr(
+        sys.modules["symroof.calibrate.probe"], "_device", lambda name: name or "cpu"
+    )
     made = probe(model, "", "fp16", (8, 64, 65), (1, 200), (64, 65))
-    assert [(row.metric, row.prompt, row.batch, row.context) for row in made.rows] == [("ttft", 8, 1, 8), ("ttft", 64, 1, 64), ("itl", 64, 1, 64)]
-    assert [row.seconds for row in made.rows] == pytest.approx([1 + 1.4 * 8, 1 + 1.4 * 64, 1 + 1.4 * 64])
+    assert [(row.metric, row.prompt, row.batch, row.context) for row in made.rows] == [
+        ("ttft", 8, 1, 8),
+        ("ttft", 64, 1, 64),
+        ("itl", 64, 1, 64),
+    ]
+    assert [row.seconds for row in made.rows] == pytest.approx(
+        [1 + 1.4 * 8, 1 + 1.4 * 64, 1 + 1.4 * 64]
+    )
     assert made.skipped == ("itl at batch 200, context 64: memory does not hold it",)
     assert sizes[0] == (64, 256) and sizes[1:] == [(1, 64)] * 3
-    assert (made.model, made.device, made.precision, made.ceilings) == ("tiny", "cpu, 4 threads", "fp16", (("copy", 3e9, "byte/s"),))
+    assert (made.model, made.device, made.precision, made.ceilings) == (
+        "tiny",
+        "cpu, 4 threads",
+        "fp16",
+        (("copy", 3e9, "byte/s"),),
+    )
 
 
 @with_torch
@@ -156,7 +197,11 @@ def test_a_layer_does_the_work_that_the_engine_counts(tiny):
     from symroof.calibrate.decoder_layer import DecoderLayer
 
     def counted(work):
-        with FlopCounterMode(display=False) as counter, torch.inference_mode(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        with (
+            FlopCounterMode(display=False) as counter,
+            torch.inference_mode(),
+            torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+        ):
             work()
         return counter.get_total_flops()
 
@@ -164,11 +209,17 @@ def test_a_layer_does_the_work_that_the_engine_counts(tiny):
     prefill = decode = 0
     for kind in shapes(read_model(str(tiny))[0]):
         layer = DecoderLayer(kind, "cpu", "float32")
-        prefill += kind.count * counted(lambda layer=layer: layer.prefill(torch.randn(1, prompt, 64)))
+        prefill += kind.count * counted(
+            lambda layer=layer: layer.prefill(torch.randn(1, prompt, 64))
+        )
         cache = layer.cache(batch, context)
-        decode += kind.count * counted(lambda layer=layer, cache=cache: layer.decode(torch.randn(batch, 1, 64), *cache))
+        decode += kind.count * counted(
+            lambda layer=layer, cache=cache: layer.decode(torch.randn(batch, 1, 64), *cache)
+        )
     head = 2 * 64 * 256
-    study = Study(str(tiny), prompt=prompt, context=context, batch=batch, assume={"attention": "full"})
+    study = Study(
+        str(tiny), prompt=prompt, context=context, batch=batch, assume={"attention": "full"}
+    )
     assert prefill + head == study.exact("prefill_flops")
     assert decode + batch * head == study.exact("decode_flops")
 
@@ -193,17 +244,50 @@ def test_decode_continues_what_prefill_began(tiny):
 def test_the_command_measures_and_calibrate_reads_it(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["symroof.calibrate.probe"], "BEYOND_CACHES", 2**20)
     out = tmp_path / "measured.csv"
-    line = ("--device", "cpu", "--weights", "fp32", "--prompts", "16,64", "--batches", "1,4", "--contexts", "32")
+    line = (
+        "--device",
+        "cpu",
+        "--weights",
+        "fp32",
+        "--prompts",
+        "16,64",
+        "--batches",
+        "1,4",
+        "--contexts",
+        "32",
+    )
     text = call("probe", "--model", tiny, "-o", out, *line).out
     assert "4 rows" in text and "FLOP/s" in text and "byte/s" in text
     read = parse_measured(out.read_text())
-    assert [(m.metric, int(m.inputs["batch"])) for m in read] == [("ttft", 1), ("ttft", 1), ("itl", 1), ("itl", 4)]
-    machine = ("--set", "peak_flops=10 TFLOP/s", "--set", "mem_bandwidth=1 TB/s", "--weights", "fp32", "--kv", "fp32", "--activations", "fp32")
-    assert "layer_overhead" in good("calibrate", out, "--model", tiny, *machine, "--fit", "layer_overhead").out
+    assert [(m.metric, int(m.inputs["batch"])) for m in read] == [
+        ("ttft", 1),
+        ("ttft", 1),
+        ("itl", 1),
+        ("itl", 4),
+    ]
+    machine = (
+        "--set",
+        "peak_flops=10 TFLOP/s",
+        "--set",
+        "mem_bandwidth=1 TB/s",
+        "--weights",
+        "fp32",
+        "--kv",
+        "fp32",
+        "--activations",
+        "fp32",
+    )
+    assert (
+        "layer_overhead"
+        in good("calibrate", out, "--model", tiny, *machine, "--fit", "layer_overhead").out
+    )
 
 
 @with_torch
 def test_rows_that_memory_does_not_hold_are_skipped_and_named(tiny, monkeypatch):
     monkeypatch.setattr(Bench, "room", lambda self: 1.0)
     found = probe(read_model(str(tiny))[0], "cpu", "fp32", (16,), (1,), (16,))
-    assert found.rows == () and found.skipped == ("ttft at batch 1, context 16: memory does not hold it", "itl at batch 1, context 16: memory does not hold it")
+    assert found.rows == () and found.skipped == (
+        "ttft at batch 1, context 16: memory does not hold it",
+        "itl at batch 1, context 16: memory does not hold it",
+    )

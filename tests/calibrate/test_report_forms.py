@@ -10,7 +10,14 @@ from symroof.calibrate.benchmark_files import parse_report
 from symroof.errors import InputError
 
 LENGTHS = "the report has no lengths of prompts and outputs"
-SERVE = {"completed": 8, "total_input_tokens": 804, "total_output_tokens": 84, "max_concurrency": 1, "median_ttft_ms": 40, "median_tpot_ms": 5}
+SERVE = {
+    "completed": 8,
+    "total_input_tokens": 804,
+    "total_output_tokens": 84,
+    "max_concurrency": 1,
+    "median_ttft_ms": 40,
+    "median_tpot_ms": 5,
+}
 GENAI = {
     "input_config": {"a": {"concurrency": 1}}, "time_to_first_token": {"unit": "s", "avg": 2.0}, "inter_token_latency": {"avg": 9.0, "p50": 7.0},
     "input_sequence_length": {"avg": 300.5}, "output_sequence_length": {"avg": 21.0},
@@ -24,7 +31,9 @@ TRTLLM = {
 def read(report):
     rows, unused = parse_report(json.dumps(report), "r.json")
     assert all(row.column == 1 for row in rows)
-    return [(row.metric, row.seconds, dict(row.inputs), row.line) for row in rows], [str(item) for item in unused]
+    return [(row.metric, row.seconds, dict(row.inputs), row.line) for row in rows], [
+        str(item) for item in unused
+    ]
 
 
 def refused(report):
@@ -37,7 +46,10 @@ def refused(report):
 def test_mean_lengths_are_rounded_and_the_step_stands_in_the_middle():
     """804 tokens over 8 requests are 100 1/2, rounded to even; the context is half of 10 1/2 beyond, 105 3/4."""
     rows, unused = read(SERVE)
-    assert rows == [("ttft", Fraction(1, 25), {"prompt": 100}, 1), ("itl", Fraction(1, 200), {"batch": 1, "prompt": 100, "context": 106}, 1)]
+    assert rows == [
+        ("ttft", Fraction(1, 25), {"prompt": 100}, 1),
+        ("itl", Fraction(1, 200), {"batch": 1, "prompt": 100, "context": 106}, 1),
+    ]
     assert unused == []
 
 
@@ -56,7 +68,9 @@ def test_what_of_a_server_is_used(changes, used, unused):
     assert ([row[0] for row in rows], rest) == (used, unused)
 
 
-RATE = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+RATE = (
+    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+)
 
 
 @pytest.mark.parametrize(
@@ -85,22 +99,46 @@ def test_why_a_report_is_refused(report, message):
 
 
 @pytest.mark.parametrize(
-    "entry", [{"n_prompt": -1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1}, {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1}]
+    "entry",
+    [
+        {"n_prompt": -1, "n_gen": 0, "avg_ts": 1},
+        {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1},
+        {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1},
+    ],
 )
 def test_a_count_that_is_none_is_refused_at_its_entry(entry):
     problem = refused([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, entry])
-    assert (problem.message, problem.line, problem.column) == ("n_prompt, n_gen and n_depth are whole numbers", 2, 1)
+    assert (problem.message, problem.line, problem.column) == (
+        "n_prompt, n_gen and n_depth are whole numbers",
+        2,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
     ("entry", "row"),
     [
         ({"n_prompt": 512, "n_gen": 0}, ("ttft", 128, {"prompt": 512})),
-        ({"n_prompt": 512, "n_gen": None, "n_depth": 100}, ("ttft", 128, {"prompt": 612, "cached_prefix": 100})),
-        ({"n_prompt": 0, "n_gen": 1}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
-        ({"n_prompt": 0, "n_gen": 2}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
-        ({"n_prompt": 0, "n_gen": 7}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 3, "context": 3})),
-        ({"n_prompt": None, "n_gen": 7, "n_depth": 50}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53})),
+        (
+            {"n_prompt": 512, "n_gen": None, "n_depth": 100},
+            ("ttft", 128, {"prompt": 612, "cached_prefix": 100}),
+        ),
+        (
+            {"n_prompt": 0, "n_gen": 1},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
+        ),
+        (
+            {"n_prompt": 0, "n_gen": 2},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
+        ),
+        (
+            {"n_prompt": 0, "n_gen": 7},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 3, "context": 3}),
+        ),
+        (
+            {"n_prompt": None, "n_gen": 7, "n_depth": 50},
+            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53}),
+        ),
     ],
 )
 def test_a_row_of_llama_bench(entry, row):
@@ -118,7 +156,10 @@ def test_each_entry_has_its_number_and_only_so_many_are_read(monkeypatch):
 def test_units_and_medians_of_genai_perf():
     """A first token in seconds and a mean alone; steps in milliseconds where no unit stands, the median before the mean."""
     rows, unused = read(GENAI)
-    assert rows == [("ttft", 2, {"prompt": 300}, 1), ("itl", Fraction(7, 1000), {"batch": 1, "prompt": 300, "context": 311}, 1)]
+    assert rows == [
+        ("ttft", 2, {"prompt": 300}, 1),
+        ("itl", Fraction(7, 1000), {"batch": 1, "prompt": 300, "context": 311}, 1),
+    ]
     assert unused == []
     (only,), _ = read({**GENAI, "time_to_first_token": {"unit": "s"}})
     assert only[0] == "itl"
@@ -126,7 +167,10 @@ def test_units_and_medians_of_genai_perf():
     assert only[0] == "ttft"
     (only,), (why,) = read({**GENAI, "output_sequence_length": 5})
     assert (only[0], why) == ("ttft", f"inter_token_latency is not used: {LENGTHS}")
-    assert refused({**GENAI, "input_sequence_length": 5}).message == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
+    assert (
+        refused({**GENAI, "input_sequence_length": 5}).message
+        == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,9 +196,16 @@ def test_where_the_number_of_requests_at_a_time_stands(config, batch):
 
 @pytest.mark.parametrize(("mean", "batch"), [(0.2, 1), (1.49, 1), (1.51, 2), (7.6, 8)])
 def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
-    rows, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}})
+    rows, _ = read(
+        {**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}}
+    )
     where = {"context": 80} if batch == 1 else {"output": 32}
-    assert rows[-1] == ("itl" if batch == 1 else "sustained_itl", Fraction(9, 1000), {"batch": batch, "prompt": 64, "tp": 2, "pp": 3, **where}, 1)
+    assert rows[-1] == (
+        "itl" if batch == 1 else "sustained_itl",
+        Fraction(9, 1000),
+        {"batch": batch, "prompt": 64, "tp": 2, "pp": 3, **where},
+        1,
+    )
     assert (len(rows) == 2) is (batch == 1)
     if batch == 1:
         assert rows[0] == ("ttft", Fraction(8, 100), {"prompt": 64, "tp": 2, "pp": 3}, 1)
@@ -166,7 +217,15 @@ def test_degrees_of_one_and_what_is_missing_are_left_out():
         assert rows[0][2] == {"prompt": 64}
     rows, _ = read({**TRTLLM, "streaming_metrics": {"tpot_percentiles": {"p50": 9.0}}})
     assert [row[0] for row in rows] == ["itl"]
-    assert RATE in refused({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": None}}).message
+    assert (
+        RATE
+        in refused(
+            {
+                **TRTLLM,
+                "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": None},
+            }
+        ).message
+    )
 
 
 @pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999"])

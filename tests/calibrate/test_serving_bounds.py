@@ -14,7 +14,9 @@ from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.measured import ServedRate
 
-PAGE = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+PAGE = (
+    (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+)
 QUICK = {"mlperf-inference-v51": 2}
 """The most devices of a rate whose every layout is worked out here, by source; the page has all."""
 
@@ -24,7 +26,15 @@ def rates():
     quick = []
     for spec in sources():
         most = QUICK.get(spec.name, 10**6)
-        quick += bounded_rates(spec.model_copy(update={"serving": tuple(row for row in spec.serving if row.devices <= most or not row.hardware)}))
+        quick += bounded_rates(
+            spec.model_copy(
+                update={
+                    "serving": tuple(
+                        row for row in spec.serving if row.devices <= most or not row.hardware
+                    )
+                }
+            )
+        )
     return quick
 
 
@@ -34,34 +44,55 @@ def published():
 
 def test_every_published_rate_is_on_the_page_and_below_its_bound():
     """Each row of the catalogue whose device is known, by its number of devices and its rate; none above the roof, the best near it."""
-    rows = sorted((row.devices, f"{float(row.value.value):,.6g}") for spec in sources() for row in spec.serving if row.hardware)
+    rows = sorted(
+        (row.devices, f"{float(row.value.value):,.6g}")
+        for spec in sources()
+        for row in spec.serving
+        if row.hardware
+    )
     listed = published()
     assert sorted((int(cells[1].split(" x ")[0]), cells[5]) for cells in listed) == rows
     assert len(rows) >= 150
-    shares = [float(cells[5].replace(",", "")) / float(cells[6].replace(",", "")) for cells in listed]
+    shares = [
+        float(cells[5].replace(",", "")) / float(cells[6].replace(",", "")) for cells in listed
+    ]
     assert 0.6 < max(shares) < 0.95
 
 
 def test_the_page_is_what_the_catalogue_gives(rates):
     known = [rate for rate in rates if isinstance(rate, BoundedRate)]
     assert len(known) > 120
-    assert not [rate for rate in known if rate_line(rate) not in PAGE], "stale: python docs/generate.py"
+    assert not [rate for rate in known if rate_line(rate) not in PAGE], (
+        "stale: python docs/generate.py"
+    )
 
 
 def test_a_bound_by_hand(rates):
     """Llama-3.1-8B in fp8 on one H100, 128 in and 4,096 out: a step reads the weights but the gathered table once, and the caches at their mean length."""
-    (rate,) = [r for r in rates if isinstance(r, BoundedRate) and r.row.spec == "llama-3.1-8b" and r.row.hardware == "h100-sxm" and r.row.output.value == 4096]
+    (rate,) = [
+        r
+        for r in rates
+        if isinstance(r, BoundedRate)
+        and r.row.spec == "llama-3.1-8b"
+        and r.row.hardware == "h100-sxm"
+        and r.row.output.value == 4096
+    ]
     token = 2 * 32 * 8 * 128
     batch = Fraction(81_559 * 2**20 - 8_030_261_248, token * (128 + 2048))
     read = 8_030_261_248 - 128_256 * 4096 + batch * token * (128 + Fraction(4096, 2))
     assert rate.batch == int(batch)
     assert rate.bound < float(batch * 4096 / (4095 * read / Fraction(335 * 10**10)))
-    assert rate.bound == pytest.approx(float(batch / (read / Fraction(335 * 10**10))), rel=0.05)  # activations and the prompts' own work beside them
+    assert rate.bound == pytest.approx(
+        float(batch / (read / Fraction(335 * 10**10))), rel=0.05
+    )  # activations and the prompts' own work beside them
 
 
 def test_what_is_lacking_is_listed(rates):
     reasons = {rate.reason for rate in rates if isinstance(rate, UnboundedRate)}
-    assert "[MAXSUN] MS-Intel Arc Pro B60 Dual 48G Turbo is not in the catalogue of hardware" in reasons
+    assert (
+        "[MAXSUN] MS-Intel Arc Pro B60 Dual 48G Turbo is not in the catalogue of hardware"
+        in reasons
+    )
     assert all(any(reason in line for line in PAGE) for reason in reasons)
 
 
@@ -69,14 +100,26 @@ def test_what_is_lacking_is_listed(rates):
 def test_layouts_that_the_source_does_not_name(experts, monkeypatch):
     """Every way to 16 devices by loops, for heads that 1, 2 or 4 share: stages up to eight, or attention groups where there are experts. What is permitted is asked of one device."""
     asked = []
-    single = SimpleNamespace(can_split_heads=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts")
-    monkeypatch.setattr(serving_bounds, "_case", lambda deployed, layout: (asked.append(layout), single)[1])
+    single = SimpleNamespace(
+        can_split_heads=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts"
+    )
+    monkeypatch.setattr(
+        serving_bounds, "_case", lambda deployed, layout: (asked.append(layout), single)[1]
+    )
     row = SimpleNamespace(tp=None, pp=None, attention_dp=None, devices=16)
     listed = list(_layouts(row, None))
-    ways = [(tp, pp, groups) for tp in (1, 2, 4) for pp in range(1, 9) for groups in range(1, 17) if 16 % (tp * pp * groups) == 0]
+    ways = [
+        (tp, pp, groups)
+        for tp in (1, 2, 4)
+        for pp in range(1, 9)
+        for groups in range(1, 17)
+        if 16 % (tp * pp * groups) == 0
+    ]
     assert sorted(listed) == [way for way in ways if way[2] == 1 or (experts and way[1] == 1)]
     assert asked == [(1, 1, 1)]
-    assert list(_layouts(SimpleNamespace(tp=2, pp=None, attention_dp=None, devices=16), None)) == [(2, 1, 1)]
+    assert list(_layouts(SimpleNamespace(tp=2, pp=None, attention_dp=None, devices=16), None)) == [
+        (2, 1, 1)
+    ]
 
 
 SERVED = {
@@ -87,7 +130,12 @@ SERVED = {
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"value": "20 ms"}, "token/s"), ({"tp": 3}, "whole number of instances"), ({"output": 0}, "positive"), ({"kv": "fp17"}, "precision")],
+    [
+        ({"value": "20 ms"}, "token/s"),
+        ({"tp": 3}, "whole number of instances"),
+        ({"output": 0}, "positive"),
+        ({"kv": "fp17"}, "precision"),
+    ],
 )
 def test_bad_rates_are_refused_with_their_reason(changes, words):
     ServedRate.model_validate(SERVED)
@@ -98,11 +146,21 @@ def test_bad_rates_are_refused_with_their_reason(changes, words):
 @pytest.mark.parametrize(("model", "experts"), [("llama-3-8b", False), ("mixtral-8x7b", True)])
 def test_a_bound_is_that_of_the_best_of_all_layouts(model, experts):
     """Eight key and value heads on four devices: every degree, with stages of a pipeline, or groups of attention where there are experts."""
-    row = ServedRate.model_validate({**SERVED, "devices": 4, "spec": model, "hardware": "h100-sxm", "prompt": 1000})
+    row = ServedRate.model_validate(
+        {**SERVED, "devices": 4, "spec": model, "hardware": "h100-sxm", "prompt": 1000}
+    )
     spec = next(iter(sources())).model_copy(update={"serving": (row,)})
     deployed = serving_bounds._deployed(spec, row)
-    by_hand = {(1, 1, 1), (1, 2, 1), (1, 4, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1)} | ({(1, 1, 2), (1, 1, 4), (2, 1, 2)} if experts else set())
+    by_hand = {(1, 1, 1), (1, 2, 1), (1, 4, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1)} | (
+        {(1, 1, 2), (1, 1, 4), (2, 1, 2)} if experts else set()
+    )
     assert sorted(serving_bounds._layouts(row, deployed)) == sorted(by_hand)
-    known = {layout: rate for layout in by_hand for rate, _ in serving_bounds._sustained(deployed, layout)}
+    known = {
+        layout: rate
+        for layout in by_hand
+        for rate, _ in serving_bounds._sustained(deployed, layout)
+    }
     (found,) = bounded_rates(spec)
-    assert found.bound == max(known.values()) == known[found.layout] and len(set(known.values())) > 1
+    assert (
+        found.bound == max(known.values()) == known[found.layout] and len(set(known.values())) > 1
+    )

@@ -9,9 +9,22 @@ import serving_bounds
 
 from symroof.api import Study
 from symroof.calibrate import fit as fitting
-from symroof.calibrate.fit import _drop_undetermined_link_latency, _memory_warning, _spread, _why_undetermined
+from symroof.calibrate.fit import (
+    _drop_undetermined_link_latency,
+    _memory_warning,
+    _spread,
+    _why_undetermined,
+)
 from symroof.calibrate.measurements import MeasuredLatency
-from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms, unit_of
+from symroof.calibrate.terms import (
+    DEFAULT_FIT,
+    OVERHEADS,
+    SHARES,
+    TimeTerms,
+    fit_parameters,
+    terms,
+    unit_of,
+)
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.measured import ServedRate
@@ -26,7 +39,14 @@ def arms(compute, memory):
 @pytest.mark.parametrize(
     ("name", "column", "others", "rows", "point", "says"),
     [
-        ("mfu", SOMETHING, ["mfu", "mbu"], arms([1], [1]), (1, 1), "these rows cannot separate it from mbu"),
+        (
+            "mfu",
+            SOMETHING,
+            ["mfu", "mbu"],
+            arms([1], [1]),
+            (1, 1),
+            "these rows cannot separate it from mbu",
+        ),
         (
             "step_overhead",
             SOMETHING,
@@ -35,13 +55,41 @@ def arms(compute, memory):
             (1, 1),
             "these rows cannot separate it from mbu and link_latency",
         ),
-        ("mfu", NOTHING, ["mfu"], arms([1, 3, 9], [8, 6, 0]), (9, 2), "no row is limited by compute; it is at least 0.25"),
-        ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 4]), (4, 9), "no row is limited by memory; it is at least 0.5"),
+        (
+            "mfu",
+            NOTHING,
+            ["mfu"],
+            arms([1, 3, 9], [8, 6, 0]),
+            (9, 2),
+            "no row is limited by compute; it is at least 0.25",
+        ),
+        (
+            "mbu",
+            NOTHING,
+            ["mbu"],
+            arms([4, 2], [1, 4]),
+            (4, 9),
+            "no row is limited by memory; it is at least 0.5",
+        ),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 8]), (4, 9), "no row is limited by memory"),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [0, 0]), (4, 9), "no row is limited by memory"),
         ("mfu", NOTHING, ["mfu", "mbu"], arms([1], [8]), (1, 1), "no row is limited by compute"),
-        ("mfu", NOTHING, ["mfu", "link_latency"], arms([1], [8]), (1, 1), "no row is limited by compute; it is at least 0.12"),
-        ("link_latency", NOTHING, ["link_latency"], arms([1], [8]), (1, 1), "no row crosses a link"),
+        (
+            "mfu",
+            NOTHING,
+            ["mfu", "link_latency"],
+            arms([1], [8]),
+            (1, 1),
+            "no row is limited by compute; it is at least 0.12",
+        ),
+        (
+            "link_latency",
+            NOTHING,
+            ["link_latency"],
+            arms([1], [8]),
+            (1, 1),
+            "no row crosses a link",
+        ),
         ("queue_time", NOTHING, ["queue_time"], arms([1], [8]), (1, 1), "no row depends on it"),
     ],
 )
@@ -51,7 +99,10 @@ def test_why_rows_leave_a_parameter_open(name, column, others, rows, point, says
 
 
 def rates(*pairs):
-    return [TimeTerms(((Fraction(1), Fraction(2)),), tuple(map(Fraction, pair)), Fraction(0), "memory") for pair in pairs]
+    return [
+        TimeTerms(((Fraction(1), Fraction(2)),), tuple(map(Fraction, pair)), Fraction(0), "memory")
+        for pair in pairs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,11 +116,22 @@ def rates(*pairs):
     ],
 )
 def test_a_latency_of_links_is_fitted_where_rows_tell_it_from_steps(pairs, told):
-    names, rows = _drop_undetermined_link_latency(("mfu", "mbu", "step_overhead", "link_latency"), rates(*pairs))
-    assert names == (("mfu", "mbu", "step_overhead", "link_latency") if told else ("mfu", "mbu", "step_overhead"))
-    assert [row.rates for row in rows] == [tuple(map(Fraction, pair if told else pair[:1])) for pair in pairs]
-    assert [(row.arms, row.fixed, row.label) for row in rows] == [(((1, 2),), 0, "memory")] * len(pairs)
-    assert _drop_undetermined_link_latency(("mfu", "step_overhead"), rates((1,), (1,)))[0] == ("mfu", "step_overhead")
+    names, rows = _drop_undetermined_link_latency(
+        ("mfu", "mbu", "step_overhead", "link_latency"), rates(*pairs)
+    )
+    assert names == (
+        ("mfu", "mbu", "step_overhead", "link_latency") if told else ("mfu", "mbu", "step_overhead")
+    )
+    assert [row.rates for row in rows] == [
+        tuple(map(Fraction, pair if told else pair[:1])) for pair in pairs
+    ]
+    assert [(row.arms, row.fixed, row.label) for row in rows] == [(((1, 2),), 0, "memory")] * len(
+        pairs
+    )
+    assert _drop_undetermined_link_latency(("mfu", "step_overhead"), rates((1,), (1,)))[0] == (
+        "mfu",
+        "step_overhead",
+    )
 
 
 def test_rows_that_do_not_fit_are_named_once_each():
@@ -80,10 +142,19 @@ def test_rows_that_do_not_fit_are_named_once_each():
             raise NoValue("none")
         return batch < 5
 
-    case = SimpleNamespace(changed=lambda inputs: SimpleNamespace(value=lambda name: {"fits": fits(inputs["batch"])}[name]))
-    rows = [MeasuredLatency("itl", Fraction(1), {"batch": batch}, line, 1) for line, batch in ((3, 4), (4, 5), (4, 5), (5, 0), (6, 9))]
+    case = SimpleNamespace(
+        changed=lambda inputs: SimpleNamespace(
+            value=lambda name: {"fits": fits(inputs["batch"])}[name]
+        )
+    )
+    rows = [
+        MeasuredLatency("itl", Fraction(1), {"batch": batch}, line, 1)
+        for line, batch in ((3, 4), (4, 5), (4, 5), (5, 0), (6, 9))
+    ]
     answers = SimpleNamespace(case=case)
-    assert _memory_warning(rows, answers) == ["was measured, but does not fit in memory by this case (line 4, 6): is the model, precision or tp right?"]
+    assert _memory_warning(rows, answers) == [
+        "was measured, but does not fit in memory by this case (line 4, 6): is the model, precision or tp right?"
+    ]
     assert _memory_warning(rows[:1], answers) == []
 
 
@@ -103,7 +174,9 @@ def test_which_parameters_the_columns_tell(columns, told, unseen):
     assert (rank, [bool(one) for one in open_]) == (told, unseen)
     known = [i for i, one in enumerate(unseen) if not one]
     normal = np.array(columns, float)[:, known]
-    assert [spread[i] for i in known] == pytest.approx(list(np.sqrt(np.diag(np.linalg.inv(normal.T @ normal)))) if known else [], rel=1e-6)
+    assert [spread[i] for i in known] == pytest.approx(
+        list(np.sqrt(np.diag(np.linalg.inv(normal.T @ normal)))) if known else [], rel=1e-6
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------------- terms
@@ -111,32 +184,56 @@ def test_which_parameters_the_columns_tell(columns, told, unseen):
 
 @pytest.fixture(scope="module")
 def case():
-    return Study(model="llama-3-8b", hardware="h100-sxm", tp=2, layer_overhead="10 us", link_latency="3 us").first.case
+    return Study(
+        model="llama-3-8b", hardware="h100-sxm", tp=2, layer_overhead="10 us", link_latency="3 us"
+    ).first.case
 
 
 @pytest.mark.parametrize("metric", ["ttft", "itl"])
 def test_the_terms_of_a_time_make_the_time(case, metric):
     """At mfu 1/2, mbu 4/5 and overheads of their own, each entering as its rate says: the engine's own time there."""
     fit = ("mfu", "mbu", "step_overhead", "link_latency", "queue_time")
-    measured = MeasuredLatency(metric, Fraction(1), {"prompt": Fraction(300), "batch": Fraction(7)}, 1, 1)
+    measured = MeasuredLatency(
+        metric, Fraction(1), {"prompt": Fraction(300), "batch": Fraction(7)}, 1, 1
+    )
     made = terms(case, measured, fit)
     shares, overheads = (
         {"mfu": Fraction(1, 2), "mbu": Fraction(4, 5)},
-        {"step_overhead": Fraction(1, 500), "link_latency": Fraction(1, 10**5), "queue_time": Fraction(1, 50)},
+        {
+            "step_overhead": Fraction(1, 500),
+            "link_latency": Fraction(1, 10**5),
+            "queue_time": Fraction(1, 50),
+        },
     )
     there = case.changed({**measured.inputs, **shares, **overheads})
     own = (
         sum(max(c / shares["mfu"], m / shares["mbu"]) for c, m in made.arms)
-        + sum(r * overheads[n] for r, n in zip(made.rates, ("step_overhead", "link_latency", "queue_time"), strict=True))
+        + sum(
+            r * overheads[n]
+            for r, n in zip(
+                made.rates, ("step_overhead", "link_latency", "queue_time"), strict=True
+            )
+        )
         + made.fixed
     )
     assert own == there.value(metric)
-    assert made.rates[2] == (1 if metric == "ttft" else 0) and made.rates[0] == 1 and made.rates[1] == 2 * 32
-    assert made.roof == sum(max(pair) for pair in made.arms) + made.fixed and made.fixed >= 32 * Fraction(1, 10**5)
+    assert (
+        made.rates[2] == (1 if metric == "ttft" else 0)
+        and made.rates[0] == 1
+        and made.rates[1] == 2 * 32
+    )
+    assert made.roof == sum(
+        max(pair) for pair in made.arms
+    ) + made.fixed and made.fixed >= 32 * Fraction(1, 10**5)
 
 
 def test_what_is_fitted_stands_in_its_own_order(case):
-    assert fit_parameters(("queue_time", "mbu", "step_overhead", "mfu"), case.theory) == ("mfu", "mbu", "step_overhead", "queue_time")
+    assert fit_parameters(("queue_time", "mbu", "step_overhead", "mfu"), case.theory) == (
+        "mfu",
+        "mbu",
+        "step_overhead",
+        "queue_time",
+    )
     assert set(DEFAULT_FIT) <= {*SHARES, *OVERHEADS}
     assert [unit_of(name) for name in ("mfu", "step_overhead", "ttft")] == ["", "s", "s"]
 
@@ -145,24 +242,50 @@ def test_what_is_fitted_stands_in_its_own_order(case):
     ("fit", "assume", "message", "hint"),
     [
         (("mfu", "mfv"), {}, "'mfv' cannot be fitted", "did you mean 'mfu'?"),
-        ((), {}, "nothing to fit", "any of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time"),
-        (("mfu",), {"launches": "hidden"}, "launches=hidden makes the overhead an arm of a maximum; calibrate under another choice", ""),
+        (
+            (),
+            {},
+            "nothing to fit",
+            "any of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time",
+        ),
+        (
+            ("mfu",),
+            {"launches": "hidden"},
+            "launches=hidden makes the overhead an arm of a maximum; calibrate under another choice",
+            "",
+        ),
     ],
 )
 def test_what_cannot_be_fitted(fit, assume, message, hint):
-    theory = Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, assume=assume).first.case.theory
+    theory = Study(
+        model="llama-3-8b", hardware="h100-sxm", prompt=8, assume=assume
+    ).first.case.theory
     with pytest.raises(InputError) as caught:
         fit_parameters(fit, theory)
-    assert [(problem.message, problem.hint) for problem in caught.value.problems] == [(message, hint)]
+    assert [(problem.message, problem.hint) for problem in caught.value.problems] == [
+        (message, hint)
+    ]
 
 
-@pytest.mark.parametrize("name", ["itl", "decode_roofline_time", "decode_compute_time", "decode_memory_time", "decode_link_time"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "itl",
+        "decode_roofline_time",
+        "decode_compute_time",
+        "decode_memory_time",
+        "decode_link_time",
+    ],
+)
 def test_a_time_with_a_number_leaves_nothing_to_fit(name):
     given = Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, **{name: 0.5}).first.case
     with pytest.raises(InputError) as caught:
         terms(given, MeasuredLatency("itl", Fraction(1), {}, 1, 1), ("mfu",))
     (problem,) = caught.value.problems
-    assert (problem.message, problem.path) == ("is given a number, so there is nothing to fit", name)
+    assert (problem.message, problem.path) == (
+        "is given a number, so there is nothing to fit",
+        name,
+    )
 
 
 def test_times_faster_than_the_roof_are_refused_with_both_numbers(tmp_path):
@@ -173,7 +296,10 @@ def test_times_faster_than_the_roof_are_refused_with_both_numbers(tmp_path):
         fitting.calibrate(path, Study(model="llama-3-8b", hardware="h100-sxm").first)
     (problem,) = caught.value.problems
     assert (problem.line, problem.column, problem.path) == (2, 6, "itl")
-    assert problem.message == "impossible: above the memory roof: 1 ns measured, at least 4.483 ms at 100 % of peak"
+    assert (
+        problem.message
+        == "impossible: above the memory roof: 1 ns measured, at least 4.483 ms at 100 % of peak"
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- serving bounds
@@ -185,7 +311,13 @@ SERVED = {
 
 
 @pytest.mark.parametrize(
-    ("more", "layouts"), [({"tp": 4}, [(4, 1, 1)]), ({"pp": 2}, [(1, 2, 1)]), ({"tp": 2, "pp": 4}, [(2, 4, 1)]), ({"attention_dp": 4}, [(1, 1, 4)])]
+    ("more", "layouts"),
+    [
+        ({"tp": 4}, [(4, 1, 1)]),
+        ({"pp": 2}, [(1, 2, 1)]),
+        ({"tp": 2, "pp": 4}, [(2, 4, 1)]),
+        ({"attention_dp": 4}, [(1, 1, 4)]),
+    ],
 )
 def test_a_layout_that_the_source_names_is_the_only_one(more, layouts):
     row = ServedRate.model_validate({**SERVED, **more})
@@ -195,13 +327,28 @@ def test_a_layout_that_the_source_names_is_the_only_one(more, layouts):
 def test_pipelines_of_no_more_than_eight_stages(monkeypatch):
     row = ServedRate.model_validate(SERVED)
     monkeypatch.setattr(
-        serving_bounds, "_case", lambda deployed, layout: SimpleNamespace(can_split_heads=lambda n: n in (1, 8), has=lambda name: name != "n_experts")
+        serving_bounds,
+        "_case",
+        lambda deployed, layout: SimpleNamespace(
+            can_split_heads=lambda n: n in (1, 8), has=lambda name: name != "n_experts"
+        ),
     )
-    assert list(serving_bounds._layouts(row, None)) == [(1, pp, 1) for pp in (1, 2, 4, 8)] + [(8, pp, 1) for pp in (1, 2, 4, 8)]
+    assert list(serving_bounds._layouts(row, None)) == [(1, pp, 1) for pp in (1, 2, 4, 8)] + [
+        (8, pp, 1) for pp in (1, 2, 4, 8)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("concurrency", "room", "batch"), [(None, 90, 90), (400, 90, 90), (100, 90, 25), (4, 90, 1), (3, 90, None), (None, Fraction(1, 2), None), (None, 1, 1)]
+    ("concurrency", "room", "batch"),
+    [
+        (None, 90, 90),
+        (400, 90, 90),
+        (100, 90, 25),
+        (4, 90, 1),
+        (3, 90, None),
+        (None, Fraction(1, 2), None),
+        (None, 1, 1),
+    ],
 )
 def test_the_batch_of_each_copy(concurrency, room, batch, monkeypatch):
     """Four copies share the requests that the source has at once; less than one request a copy is no layout. Each holds them at their mean length."""
@@ -212,9 +359,16 @@ def test_the_batch_of_each_copy(concurrency, room, batch, monkeypatch):
             seen.append(inputs)
             return case({**values, **inputs})
 
-        return SimpleNamespace(changed=changed, value=lambda name: room if name == "concurrency" else 10 * values["batch"])
+        return SimpleNamespace(
+            changed=changed,
+            value=lambda name: room if name == "concurrency" else 10 * values["batch"],
+        )
 
     monkeypatch.setattr(serving_bounds, "_case", lambda deployed, layout: case({}))
-    deployed = SimpleNamespace(devices=16, prompt=Fraction(50), output=Fraction(30), concurrency=concurrency)
-    assert list(serving_bounds._sustained(deployed, (2, 2, 1))) == ([] if batch is None else [(10.0 * batch * 4, batch)])
+    deployed = SimpleNamespace(
+        devices=16, prompt=Fraction(50), output=Fraction(30), concurrency=concurrency
+    )
+    assert list(serving_bounds._sustained(deployed, (2, 2, 1))) == (
+        [] if batch is None else [(10.0 * batch * 4, batch)]
+    )
     assert seen[0] == {"prompt": 50, "output": 30, "peak_context": 65}

@@ -4,7 +4,14 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings, to_four_digits, written
+from symroof.calibrate.calibration_result import (
+    Calibration,
+    Parameter,
+    Residual,
+    fit_warnings,
+    to_four_digits,
+    written,
+)
 from symroof.calibrate.measurements import MeasuredLatency
 
 
@@ -13,7 +20,9 @@ def residual(line, measured, fitted):
 
 
 def fit(*parameters, file="a/b.csv", rows=3):
-    return Calibration(parameters, tuple(residual(i, 1, 1.0) for i in range(rows)), 1, 0.95, 0.01, (), None, file)
+    return Calibration(
+        parameters, tuple(residual(i, 1, 1.0) for i in range(rows)), 1, 0.95, 0.01, (), None, file
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,13 +53,19 @@ def test_a_parameter_as_a_study_takes_it(parameter, text):
     assert written(parameter) == text
 
 
-@pytest.mark.parametrize(("value", "exact"), [(0.54876, Fraction(5488, 10000)), (1234567.0, Fraction(1235000)), (7e-6, Fraction(7, 10**6))])
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [(0.54876, Fraction(5488, 10000)), (1234567.0, Fraction(1235000)), (7e-6, Fraction(7, 10**6))],
+)
 def test_four_digits_are_exact_from_there_on(value, exact):
     assert to_four_digits(value) == exact
 
 
 def test_an_interval_of_every_share_tells_nothing():
-    known = [Parameter("mbu", 0.5, low, high).any_share for low, high in ((0.0, 1.0), (0.0, 0.99), (0.01, 1.0))]
+    known = [
+        Parameter("mbu", 0.5, low, high).any_share
+        for low, high in ((0.0, 1.0), (0.0, 0.99), (0.01, 1.0))
+    ]
     assert known == [True, False, False]
     assert not Parameter("step_overhead", 0.5, 0.0, 1.0).any_share
 
@@ -73,7 +88,10 @@ def test_the_block_of_a_study_word_by_word():
         "efficiency: {mbu: 0.7..0.9, step_overhead: 2 ms, layer_overhead: 10 us, queue_time: 500 ms}",
         "set: {link_latency: 4 us..6 us}",
     ]
-    assert fit(Parameter("mbu", 0.8, 0.0, 1.0)).block().splitlines()[1:] == ["# mbu lies between 0 and 1; not known", "efficiency: {mbu: 0.8}"]
+    assert fit(Parameter("mbu", 0.8, 0.0, 1.0)).block().splitlines()[1:] == [
+        "# mbu lies between 0 and 1; not known",
+        "efficiency: {mbu: 0.8}",
+    ]
     assert (
         fit(Parameter("link_latency", 1e-6), file="x" * 100).block()
         == f"# fitted to 3 measured times of {'x' * 80}; intervals at 95%\nset: {{link_latency: 1 us}}\n"
@@ -88,7 +106,10 @@ def test_a_fit_in_a_line():
         Parameter("queue_time", 1e-3, None, 1.0),
         Parameter("link_latency", 1e-3, 0.0),
     )
-    assert repr(made) == "<Calibration of 3 times: mfu not determined, mbu 0.8 (0.7 to 0.9), step_overhead 1 ms, queue_time 1 ms, link_latency 1 ms>"
+    assert (
+        repr(made)
+        == "<Calibration of 3 times: mfu not determined, mbu 0.8 (0.7 to 0.9), step_overhead 1 ms, queue_time 1 ms, link_latency 1 ms>"
+    )
     assert made["mbu"].value == 0.8
 
 
@@ -104,10 +125,18 @@ def test_no_more_rows_than_parameters(freedom, says):
 def test_a_row_more_than_a_fifth_off_is_pointed_at(fitted, far):
     """Each line once, though both of its times are off; a fifth itself is none."""
     rows = [residual(7, 1, fitted), residual(7, 1, fitted), residual(9, 2, 2.0)]
-    expected = ["2 of 3 times are more than 20% off the fit (line 7): a single mfu and mbu does not describe them"] if far else []
+    expected = (
+        [
+            "2 of 3 times are more than 20% off the fit (line 7): a single mfu and mbu does not describe them"
+        ]
+        if far
+        else []
+    )
     assert fit_warnings([], rows, 5) == expected
     several = fit_warnings([], [residual(n, 1, 2.0) for n in (3, 5, 3)], 5)
-    assert several == ["3 of 3 times are more than 20% off the fit (line 3, 5): a single mfu and mbu does not describe them"]
+    assert several == [
+        "3 of 3 times are more than 20% off the fit (line 3, 5): a single mfu and mbu does not describe them"
+    ]
 
 
 def test_residuals_are_of_the_measured_time():
@@ -117,9 +146,15 @@ def test_residuals_are_of_the_measured_time():
 @pytest.mark.parametrize(
     ("parameter", "says"),
     [
-        (Parameter("mfu", None, note="no row is limited by compute"), ["mfu is not determined by these rows: no row is limited by compute"]),
+        (
+            Parameter("mfu", None, note="no row is limited by compute"),
+            ["mfu is not determined by these rows: no row is limited by compute"],
+        ),
         (Parameter("mfu", 1.0, 0.9, 1.0, "at its limit"), ["mfu is at its limit"]),
-        (Parameter("mbu", 0.5, 0.0, 0.9), ["the interval of mbu reaches down to 0: these rows hardly determine it"]),
+        (
+            Parameter("mbu", 0.5, 0.0, 0.9),
+            ["the interval of mbu reaches down to 0: these rows hardly determine it"],
+        ),
         (Parameter("mbu", 0.5, 0.01, 0.9), []),
         (Parameter("mbu", 0.5), []),
         (Parameter("mbu", 0.5, None, 0.9), []),

@@ -28,9 +28,27 @@ def value(bound_case, name):
 
 
 def test_combinations_come_in_written_order():
-    result = list(bound_cases(request_of(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
-    seen = [(b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch"))) for b in result]
-    assert seen == [(m, h, w, n) for m in ("llama-3-8b", "llama-3.2-1b") for h in ("h200", "h100-sxm") for w in ("fp16", "fp8") for n in (8, 1)]
+    result = list(
+        bound_cases(
+            request_of(
+                ["llama-3-8b", "llama-3.2-1b"],
+                ["h200", "h100-sxm"],
+                weights=["fp16", "fp8"],
+                batch=[8, 1],
+            )
+        )
+    )
+    seen = [
+        (b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch")))
+        for b in result
+    ]
+    assert seen == [
+        (m, h, w, n)
+        for m in ("llama-3-8b", "llama-3.2-1b")
+        for h in ("h200", "h100-sxm")
+        for w in ("fp16", "fp8")
+        for n in (8, 1)
+    ]
 
 
 def test_what_varies_is_remembered():
@@ -53,14 +71,28 @@ def test_unknown_names_are_input_errors():
 
 
 def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
-    weak = request_of("llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16", kv="fp16", batch=1, prompt=10, origin="study")
-    strong = request_of(hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line")
+    weak = request_of(
+        "llama-3-8b",
+        "h100-sxm",
+        assume={"attention": "full", "logits": "all"},
+        weights="fp16",
+        kv="fp16",
+        batch=1,
+        prompt=10,
+        origin="study",
+    )
+    strong = request_of(
+        hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line"
+    )
     (result,) = bound_cases(strong.over(weak))
     assert (result.model.name, result.hardware.name) == ("llama-3-8b", "h200")
     assert (result.precisions["weights"], result.precisions["kv"]) == ("fp16", "fp8")
     assert (result.assumptions["attention"], result.assumptions["logits"]) == ("causal", "all")
     assert (value(result, "batch"), value(result, "prompt")) == (4, 10)
-    assert (result.given["batch"].source, result.given["prompt"].source) == ("command line", "study")
+    assert (result.given["batch"].source, result.given["prompt"].source) == (
+        "command line",
+        "study",
+    )
 
 
 def test_laying_over_changes_neither():
@@ -71,16 +103,23 @@ def test_laying_over_changes_neither():
 
 
 def test_every_value_has_its_source():
-    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", origin="command line")
+    result = bound(
+        model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", origin="command line"
+    )
     assert result.given["prompt"].source == "command line"
     assert result.given["n_layers"].source == "model llama-3-8b"
     assert result.given["weight_bytes_per_param"].source == "command line: weights fp8"
     assert "NVIDIA H100" in result.given["mem_bandwidth"].source
-    assert "fp8 dense" in result.given["peak_flops"].source or "fp16 dense" in result.given["peak_flops"].source
+    assert (
+        "fp8 dense" in result.given["peak_flops"].source
+        or "fp16 dense" in result.given["peak_flops"].source
+    )
 
 
 def test_a_set_value_beats_the_spec_of_model_and_device():
-    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s")
+    result = bound(
+        model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s"
+    )
     assert (value(result, "n_layers"), value(result, "mem_bandwidth")) == (2, 10**12)
 
 
@@ -89,12 +128,24 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
     assert value(plain, "mem_capacity") == 80 * 2**30
     assert value(plain, "peak_flops") == 989 * 10**12
     assert value(plain, "params") == 8_030_000_000
-    own = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET, mem_capacity="80 GB", mfu=0.7)
+    own = bound(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=128,
+        preset=PRESET,
+        mem_capacity="80 GB",
+        mfu=0.7,
+    )
     assert (value(own, "mem_capacity"), value(own, "mfu")) == (80 * 10**9, Fraction(7, 10))
 
 
 def test_what_a_preset_says_of_one_device_stays_with_it():
-    result = {b.hardware.name: value(b, "prefill_overhead") for b in bound_cases(request_of("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
+    result = {
+        b.hardware.name: value(b, "prefill_overhead")
+        for b in bound_cases(
+            request_of("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET)
+        )
+    }
     assert result == {"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)}
 
 
@@ -104,7 +155,9 @@ def test_what_a_preset_says_of_one_device_stays_with_it():
 def test_sixteen_bits_are_the_default_and_marked_as_such():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
     assert set(result.precisions.values()) == {"fp16"}
-    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(result.given)
+    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(
+        result.given
+    )
     assert result.inputs()["weight_bytes_per_param"].defaulted
 
 
@@ -116,14 +169,20 @@ def test_the_cache_may_follow_the_weights():
 
 def test_arithmetic_is_as_wide_as_its_widest_operand():
     """Weight-only quantization computes in the activations' precision: narrow weights do not raise the peak."""
-    narrow = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="int4", activations="fp16")
-    both = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", activations="fp8")
+    narrow = bound(
+        model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="int4", activations="fp16"
+    )
+    both = bound(
+        model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", activations="fp8"
+    )
     assert value(narrow, "peak_flops") == 989_400_000_000_000
     assert value(both, "peak_flops") > 1.9 * value(narrow, "peak_flops")
 
 
 def test_a_device_without_the_precision_widens_and_says_so():
-    result = bound(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8")
+    result = bound(
+        model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8"
+    )
     assert any("fp8" in warning for warning in result.warnings)
     assert result.compute in ("fp16", "bf16")
 
@@ -159,7 +218,9 @@ def test_a_range_takes_units(text, low, high):
 
 
 def test_a_prompt_beyond_the_models_context_is_a_warning():
-    assert any("8,192" in warning for warning in bound(model="llama-3-8b", prompt=8192, output=1).warnings)
+    assert any(
+        "8,192" in warning for warning in bound(model="llama-3-8b", prompt=8192, output=1).warnings
+    )
     assert not bound(model="llama-3-8b", prompt=8191, output=1).warnings
 
 
@@ -168,14 +229,24 @@ def test_a_prompt_beyond_the_models_context_is_a_warning():
 
 @pytest.fixture
 def base():
-    return Study("llama-3-8b", "h100-sxm", preset=PRESET, prompt=4096, batch=4, mfu="0.4..0.6", assume={"logits": "all"}).first
+    return Study(
+        "llama-3-8b",
+        "h100-sxm",
+        preset=PRESET,
+        prompt=4096,
+        batch=4,
+        mfu="0.4..0.6",
+        assume={"logits": "all"},
+    ).first
 
 
 def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
     other = variant(base, batch=8)
     assert (value(other, "batch"), value(base, "batch")) == (8, 4)
     unchanged = set(base.given) - {"batch"}
-    assert {name: other.given[name].setting for name in unchanged} == {name: base.given[name].setting for name in unchanged}
+    assert {name: other.given[name].setting for name in unchanged} == {
+        name: base.given[name].setting for name in unchanged
+    }
     assert {s: other.assumptions[s] for s in ("logits", "attention_flops", "parameters")} == {
         "logits": "all",
         "attention_flops": "off",
@@ -205,7 +276,9 @@ def test_a_variant_of_one_combination_stays_in_it():
 
 @pytest.mark.parametrize("cached", [17, "8..17"])
 def test_a_cached_part_is_not_longer_than_its_prompt(cached):
-    with pytest.raises(InputError, match="cached_prefix: 17 cached tokens are more than the 16 of the prompt") as error:
+    with pytest.raises(
+        InputError, match="cached_prefix: 17 cached tokens are more than the 16 of the prompt"
+    ) as error:
         Study("llama-3-8b", "h100-sxm", prompt=16, cached_prefix=cached).value("prefill_tokens")
     assert error.value.problems[0].hint == "at most 16"
     assert Study("llama-3-8b", "h100-sxm", prompt=16, cached_prefix=16).exact("prefill_tokens") == 0
@@ -213,19 +286,34 @@ def test_a_cached_part_is_not_longer_than_its_prompt(cached):
 
 def test_a_circle_through_changed_inputs_is_an_error():
     with pytest.raises(InputError, match="is defined by itself"):
-        Study("llama-3-8b", "h100-sxm", prompt="sqrt((prefill_tokens(n_layers = 1))^2)").value("prompt")
+        Study("llama-3-8b", "h100-sxm", prompt="sqrt((prefill_tokens(n_layers = 1))^2)").value(
+            "prompt"
+        )
 
 
 def test_the_totals_of_a_model_with_experts_by_hand():
     """671 and 37 billion parameters of a byte. Of one token the active ones are read, of a prompt of 4,096 all. With 8 of 256 experts a batch of 8 reads
     256*(1 - (31/32)^8) = 57.42 of (671 - 37)/248 billion each and the rest: 37 - 8*2.5565 = 16.548 billion."""
-    totals = {"params": 671 * 10**9, "active_params": 37 * 10**9, "weights": "fp8", "prompt": 4096, "assume": {"detail": "weights"}}
+    totals = {
+        "params": 671 * 10**9,
+        "active_params": 37 * 10**9,
+        "weights": "fp8",
+        "prompt": 4096,
+        "assume": {"detail": "weights"},
+    }
     one = Study(**totals, batch=1)
-    assert (one.exact("decode_flops"), one.exact("decode_bytes"), one.exact("prefill_flops")) == (74 * 10**9, 37 * 10**9, 74 * 10**9 * 4096)
+    assert (one.exact("decode_flops"), one.exact("decode_bytes"), one.exact("prefill_flops")) == (
+        74 * 10**9,
+        37 * 10**9,
+        74 * 10**9 * 4096,
+    )
     assert one.value("prefill_bytes") == pytest.approx(671e9, rel=1e-9)
     expert = Fraction(634 * 10**9, 248)
     eight = Study(**totals, batch=8, n_experts=256, experts_per_token=8)
-    assert eight.exact("decode_bytes") == 37 * 10**9 - 8 * expert + 256 * (1 - Fraction(31, 32) ** 8) * expert
+    assert (
+        eight.exact("decode_bytes")
+        == 37 * 10**9 - 8 * expert + 256 * (1 - Fraction(31, 32) ** 8) * expert
+    )
     assert eight.exact("decode_flops") == 8 * 74 * 10**9
     with pytest.raises(NoValueHere, match="needs n_experts"):
         Study(**totals, batch=8).value("decode_bytes")
@@ -233,9 +321,16 @@ def test_the_totals_of_a_model_with_experts_by_hand():
 
 def test_a_measured_mean_time_per_token_is_that_of_every_step():
     study = Study(ttft="350 ms", tpot="20 ms", output=200)
-    assert (study.exact("decode_time"), study.exact("response_time")) == (Fraction(398, 100), Fraction(433, 100))
+    assert (study.exact("decode_time"), study.exact("response_time")) == (
+        Fraction(398, 100),
+        Fraction(433, 100),
+    )
 
 
 def test_without_an_output_the_last_step_is_the_step():
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096}
-    assert Study(**case).exact("itl_last") == Study(**case).exact("itl") < Study(**case, output=1000).exact("itl_last")
+    assert (
+        Study(**case).exact("itl_last")
+        == Study(**case).exact("itl")
+        < Study(**case, output=1000).exact("itl_last")
+    )

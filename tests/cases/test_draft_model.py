@@ -26,7 +26,15 @@ class Model:
 
     @property
     def matrices(self):
-        return self.layers * (2 * self.d * self.heads * self.head + 2 * self.d * self.kv_heads * self.head + 3 * self.d * self.ff) + self.d * self.vocab
+        return (
+            self.layers
+            * (
+                2 * self.d * self.heads * self.head
+                + 2 * self.d * self.kv_heads * self.head
+                + 3 * self.d * self.ff
+            )
+            + self.d * self.vocab
+        )
 
     @property
     def cache(self):
@@ -35,13 +43,22 @@ class Model:
 
     def step(self, batch, context, tp=1, mfu=1.0, mbu=1.0):
         """Seconds of a decode step. Each device reads the whole input of what is cut by columns, and writes the whole output of what is cut by rows."""
-        flops = 2 * batch * self.matrices + 4 * self.layers * self.heads * self.head * context * batch
+        flops = (
+            2 * batch * self.matrices + 4 * self.layers * self.heads * self.head * context * batch
+        )
         wide, narrow = self.heads * self.head, self.kv_heads * self.head
-        cut = self.layers * ((wide + 2 * narrow) + 2 * wide + wide + 2 * self.ff + self.ff) + self.vocab
+        cut = (
+            self.layers * ((wide + 2 * narrow) + 2 * wide + wide + 2 * self.ff + self.ff)
+            + self.vocab
+        )
         whole = self.layers * 4 * self.d + self.d
-        moved = (2 * self.matrices + self.cache * context * batch) / tp + 2 * batch * (cut / tp + whole)
+        moved = (2 * self.matrices + self.cache * context * batch) / tp + 2 * batch * (
+            cut / tp + whole
+        )
         roof = max(flops / (tp * mfu * F), moved / (mbu * BETA))
-        return roof + (2 * self.layers * 2 * (tp - 1) / tp * batch * self.d * 2 / LINK if tp > 1 else 0)
+        return roof + (
+            2 * self.layers * 2 * (tp - 1) / tp * batch * self.d * 2 / LINK if tp > 1 else 0
+        )
 
 
 LARGE = Model(32, 4096, 32, 8, 128, 14336, 128256, 8030261248)
@@ -65,7 +82,9 @@ def study(**chosen):
 @pytest.mark.parametrize(("batch", "tp", "mbu"), [(1, 1, 1.0), (16, 1, 0.8), (64, 2, 0.7)])
 def test_a_drafted_token_costs_the_draft_models_own_step(batch, tp, mbu):
     by_hand = SMALL.step(batch, 2000, tp, 0.5, mbu) / LARGE.step(batch, 2000, tp, 0.5, mbu)
-    assert float(study(batch=batch, tp=tp, mfu=0.5, mbu=mbu).value("draft_cost")) == pytest.approx(by_hand, rel=1e-9)
+    assert float(study(batch=batch, tp=tp, mfu=0.5, mbu=mbu).value("draft_cost")) == pytest.approx(
+        by_hand, rel=1e-9
+    )
 
 
 def test_memory_counts_the_drafts_weights_and_caches():
@@ -81,13 +100,21 @@ def test_the_largest_batch_shares_memory_with_the_draft():
     by_hand = int((M - 2 * (LARGE.params + SMALL.params)) // (2099 * (LARGE.cache + SMALL.cache)))
     assert study().solve("max_batch_memory").integer == {"at_most": by_hand}
     assert int(study().value("concurrency")) == int(study(batch=7).value("concurrency")) == by_hand
-    assert by_hand < sr.Study(**{k: v for k, v in CASE.items() if k != "draft"}).solve("max_batch_memory").integer["at_most"]
+    assert (
+        by_hand
+        < sr.Study(**{k: v for k, v in CASE.items() if k != "draft"})
+        .solve("max_batch_memory")
+        .integer["at_most"]
+    )
 
 
 def test_a_configuration_that_only_the_draft_pushes_over_does_not_fit():
     batch = study().solve("max_batch_memory").integer["at_most"] + 1
     assert study(batch=batch).value("fits") is False
-    assert sr.Study(**{k: v for k, v in CASE.items() if k != "draft"}, batch=batch).value("fits") is True
+    assert (
+        sr.Study(**{k: v for k, v in CASE.items() if k != "draft"}, batch=batch).value("fits")
+        is True
+    )
 
 
 def test_a_model_that_drafts_for_itself_costs_a_whole_step():
@@ -113,7 +140,9 @@ def test_a_threshold_over_the_batch_moves_the_draft_along():
 
 def test_values_set_belong_to_the_target_model():
     measured = study(batch=1, itl="14 ms")
-    assert float(measured.value("draft_cost")) == pytest.approx(SMALL.step(1, 2000) / 0.014, rel=1e-9)
+    assert float(measured.value("draft_cost")) == pytest.approx(
+        SMALL.step(1, 2000) / 0.014, rel=1e-9
+    )
 
 
 def test_a_cost_that_is_set_wins_with_a_warning():
@@ -124,7 +153,9 @@ def test_a_cost_that_is_set_wins_with_a_warning():
 
 def test_ranges_and_lists_go_through_the_draft():
     cases = study(batch=[1, 8], mbu="0.7..0.9").cases
-    assert [float(c.result("draft_cost").value) for c in cases] == pytest.approx([SMALL.step(b, 2000) / LARGE.step(b, 2000) for b in (1, 8)], rel=1e-6)
+    assert [float(c.result("draft_cost").value) for c in cases] == pytest.approx(
+        [SMALL.step(b, 2000) / LARGE.step(b, 2000) for b in (1, 8)], rel=1e-6
+    )
     assert cases[0].result("draft_time").low < cases[0].result("draft_time").high
 
 
@@ -144,7 +175,11 @@ def test_a_range_of_the_reserve_is_refused():
 
 def test_a_study_file_names_its_draft(tmp_path):
     path = tmp_path / "study.yaml"
-    path.write_text(study_text(model="llama-3.1-8b") + "draft: llama-3.2-1b\nset: {draft_tokens: 4, acceptance: 0.8}\n", encoding="utf-8")
+    path.write_text(
+        study_text(model="llama-3.1-8b")
+        + "draft: llama-3.2-1b\nset: {draft_tokens: 4, acceptance: 0.8}\n",
+        encoding="utf-8",
+    )
     good("validate", path)
     case = good("eval", path, "--json").json["cases"][0]
     assert case["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b:")
@@ -159,7 +194,9 @@ def test_an_unknown_draft_is_reported_with_its_place(tmp_path):
     message = refused("eval", path)
     assert message.startswith(f"{path}:5:1: draft:")
     assert "did you mean 'llama-3.2-1b'" in message
-    assert "draft" in refused("eval", "--hardware", "h100-sxm", "--draft", "llama-3.2-1b", "--prompt", "10")
+    assert "draft" in refused(
+        "eval", "--hardware", "h100-sxm", "--draft", "llama-3.2-1b", "--prompt", "10"
+    )
 
 
 def test_reviews_and_derivations_of_a_drafted_model():
@@ -179,14 +216,34 @@ def test_reviews_and_derivations_of_a_drafted_model():
         "--set",
         "acceptance=0.8",
     )
-    assert "drafted by Llama 3.2 1B" in good("derive", "speculation_speedup", *line).out + good("eval", *line).out
+    assert (
+        "drafted by Llama 3.2 1B"
+        in good("derive", "speculation_speedup", *line).out + good("eval", *line).out
+    )
     assert call("report", *line, "-o", "-", "--no-plots").code == 0
 
 
 def test_a_vllm_line_with_a_draft():
     spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
-    result = good("vllm", spec, "--hardware", "h100-sxm", "--prompt", "2000", "--output", "100", "--set", "acceptance=0.8", "--json").json
-    assert result["inputs"]["draft_cost"]["source"].startswith("draft meta-llama/Llama-3.2-1B-Instruct")
+    result = good(
+        "vllm",
+        spec,
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "2000",
+        "--output",
+        "100",
+        "--set",
+        "acceptance=0.8",
+        "--json",
+    ).json
+    assert result["inputs"]["draft_cost"]["source"].startswith(
+        "draft meta-llama/Llama-3.2-1B-Instruct"
+    )
     assert "speculation_speedup" in result["quantities"]
     lost = spec.replace("meta-llama/Llama-3.2-1B-Instruct", "yuhuili/EAGLE-LLaMA3.1-Instruct-8B")
-    assert "neither in the catalogue" in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000", "--details").out
+    assert (
+        "neither in the catalogue"
+        in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000", "--details").out
+    )

@@ -20,10 +20,20 @@ def test_physics_alone_may_leave_devices_without_a_query_head():
     assert Study(**LLAMA, engine="ideal", tp=64).first.case.value("instance_devices") == 64
 
 
-@pytest.mark.parametrize(("engine", "tp", "said"), [("sglang", 8, True), ("sglang", 1, False), ("vllm", 8, False)])
+@pytest.mark.parametrize(
+    ("engine", "tp", "said"), [("sglang", 8, True), ("sglang", 1, False), ("vllm", 8, False)]
+)
 def test_groups_inside_a_tensor_parallel_one_are_told_apart(engine, tp, said):
     """SGLang's --tp-size 8 --dp-size 8 --enable-dp-attention is eight devices; tp 8 in each of eight groups is 64."""
     case = Study("deepseek-v3", "h200", engine=engine, prompt=2048, tp=tp, attention_dp=8).first
     assert case.case.value("instance_devices") == 8 * tp
-    lines = [line for line in case.warnings if line.startswith("tp is of one attention group here, so tp 8 and attention_dp 8 are 64 devices")]
-    assert len(lines) == said and all(line.endswith("its tp 8 is tp 1, attention_dp 8") for line in lines)
+    lines = [
+        line
+        for line in case.warnings
+        if line.startswith(
+            "tp is of one attention group here, so tp 8 and attention_dp 8 are 64 devices"
+        )
+    ]
+    assert len(lines) == said and all(
+        line.endswith("its tp 8 is tp 1, attention_dp 8") for line in lines
+    )

@@ -7,7 +7,14 @@ from symroof.analysis.verdict import case_warnings, target_checks
 from symroof.api import Study
 from symroof.errors import InputError
 
-CASE = {"engine": "ideal", "model": "llama-3-8b", "hardware": "h200", "prompt": 2048, "output": 256, "batch": 8}
+CASE = {
+    "engine": "ideal",
+    "model": "llama-3-8b",
+    "hardware": "h200",
+    "prompt": 2048,
+    "output": 256,
+    "batch": 8,
+}
 
 
 @pytest.mark.parametrize(
@@ -15,18 +22,33 @@ CASE = {"engine": "ideal", "model": "llama-3-8b", "hardware": "h200", "prompt": 
     [
         ({"batch": "prompt - 3000"}, "prompt - 3000 is -952 requests, but batch must be positive"),
         ({"output": "prompt - 2048"}, "is 0 tokens, but output must be positive"),
-        ({"batch": "prompt/1000"}, r"counts requests: write a whole number\n    hint: ceil\(prompt/1000\) or floor"),
+        (
+            {"batch": "prompt/1000"},
+            r"counts requests: write a whole number\n    hint: ceil\(prompt/1000\) or floor",
+        ),
         ({"tp": "n_layers/5"}, "tp counts devices"),
-        ({"pp": "floor(prefill_devices/2)"}, "pp: its formula has no value here: needs prefill_devices"),
+        (
+            {"pp": "floor(prefill_devices/2)"},
+            "pp: its formula has no value here: needs prefill_devices",
+        ),
         ({"tp": "3*pp"}, "tp 3 cannot share out 8 key and value heads"),
         ({"mfu": "2*mbu"}, "mfu must be between 0 and 1"),
         ({"hit_rate": "batch"}, "hit_rate must be between 0 and 1"),
         ({"memory_share": "batch/4"}, "memory_share must be between 0 and 1"),
         ({"mem_bandwidth": "0*weight_bytes/1 s"}, "must be positive"),
-        ({"cached_prefix": "2*prompt"}, "4,096 cached tokens are more than the 2,048 of the prompt"),
+        (
+            {"cached_prefix": "2*prompt"},
+            "4,096 cached tokens are more than the 2,048 of the prompt",
+        ),
         ({"chunk": "10 - batch*2"}, "is -6 tokens, but chunk must be positive"),
-        ({"prompt": "1000..4000", "batch": "prompt - 1500"}, "prompt - 1500 is -500 requests where prompt is 1,000 tokens"),
-        ({"prompt": "1000..4000", "cached_prefix": "4000 - prompt"}, "3,000 cached tokens are more than the 1,000"),
+        (
+            {"prompt": "1000..4000", "batch": "prompt - 1500"},
+            "prompt - 1500 is -500 requests where prompt is 1,000 tokens",
+        ),
+        (
+            {"prompt": "1000..4000", "cached_prefix": "4000 - prompt"},
+            "3,000 cached tokens are more than the 1,000",
+        ),
         ({"mbu": "0.4..0.6", "mfu": "mbu*2"}, "mfu must be between 0 and 1"),
     ],
 )
@@ -73,7 +95,10 @@ def test_a_range_whose_middle_is_no_whole_number_of_steps():
     [
         ({"window": 10}, "window has no effect: no formula of this case uses it"),
         ({"ep": 4}, "ep 4 has no effect: the model has no experts"),
-        ({"pp": 64, "batch": 64}, "pp 64 is more than the 32 layers of the model: a stage needs at least one"),
+        (
+            {"pp": 64, "batch": 64},
+            "pp 64 is more than the 32 layers of the model: a stage needs at least one",
+        ),
     ],
 )
 def test_values_without_effect_or_meaning_are_warned_of(values, warning):
@@ -82,9 +107,17 @@ def test_values_without_effect_or_meaning_are_warned_of(values, warning):
     assert not case_warnings(Study(**CASE | values | elsewhere).first)
 
 
-@pytest.mark.parametrize(("model", "given"), [("gemma-2-9b", "loaded_pairs"), ("deepseek-v2-lite", "loaded_tokens")])
-def test_a_given_size_of_a_step_under_load_leaves_the_wait_for_prompts_without_a_value(model, given):
-    checks = target_checks(Study(**CASE | {"model": model, "prompt": 3000, "arrival_rate": "0.5/s", given: 200_000}).first)
+@pytest.mark.parametrize(
+    ("model", "given"), [("gemma-2-9b", "loaded_pairs"), ("deepseek-v2-lite", "loaded_tokens")]
+)
+def test_a_given_size_of_a_step_under_load_leaves_the_wait_for_prompts_without_a_value(
+    model, given
+):
+    checks = target_checks(
+        Study(
+            **CASE | {"model": model, "prompt": 3000, "arrival_rate": "0.5/s", given: 200_000}
+        ).first
+    )
     assert [check.name for check in checks] == ["load"]
 
 
@@ -93,17 +126,35 @@ def test_a_sum_up_to_a_formula():
 
 
 def test_a_target_that_has_no_value_here():
-    with pytest.raises(InputError, match="itl_target: its formula has no value here: needs long_share\n.*give long_share"):
+    with pytest.raises(
+        InputError,
+        match="itl_target: its formula has no value here: needs long_share\n.*give long_share",
+    ):
         target_checks(Study(**CASE, itl_target="mix_long_prefill_time").first)
 
 
 def test_an_output_and_steps_that_have_no_value_here():
-    with pytest.raises(InputError, match="output: its formula has no value here: needs long_output"):
+    with pytest.raises(
+        InputError, match="output: its formula has no value here: needs long_output"
+    ):
         Study(**CASE | {"output": "ceil(long_output/2)"}, targets={"ttft": "1 s"}).first.ledger()
-    case = CASE | {"model": "mixtral-8x7b", "hardware": "a100-sxm-80gb", "output": "100..301", "batch": 1, "tp": 2, "prompt": 3000}
-    late = Study(**case, arrival_rate="3/s", response_steps="floor(share_in_time/3)", targets={"ttft": "1 s"}).first
+    case = CASE | {
+        "model": "mixtral-8x7b",
+        "hardware": "a100-sxm-80gb",
+        "output": "100..301",
+        "batch": 1,
+        "tp": 2,
+        "prompt": 3000,
+    }
+    late = Study(
+        **case, arrival_rate="3/s", response_steps="floor(share_in_time/3)", targets={"ttft": "1 s"}
+    ).first
     assert why_no_batch(late) is None and [check.name for check in target_checks(late)] == ["ttft"]
 
 
 def test_a_range_of_heads_has_a_middle_that_no_devices_share_out():
-    assert Study("gpt-oss-20b", "h200", prompt=100, n_kv_heads="1..4").first.result("kv_bytes_per_token").ranged
+    assert (
+        Study("gpt-oss-20b", "h200", prompt=100, n_kv_heads="1..4")
+        .first.result("kv_bytes_per_token")
+        .ranged
+    )

@@ -9,9 +9,23 @@ from symroof.cases.prefill_layout import PARTS
 from symroof.errors import InputError
 from tests.cli import call, study_text
 
-R1 = {"model": "deepseek-r1", "hardware": "h200", "weights": "fp8", "prompt": 4096, "output": 512, "batch": 64}
+R1 = {
+    "model": "deepseek-r1",
+    "hardware": "h200",
+    "weights": "fp8",
+    "prompt": 4096,
+    "output": 512,
+    "batch": 64,
+}
 APART = {"assume": {"scheduling": "disaggregated"}}
-LAYOUTS = [{"tp": 8}, {"attention_dp": 8}, {"tp": 2, "attention_dp": 8}, {"tp": 4, "pp": 2}, {"tp": 8, "ep": 8}, {"attention_dp": 16}]
+LAYOUTS = [
+    {"tp": 8},
+    {"attention_dp": 8},
+    {"tp": 2, "attention_dp": 8},
+    {"tp": 4, "pp": 2},
+    {"tp": 8, "ep": 8},
+    {"attention_dp": 16},
+]
 
 
 def plain(layout):
@@ -23,30 +37,68 @@ def plain(layout):
 def test_a_pass_is_that_of_a_case_with_the_layout(layout, efficiency):
     """And the steps are those of a case with the layout of the decode: one number of each, at two prompts."""
     case = R1 | {"efficiency": efficiency}
-    both, of_prefill, of_decode = Study(**case, attention_dp=8, prefill=layout), Study(**case, **layout), Study(**case, attention_dp=8)
+    both, of_prefill, of_decode = (
+        Study(**case, attention_dp=8, prefill=layout),
+        Study(**case, **layout),
+        Study(**case, attention_dp=8),
+    )
     for prompt in (4096, 777):
-        at = [study.first.case.changed({"prompt": prompt}) for study in (both, of_prefill, of_decode)]
+        at = [
+            study.first.case.changed({"prompt": prompt}) for study in (both, of_prefill, of_decode)
+        ]
         for name in (*(f"prefill_{part}" for part in PARTS), "prefill_time", "ttft"):
             if at[1].has_value(name):
-                assert float(at[0].value(name)) == pytest.approx(float(at[1].value(name)), rel=1e-12), name
-        for name in ("decode_link_time", "decode_bytes_per_device", "itl", "memory_bytes_per_device", "concurrency"):
+                assert float(at[0].value(name)) == pytest.approx(
+                    float(at[1].value(name)), rel=1e-12
+                ), name
+        for name in (
+            "decode_link_time",
+            "decode_bytes_per_device",
+            "itl",
+            "memory_bytes_per_device",
+            "concurrency",
+        ):
             assert at[0].value(name) == at[2].value(name), name
 
 
 def test_the_same_layout_is_no_other():
     """Two instances like those that decode, said in two ways."""
-    named, counted = Study(**R1, tp=8, prefill={"tp": 8, "instances": 2}), Study(**R1, tp=8, prefill_devices=16, **APART)
-    for name in ("prefill_request_rate", "sustained_requests", "loaded_ttft", "worst_itl", "cost_per_mtok", "served_devices"):
+    named, counted = (
+        Study(**R1, tp=8, prefill={"tp": 8, "instances": 2}),
+        Study(**R1, tp=8, prefill_devices=16, **APART),
+    )
+    for name in (
+        "prefill_request_rate",
+        "sustained_requests",
+        "loaded_ttft",
+        "worst_itl",
+        "cost_per_mtok",
+        "served_devices",
+    ):
         assert named.exact(name) == counted.exact(name)
 
 
 def test_three_that_prefill_for_two_that_decode():
     """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""
-    study = Study(**R1 | {"batch": 2000, "output": 64}, attention_dp=8, dp=2, prefill={"tp": 4, "pp": 2, "instances": 3})
+    study = Study(
+        **R1 | {"batch": 2000, "output": 64},
+        attention_dp=8,
+        dp=2,
+        prefill={"tp": 4, "pp": 2, "instances": 3},
+    )
     one = Study(**R1, tp=4, pp=2, efficiency="peak")
-    assert study.exact("prefill_request_rate") == Fraction(3, 2) / (one.exact("prefill_time") + one.exact("prefill_overhead"))
-    assert study.exact("served_devices") == 8 + Fraction(3 * 8, 2) and study.exact("prefill_devices") == 12
-    assert study.exact("sustained_requests") == study.exact("prefill_request_rate") < study.exact("decode_request_rate")
+    assert study.exact("prefill_request_rate") == Fraction(3, 2) / (
+        one.exact("prefill_time") + one.exact("prefill_overhead")
+    )
+    assert (
+        study.exact("served_devices") == 8 + Fraction(3 * 8, 2)
+        and study.exact("prefill_devices") == 12
+    )
+    assert (
+        study.exact("sustained_requests")
+        == study.exact("prefill_request_rate")
+        < study.exact("decode_request_rate")
+    )
     simulated = study.simulate(requests=12_000, users=2000).rates["request_rate"][0].value
     assert simulated == pytest.approx(float(study.exact("sustained_requests")), rel=0.03)
 
@@ -54,7 +106,8 @@ def test_three_that_prefill_for_two_that_decode():
 def test_a_threshold_moves_with_the_prefill():
     """The prompt whose first token takes a second, of the layout that prefills."""
     prompts = [
-        Study(**R1 | {"prompt": None}, **layout).solve("ttft = 1 s", "prompt").value for layout in ({"attention_dp": 8, "prefill": {"tp": 8}}, {"tp": 8})
+        Study(**R1 | {"prompt": None}, **layout).solve("ttft = 1 s", "prompt").value
+        for layout in ({"attention_dp": 8, "prefill": {"tp": 8}}, {"tp": 8})
     ]
     assert prompts[0] == prompts[1]
 
@@ -64,7 +117,10 @@ def test_a_threshold_moves_with_the_prefill():
     [
         ({"prefill": {"tp": 2}}, "an instance does not hold the model and a prompt"),
         ({"prefill": {"tp": 8, "devices": 12}}, "12 devices are no whole number of instances of 8"),
-        ({"prefill": {"tp": 8, "devices": 8, "instances": 1}}, "instances say how many devices there are"),
+        (
+            {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
+            "instances say how many devices there are",
+        ),
         ({"prefill": {"tpp": 8}}, "unknown key; did you mean 'tp'"),
         ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
         ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
@@ -78,12 +134,17 @@ def test_what_is_no_layout(case, says):
 
 def test_a_file_and_a_line_say_the_same(tmp_path):
     study = tmp_path / "study.yaml"
-    study.write_text(study_text(model="llama-3-8b", prefill="{tp: 2, instances: 3}"), encoding="utf-8")
-    loaded = Study.load(study)
-    assert (loaded.request.prefill, loaded.first.assumptions["scheduling"]) == ({"tp": 2, "instances": 3}, "disaggregated")
-    line = ["eval", str(study), "--prefill", "instances=1", "--json"]
-    assert call(*line).code == 0 and '"prefill_devices": 2' in " ".join(call(*line).out.split()).replace(
-        '"prefill_devices": {"value": 2', '"prefill_devices": 2'
+    study.write_text(
+        study_text(model="llama-3-8b", prefill="{tp: 2, instances: 3}"), encoding="utf-8"
     )
+    loaded = Study.load(study)
+    assert (loaded.request.prefill, loaded.first.assumptions["scheduling"]) == (
+        {"tp": 2, "instances": 3},
+        "disaggregated",
+    )
+    line = ["eval", str(study), "--prefill", "instances=1", "--json"]
+    assert call(*line).code == 0 and '"prefill_devices": 2' in " ".join(
+        call(*line).out.split()
+    ).replace('"prefill_devices": {"value": 2', '"prefill_devices": 2')
     bad = call("eval", str(study), "--prefill", "instances=none")
     assert bad.code == 2 and "--prefill: instances: is a whole number from 1 on" in bad.err

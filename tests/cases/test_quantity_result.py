@@ -10,7 +10,14 @@ from symroof.formula.tree import Num
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
-SERVED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "tp": 4, "prompt": 2048, "output": 300, "batch": 64}
+SERVED = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "tp": 4,
+    "prompt": 2048,
+    "output": 300,
+    "batch": 64,
+}
 
 
 @pytest.mark.parametrize(
@@ -38,12 +45,24 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     assert solution.symbol.unit == "device"
 
 
-WAITS = ("queue_wait", "queue_wait_quantile", "prefill_queue_wait", "wait_for_slot", "admission_wait", "mix_admission_wait")
+WAITS = (
+    "queue_wait",
+    "queue_wait_quantile",
+    "prefill_queue_wait",
+    "wait_for_slot",
+    "admission_wait",
+    "mix_admission_wait",
+)
 
 
 @pytest.mark.parametrize("name", WAITS)
-@pytest.mark.parametrize(("seconds", "text"), [("1e-9", "1 ns"), ("9.99e-10", "0 s"), ("2.834e-14", "0 s"), ("0", "0 s"), ("0.25", "250 ms")])
-def test_an_estimated_wait_below_a_nanosecond_is_none_for_people_and_exact_for_programs(name, seconds, text):
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [("1e-9", "1 ns"), ("9.99e-10", "0 s"), ("2.834e-14", "0 s"), ("0", "0 s"), ("0.25", "250 ms")],
+)
+def test_an_estimated_wait_below_a_nanosecond_is_none_for_people_and_exact_for_programs(
+    name, seconds, text
+):
     result = Result(QUANTITIES[name], Fraction(seconds))
     assert result.text() == text
     assert result.as_json()["value"] == float(seconds)
@@ -51,7 +70,11 @@ def test_an_estimated_wait_below_a_nanosecond_is_none_for_people_and_exact_for_p
 
 @pytest.mark.parametrize(
     ("low", "high", "text"),
-    [("1e-15", "2e-12", "0 s"), ("1e-15", "2e-9", "0 s (0 s to 2 ns)"), ("1e-15", "1e-9", "0 s (0 s to 1 ns)")],
+    [
+        ("1e-15", "2e-12", "0 s"),
+        ("1e-15", "2e-9", "0 s (0 s to 2 ns)"),
+        ("1e-15", "1e-9", "0 s (0 s to 1 ns)"),
+    ],
 )
 def test_a_range_of_waits_is_written_where_its_end_is_one(low, high, text):
     result = Result(QUANTITIES["admission_wait"], Fraction("5e-13"), Fraction(low), Fraction(high))

@@ -20,26 +20,87 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ExpressionName
 from tests.theory import DEVICE, case
 
-WORK = {**DEVICE, "prompt": 2000, "output": 50, "batch": 8, "price": Fraction(1, 1000), "power": 700}
+WORK = {
+    **DEVICE,
+    "prompt": 2000,
+    "output": 50,
+    "batch": 8,
+    "price": Fraction(1, 1000),
+    "power": 700,
+}
 MFU, MBU = (Fraction(1, 2), Fraction(7, 10)), (Fraction(3, 5), Fraction(9, 10))
 MILLI = Fraction(1, 1000)
 
 STUDIES = {
     "one efficiency": ("llama-3-8b", {}, {"mfu": (Fraction(1, 100), 1)}, {}, 500),
     "two efficiencies": ("llama-3-8b", {}, {"mfu": MFU, "mbu": MBU}, {}, 3500),
-    "windows near the ridge": ("gemma-2-9b", {}, {"mfu": (Fraction(1, 10), MFU[1]), "mbu": (Fraction(1, 5), 1)}, {"batch": 200}, 1000),
-    "reserve across the edge": ("llama-3-8b", {}, {"memory_reserve": (0, 10**11), "mbu": MBU}, {"batch": 40}, 2500),
-    "a group with three": ("llama-3-8b", {}, {"link_latency": (MILLI / 1000, MILLI), "step_overhead": (0, 2 * MILLI), "mbu": MBU}, {"tp": 4}, 1000),
+    "windows near the ridge": (
+        "gemma-2-9b",
+        {},
+        {"mfu": (Fraction(1, 10), MFU[1]), "mbu": (Fraction(1, 5), 1)},
+        {"batch": 200},
+        1000,
+    ),
+    "reserve across the edge": (
+        "llama-3-8b",
+        {},
+        {"memory_reserve": (0, 10**11), "mbu": MBU},
+        {"batch": 40},
+        2500,
+    ),
+    "a group with three": (
+        "llama-3-8b",
+        {},
+        {"link_latency": (MILLI / 1000, MILLI), "step_overhead": (0, 2 * MILLI), "mbu": MBU},
+        {"tp": 4},
+        1000,
+    ),
     "compute and memory added": ("llama-3-8b", {"roofline": "no_overlap"}, {"mbu": MBU}, {}, 500),
-    "operator by operator": ("llama-3-8b", {"roofline": "per_operator"}, {"mfu": (Fraction(1, 5), 1), "step_overhead": (0, MILLI)}, {}, 500),
+    "operator by operator": (
+        "llama-3-8b",
+        {"roofline": "per_operator"},
+        {"mfu": (Fraction(1, 5), 1), "step_overhead": (0, MILLI)},
+        {},
+        500,
+    ),
     "experts that a pass reads": ("mixtral-8x7b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "a ranged prompt": ("llama-3-8b", {}, {"prompt": (100, 3000)}, {}, 500),
-    "a reserve that is a formula": ("llama-3-8b", {}, {"prompt": (100, 3000), "mbu": MBU}, {"memory_reserve": "weight_bytes/10 + prompt*1000000"}, 500),
-    "a total that kinds of layer follow": ("gemma-2-9b", {}, {"kv_bytes_per_token": (10**4, 3 * 10**5)}, {"tp": 4}, 500),
-    "a total that devices follow": ("llama-3-8b", {}, {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU}, {"tp": 4}, 500),
-    "a batch that follows the prompt": ("mixtral-8x7b", {}, {"prompt": (100, 3000), "mfu": MFU}, {"batch": "floor(100000/prompt)", "hit_rate": "1/4"}, 60),
-    "a batch that memory decides": ("llama-3-8b", {}, {"prompt": (500, 3000)}, {"batch": "concurrency"}, 500),
+    "a reserve that is a formula": (
+        "llama-3-8b",
+        {},
+        {"prompt": (100, 3000), "mbu": MBU},
+        {"memory_reserve": "weight_bytes/10 + prompt*1000000"},
+        500,
+    ),
+    "a total that kinds of layer follow": (
+        "gemma-2-9b",
+        {},
+        {"kv_bytes_per_token": (10**4, 3 * 10**5)},
+        {"tp": 4},
+        500,
+    ),
+    "a total that devices follow": (
+        "llama-3-8b",
+        {},
+        {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU},
+        {"tp": 4},
+        500,
+    ),
+    "a batch that follows the prompt": (
+        "mixtral-8x7b",
+        {},
+        {"prompt": (100, 3000), "mfu": MFU},
+        {"batch": "floor(100000/prompt)", "hit_rate": "1/4"},
+        60,
+    ),
+    "a batch that memory decides": (
+        "llama-3-8b",
+        {},
+        {"prompt": (500, 3000)},
+        {"batch": "concurrency"},
+        500,
+    ),
 }
 """Model, switches, box, other values, random points; a text is a formula."""
 
@@ -61,7 +122,11 @@ def random_point(box, source):
     found = {}
     for name, (low, high) in box.items():
         share = Fraction(source.randrange(10**6 + 1), 10**6)
-        found[name] = Fraction(round(low + (high - low) * share)) if name == "prompt" else low + (high - low) * share
+        found[name] = (
+            Fraction(round(low + (high - low) * share))
+            if name == "prompt"
+            else low + (high - low) * share
+        )
     return found
 
 
@@ -117,18 +182,23 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
         here = bound.changed(point)
         for name in names:
             low, high = spans[name]
-            assert low <= here.value(name) <= high or close(here.value(name), low, high), f"{name} is {float(here.value(name))} at {point}, not {low} to {high}"
+            assert low <= here.value(name) <= high or close(here.value(name), low, high), (
+                f"{name} is {float(here.value(name))} at {point}, not {low} to {high}"
+            )
     many = [random_point(ranges.box, source) for _ in range(points)]
     for name, values in floats(bound, many, names).items():
         low, high = map(float, spans[name])
         i, j = int(values.argmin()), int(values.argmax())
-        assert values[i] >= low - 1e-9 * abs(low) - 1e-15 and values[j] <= high + 1e-9 * abs(high) + 1e-15, (
-            f"{name}: {values[i]} at {many[i]}, {values[j]} at {many[j]}, not {low} to {high}"
-        )
+        assert (
+            values[i] >= low - 1e-9 * abs(low) - 1e-15
+            and values[j] <= high + 1e-9 * abs(high) + 1e-15
+        ), f"{name}: {values[i]} at {many[i]}, {values[j]} at {many[j]}, not {low} to {high}"
     for name in names:
         found = ranges.bounds(name)
         for point, end in zip((found.lowest, found.highest), spans[name], strict=True):
-            assert all(low <= point.get(key, low) <= high for key, (low, high) in ranges.box.items())
+            assert all(
+                low <= point.get(key, low) <= high for key, (low, high) in ranges.box.items()
+            )
             assert "prompt" not in point or point["prompt"].denominator == 1
             assert value_at(bound, point, name) == end
 
@@ -148,18 +218,32 @@ def test_a_range_that_begins_where_only_exact_sums_have_a_value():
     """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
     answers = Study("gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41").first
     for name in ("chunked_ttft", "loaded_ttft"):
-        values = [value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)]
+        values = [
+            value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)
+        ]
         result = answers.result(name)
         assert (result.low, result.high) == (min(values), max(values)) and result.low < result.high
 
 
 def test_a_rate_that_keeps_less_than_a_request_busy():
     """At such a batch other arms win than from one request on, where nothing moves with the bandwidth; prompts of others take a part of a step."""
-    case = {"prompt": 30000, "output": 2, "batch": 100, "tp": 8, "arrival_rate": "0.2/s", "chunk": 2000}
+    case = {
+        "prompt": 30000,
+        "output": 2,
+        "batch": 100,
+        "tp": 8,
+        "arrival_rate": "0.2/s",
+        "chunk": 2000,
+    }
     answers = Study("mistral-7b-v0.1", "h200", **case, mbu="0.3..0.9").first
     result = answers.result("steady_batch")
-    ends = [Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("steady_batch") for mbu in ("0.3", "0.9")]
-    assert (float(result.high), float(result.low)) == pytest.approx(ends) and 2.5 < ends[0] / ends[1] < 3
+    ends = [
+        Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("steady_batch")
+        for mbu in ("0.3", "0.9")
+    ]
+    assert (float(result.high), float(result.low)) == pytest.approx(ends) and 2.5 < ends[0] / ends[
+        1
+    ] < 3
 
 
 def test_some_studies_move_labels_and_truths():
@@ -181,14 +265,27 @@ def test_a_share_of_fractions_has_its_ends_at_corners():
     bound = case(None, prefill_time=Fraction(3, 2), prefill_batch=2, decode_time=8, batch=4)
     ranges = Ranges(bound, {"prefill_time": (Fraction(1), Fraction(2))})
     assert span(ranges, "prefill_device_share") == (Fraction(1, 5), Fraction(1, 3))
-    falling = Ranges(bound, {"decode_time": (Fraction(4), Fraction(8))}).bounds("prefill_device_share")
+    falling = Ranges(bound, {"decode_time": (Fraction(4), Fraction(8))}).bounds(
+        "prefill_device_share"
+    )
     assert falling.found == "corners" and falling.highest == {"decode_time": 4}
 
 
-@pytest.mark.parametrize(("batch", "bounds"), [("1..19", "memory"), ("1..20", ("compute", "memory")), ("20..40", "compute"), (20, "compute")])
+@pytest.mark.parametrize(
+    ("batch", "bounds"),
+    [("1..19", "memory"), ("1..20", ("compute", "memory")), ("20..40", "compute"), (20, "compute")],
+)
 def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
     """70B in 4 bits on 80 TFLOP/s and 1 TB/s: 2 B/0.5 = 80 at a batch of 20 exactly, and a tie is compute."""
-    study = Study(params=70e9, weights="int4", peak_flops="80 TFLOP/s", mem_bandwidth="1 TB/s", prompt=1, assume={"detail": "weights"}, batch=batch)
+    study = Study(
+        params=70e9,
+        weights="int4",
+        peak_flops="80 TFLOP/s",
+        mem_bandwidth="1 TB/s",
+        prompt=1,
+        assume={"detail": "weights"},
+        batch=batch,
+    )
     found = study.value("decode_bound")
     assert (tuple(sorted(found)) if isinstance(found, tuple) else found) == bounds
 
@@ -199,7 +296,10 @@ def test_sums_over_a_response_have_their_ends_at_corners(model):
     bound = case(model, **{**WORK, "output": 20, "mfu": Fraction(1, 2), "mbu": Fraction(3, 4)})
     ranges = Ranges(bound, {"mfu": MFU, "mbu": MBU})
     ends = [bound.changed(corner).value("uncached_time") for corner in corners(ranges.box)]
-    assert span(ranges, "uncached_time") == (min(ends), max(ends)) and ranges.bounds("uncached_time").found == "corners"
+    assert (
+        span(ranges, "uncached_time") == (min(ends), max(ends))
+        and ranges.bounds("uncached_time").found == "corners"
+    )
 
 
 def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corners():
@@ -224,15 +324,24 @@ def test_the_best_batch_of_windows_and_experts_has_its_ends_at_corners(prompt):
 
 
 def corners_of(answers):
-    return [answers.case.changed({"mfu": mfu, "mbu": mbu}) for mfu in (Fraction(2, 5), Fraction(3, 5)) for mbu in (Fraction(3, 5), Fraction(9, 10))]
+    return [
+        answers.case.changed({"mfu": mfu, "mbu": mbu})
+        for mfu in (Fraction(2, 5), Fraction(3, 5))
+        for mbu in (Fraction(3, 5), Fraction(9, 10))
+    ]
 
 
 def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
     """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
     bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
-    values = [float(bound.changed({"batch": Fraction(batch)}).value("steady_batch")) for batch in (2, 3, 8, 64)]
+    values = [
+        float(bound.changed({"batch": Fraction(batch)}).value("steady_batch"))
+        for batch in (2, 3, 8, 64)
+    ]
     assert values == pytest.approx(sorted(values), rel=1e-6) and values[-1] < 2
-    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))] == pytest.approx([values[0], values[-1]], rel=1e-6)
+    assert [
+        *map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))
+    ] == pytest.approx([values[0], values[-1]], rel=1e-6)
 
 
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
@@ -252,7 +361,14 @@ def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
 def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     """Six ranges have 64 corners; where those are too many, what fewer of them move still has its range."""
     monkeypatch.setattr("symroof.cases.ranges.MOST_CORNERS", 32)
-    spans = {"mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms", "prompt": "512..4096", "output": "16..32", "batch": "8..64"}
+    spans = {
+        "mfu": "0.4..0.6",
+        "mbu": "0.6..0.9",
+        "step_overhead": "0 s..1 ms",
+        "prompt": "512..4096",
+        "output": "16..32",
+        "batch": "8..64",
+    }
     answers = Study("llama-3-8b", "h100-sxm", **spans).first
     result = answers.result("response_time")
     assert result.low is None and result.flags == ("range_not_worked_out",)
@@ -274,18 +390,29 @@ def test_a_formula_that_is_a_name_is_that_quantity(first):
     if first:
         assert answers.result("itl").ranged
     formula = answers.formula(Name("itl"), answers.case.theory.symbol("itl"), timed=True)
-    ends = [answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)]
-    assert [formula.low, formula.high] == ends == [answers.result("itl").low, answers.result("itl").high]
+    ends = [
+        answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)
+    ]
+    assert (
+        [formula.low, formula.high]
+        == ends
+        == [answers.result("itl").low, answers.result("itl").high]
+    )
     assert answers.ranges.truths(parse("itl >= 0 s")) == (True,)
 
 
 def test_an_answer_says_where_its_ends_were_found():
     """Of prompts in chunks of 512 the last has 1 to 512 tokens, whatever the prompts at the ends of the range leave."""
-    answers = Study("llama-3-8b", "h100-sxm", prompt="600..6000", output=32, batch=8, chunk=512).first
+    answers = Study(
+        "llama-3-8b", "h100-sxm", prompt="600..6000", output=32, batch=8, chunk=512
+    ).first
     last, cache = answers.result("last_chunk"), answers.result("kv_cache_bytes")
     assert (last.low, last.high, last.found, last.as_json()["found"]) == (1, 512, "grid", "grid")
     assert (cache.found, cache.as_json()["found"]) == ("corners", "corners")
-    assert "found" not in answers.result("params").as_json() and Study("llama-3-8b").first.result("params").found == ""
+    assert (
+        "found" not in answers.result("params").as_json()
+        and Study("llama-3-8b").first.result("params").found == ""
+    )
 
 
 def test_a_value_that_exists_in_part_of_a_range_only():
@@ -299,10 +426,16 @@ def test_a_value_that_exists_in_part_of_a_range_only():
 PEAKS = {
     "mfu*(1 - mfu)": (Fraction(1, 4), {"mfu": Fraction(1, 2)}),
     "min(mfu + mbu, 2 - 3*mfu)": (Fraction(5, 4), {"mfu": Fraction(1, 4), "mbu": Fraction(1)}),
-    "min(mfu + mbu, 4/5 - mfu + 2*mbu, 3 - mfu - 3*mbu)": (Fraction(53, 50), {"mfu": Fraction(31, 50), "mbu": Fraction(11, 25)}),
+    "min(mfu + mbu, 4/5 - mfu + 2*mbu, 3 - mfu - 3*mbu)": (
+        Fraction(53, 50),
+        {"mfu": Fraction(31, 50), "mbu": Fraction(11, 25)},
+    ),
     "49*ceil(prompt/49) - prompt": (Fraction(48), None),
     "prompt*(511 - prompt)": (Fraction(255 * 256), {"prompt": Fraction(255)}),
-    "mfu*mbu*(3 - mfu - mbu)/(1 + prompt/1000)": (Fraction(1, 1), {"mfu": Fraction(1), "mbu": Fraction(1), "prompt": Fraction(0)}),
+    "mfu*mbu*(3 - mfu - mbu)/(1 + prompt/1000)": (
+        Fraction(1, 1),
+        {"mfu": Fraction(1), "mbu": Fraction(1), "prompt": Fraction(0)},
+    ),
 }
 """Formulas over mfu and mbu in 0..1 and prompt in 0..1000: the largest value, and where it is taken. The three planes meet where 2*mfu - 0.8 = mbu and 2*mfu + 4*mbu = 3."""
 
@@ -310,26 +443,42 @@ PEAKS = {
 @pytest.mark.parametrize("text", PEAKS)
 def test_a_search_climbs_to_the_top(text):
     top, place = PEAKS[text]
-    box = {name: (Fraction(0), Fraction(1000 if name == "prompt" else 1)) for name in names_of(parse(text))}
+    box = {
+        name: (Fraction(0), Fraction(1000 if name == "prompt" else 1))
+        for name in names_of(parse(text))
+    }
     found = Ranges(case(None, mfu=1, mbu=1, prompt=500), box).bounds(of(text))
-    assert abs(found.high - top) < Fraction(1, 10**6) and found.high == case(None, mfu=1, mbu=1, prompt=500).changed(found.highest).evaluate(parse(text))
-    assert place is None or all(abs(found.highest[name] - place[name]) < Fraction(1, 10**3) for name in place)
+    assert abs(found.high - top) < Fraction(1, 10**6) and found.high == case(
+        None, mfu=1, mbu=1, prompt=500
+    ).changed(found.highest).evaluate(parse(text))
+    assert place is None or all(
+        abs(found.highest[name] - place[name]) < Fraction(1, 10**3) for name in place
+    )
 
 
 def test_a_box_with_many_axes_is_looked_at_at_its_corners():
     bound = case("llama-3-8b", **WORK)
-    box = {name: (Fraction(1, 4), Fraction(1)) for name in ("mfu", "mbu", "memory_reserve", "step_overhead", "price", "power")}
+    box = {
+        name: (Fraction(1, 4), Fraction(1))
+        for name in ("mfu", "mbu", "memory_reserve", "step_overhead", "price", "power")
+    }
     found = Ranges(bound, box).bounds(of("mfu*(1 - mfu)"))
     assert (found.low, found.high, found.found) == (0, Fraction(3, 16), "corners")
     few = Ranges(bound, {"mfu": box["mfu"]}).bounds(of("mfu*(1 - mfu)"))
-    assert few.low == 0 and abs(few.high - Fraction(1, 4)) < Fraction(1, 10**9) and few.found == "grid"
+    assert (
+        few.low == 0 and abs(few.high - Fraction(1, 4)) < Fraction(1, 10**9) and few.found == "grid"
+    )
 
 
-@pytest.mark.parametrize(("low", "high"), [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))])
+@pytest.mark.parametrize(
+    ("low", "high"), [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))]
+)
 def test_powers_with_a_moving_exponent(low, high):
     """A power of a number below one falls with its exponent, of one above it grows."""
     bound = case("llama-3-8b", prompt=3, mfu=(low + high) / 2)
-    ranges = Ranges(bound, {"prompt": (Fraction(2), Fraction(5)), "mfu": (Fraction(low), Fraction(high))})
+    ranges = Ranges(
+        bound, {"prompt": (Fraction(2), Fraction(5)), "mfu": (Fraction(low), Fraction(high))}
+    )
     found = ranges.bounds(of("mfu^prompt"))
     values = [Fraction(base) ** exponent for base in (low, high) for exponent in (2, 3, 4, 5)]
     assert (found.low, found.high, found.found) == (min(values), max(values), "corners")
@@ -340,7 +489,9 @@ def test_a_rounding_that_only_the_index_of_a_sum_moves():
     bound = case(None, mfu=Fraction(1, 2))
     box = {"mfu": (Fraction(0), Fraction(1))}
     low, high = span(Ranges(bound, box), of("sum(ceil(step*(1/3))*mfu*(1 - mfu)^step, step, 1, 3)"))
-    values = [sum(x * (1 - x) ** step for step in (1, 2, 3)) for x in (i / 1000 for i in range(1001))]
+    values = [
+        sum(x * (1 - x) ** step for step in (1, 2, 3)) for x in (i / 1000 for i in range(1001))
+    ]
     assert low == 0
     assert abs(float(high) - max(values)) < 1e-5
 
@@ -348,23 +499,51 @@ def test_a_rounding_that_only_the_index_of_a_sum_moves():
 def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
     """Ten axes are too many to search, but eight have one common widening. Brute force: each prompt and batch at each of its four corners; two chunks
     of 1,024 end among the prompts."""
-    answers = Study("llama-3-8b", "h100-sxm", tp=2, prompt="2040..2056", output=64, batch="5..8", chunk=1024, efficiency="measured").first
+    answers = Study(
+        "llama-3-8b",
+        "h100-sxm",
+        tp=2,
+        prompt="2040..2056",
+        output=64,
+        batch="5..8",
+        chunk=1024,
+        efficiency="measured",
+    ).first
     corners, box = answers.measured_corners, answers.box
     assert len(box) == 10 and len(corners) == 4 and len(answers.corners) == 16
     places = [
-        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
+        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)})
+        for corner in corners
+        for p in range(2040, 2057)
+        for b in range(5, 9)
     ]
-    for name in ("loaded_ttft", "sustained_itl", "sustained_throughput", "last_chunk", "prefill_intensity"):
+    for name in (
+        "loaded_ttft",
+        "sustained_itl",
+        "sustained_throughput",
+        "last_chunk",
+        "prefill_intensity",
+    ):
         result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
         assert (result.low, result.high) == (min(values), max(values)), name
 
 
 def test_names_of_corners_have_no_other_places():
     """Of (mfu - 1/2)**2 the least is 1/16 where only 1/4 and 1 are looked at; prompts between the ends are."""
-    corners = [{"mfu": Fraction(1, 4), "mbu": Fraction(1)}, {"mfu": Fraction(1), "mbu": Fraction(0)}]
+    corners = [
+        {"mfu": Fraction(1, 4), "mbu": Fraction(1)},
+        {"mfu": Fraction(1), "mbu": Fraction(0)},
+    ]
     still = {name: (Fraction(0), Fraction(1)) for name in ("step_overhead", "price", "power")}
-    box = {"mfu": (Fraction(1, 4), Fraction(1)), "mbu": (Fraction(0), Fraction(1)), "prompt": (Fraction(0), Fraction(1000)), **still}
-    ranges = Ranges(case(None, mfu=1, mbu=1, prompt=500, price=Fraction(1, 2), power=1), box, corners)
+    box = {
+        "mfu": (Fraction(1, 4), Fraction(1)),
+        "mbu": (Fraction(0), Fraction(1)),
+        "prompt": (Fraction(0), Fraction(1000)),
+        **still,
+    }
+    ranges = Ranges(
+        case(None, mfu=1, mbu=1, prompt=500, price=Fraction(1, 2), power=1), box, corners
+    )
     assert ranges.bounds(of("(mfu - 1/2)^2 + mbu")).low == Fraction(1, 4)
     found = ranges.bounds(of("prompt*(511 - prompt)*(1 + mbu)"))
     assert found.highest == {"prompt": 255, **corners[0]} and found.found == "grid"
@@ -387,7 +566,10 @@ def test_ranges_of_a_case_like_another(label):
     answers = Study("llama-3-8b", "h100-sxm", **SERVED | changed, **efficiency).first
     corners = answers.measured_corners or [{}]
     places = [
-        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
+        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)})
+        for corner in corners
+        for p in range(2040, 2057)
+        for b in range(5, 9)
     ]
     for name in ("loaded_ttft", "sustained_itl", "memory_bytes_per_device"):
         result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
@@ -399,14 +581,19 @@ def test_ranges_of_a_case_like_another(label):
     [
         ({"efficiency": "measured"}, "at the expected values"),
         ({"mbu": "0.5..0.9"}, "at the middle of the ranges"),
-        ({"efficiency": "measured", "prompt": "1000..2000"}, "at the middle of the ranges and the expected efficiencies"),
+        (
+            {"efficiency": "measured", "prompt": "1000..2000"},
+            "at the middle of the ranges and the expected efficiencies",
+        ),
     ],
 )
 def test_where_values_stand_in_words(values, words):
     answers = Study("llama-3-8b", "h100-sxm", **{"prompt": 1000, "batch": 4} | values).first
     assert answers.range_position == words
     low, high = answers.box["mbu"]
-    assert (answers.case.value("mbu") == (low + high) / 2) is ("efficiency" not in values)  # what is measured has an expected value, not a middle
+    assert (answers.case.value("mbu") == (low + high) / 2) is (
+        "efficiency" not in values
+    )  # what is measured has an expected value, not a middle
 
 
 POLES = {
@@ -428,5 +615,9 @@ def test_a_denominator_of_ones_own_that_changes_its_sign(formula):
         assert result.flags == ("no_value_in_part_of_the_range",) and result.low is None
         return
     case = study.first.case
-    values = [Fraction(case.changed({"batch": Fraction(b), "mbu": mbu}).value("mine")) for b in range(1, 51) for mbu in (Fraction(3, 10), Fraction(4, 5))]
+    values = [
+        Fraction(case.changed({"batch": Fraction(b), "mbu": mbu}).value("mine"))
+        for b in range(1, 51)
+        for mbu in (Fraction(3, 10), Fraction(4, 5))
+    ]
     assert (result.low, result.high) == (min(values), max(values))

@@ -19,7 +19,20 @@ MODELS = (
     "llama-3-8b", "llama-3-70b", "llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3.2-3b", "llama-3.1-405b", "mistral-7b-v0.3", "mistral-nemo-12b",
     "mistral-small-24b", "qwen2.5-7b", "qwen2.5-32b", "qwen3-4b", "qwen3-32b", "gemma-7b", "yi-34b", "phi-4", "falcon-7b", "codellama-34b", "smollm2-1.7b",
 )  # fmt: skip
-DEVICES = ("h100-sxm", "h100-pcie", "h200", "a100-80gb-sxm", "a100-40gb-pcie", "l4", "l40s", "a10", "mi300x", "rtx-4090", "v100-sxm2-32gb", "b200")
+DEVICES = (
+    "h100-sxm",
+    "h100-pcie",
+    "h200",
+    "a100-80gb-sxm",
+    "a100-40gb-pcie",
+    "l4",
+    "l40s",
+    "a10",
+    "mi300x",
+    "rtx-4090",
+    "v100-sxm2-32gb",
+    "b200",
+)
 DTYPES = ("fp16", "bf16", "fp8", "int8", "fp6", "fp4", "int4", "tf32", "fp32", "fp64")
 UNIT = {
     "kv_cache_bytes": "byte", "kv_bytes_per_token": "byte/token", "weight_bytes": "byte", "memory_bytes": "byte", "weight_bytes_per_device": "byte",
@@ -31,7 +44,9 @@ UNIT = {
 def _number(text: str) -> Fraction:
     prefixes = {"k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
     number, _, unit = str(text).partition(" ")
-    return Fraction(number) * 10 ** (prefixes.get(unit[:1], 0) if len(unit) > 1 and unit[0] in prefixes else 0)
+    return Fraction(number) * 10 ** (
+        prefixes.get(unit[:1], 0) if len(unit) > 1 and unit[0] in prefixes else 0
+    )
 
 
 @lru_cache
@@ -39,7 +54,9 @@ def _read(kind: str, name: str) -> dict:
     return yaml.load((SPECS / kind / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
 
 
-HARDWARE = {path.stem: _read("hardware", path.stem) for path in sorted((SPECS / "hardware").glob("*.yaml"))}
+HARDWARE = {
+    path.stem: _read("hardware", path.stem) for path in sorted((SPECS / "hardware").glob("*.yaml"))
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +94,11 @@ class Numbers:
         return 2 * self.L * self.K * self.h * self.b_kv if self.cache is None else self.cache
 
     def longest(self, compute: Fraction, memory: Fraction) -> Fraction:
-        return max(time for time, counts in zip((compute / self.F, memory / self.bw), self.floors, strict=True) if counts)
+        return max(
+            time
+            for time, counts in zip((compute / self.F, memory / self.bw), self.floors, strict=True)
+            if counts
+        )
 
     def core(self, pairs: Fraction) -> Fraction:
         return 4 * self.L * self.H * self.h * pairs * self.attention
@@ -86,10 +107,14 @@ class Numbers:
         return self.flop * (2 * self.P * self.S + self.core(Fraction(self.S * (self.S + 1), 2)))
 
     def prefill_time(self) -> Fraction:
-        return self.longest(self.prefill_flops(), self.P * self.b_w + self.reads_cache * self.per_token * self.S)
+        return self.longest(
+            self.prefill_flops(), self.P * self.b_w + self.reads_cache * self.per_token * self.S
+        )
 
     def decode_flops(self, context: int) -> Fraction:
-        one = 1 if self.attention == Fraction(2 * self.S, self.S + 1) else self.attention  # one query has no square
+        one = (
+            1 if self.attention == Fraction(2 * self.S, self.S + 1) else self.attention
+        )  # one query has no square
         return self.flop * self.B * (2 * self.P + 4 * self.L * self.H * self.h * context * one)
 
     def decode_bytes(self, context: int) -> Fraction:
@@ -106,7 +131,9 @@ class Numbers:
             "kv_cache_bytes": lambda: self.per_token * S * B,
             "kv_bytes_per_token": lambda: self.per_token,
             "weight_bytes": lambda: self.P * self.b_w,
-            "weight_bytes_per_device": lambda: ((self.P - self.copied) / self.n + self.copied) * self.b_w,
+            "weight_bytes_per_device": lambda: (
+                ((self.P - self.copied) / self.n + self.copied) * self.b_w
+            ),
             "memory_bytes": lambda: self.P * self.b_w + self.per_token * (S + N - 1) * B,
             "prefill_flops": self.prefill_flops,
             "decode_flops": lambda: self.decode_flops(S),
@@ -123,7 +150,9 @@ class Numbers:
 
 
 def peak(device: dict, kind: str = "dense") -> Fraction | None:
-    found = next((device["peaks"][name] for name in ("fp16", "bf16") if name in device["peaks"]), None)
+    found = next(
+        (device["peaks"][name] for name in ("fp16", "bf16") if name in device["peaks"]), None
+    )
     return _number(found[kind]) if found and kind in found else None
 
 
@@ -132,7 +161,12 @@ def norms(spec: dict) -> int:
     vectors, layers = {"rms": 1, "layer": 2}[spec["norm"]["kind"]], spec["layers"][0]
     attention = layers["attention"]
     heads = {"none": 0, "head": 2 * attention["head_dim"]}[attention.get("qk_norm", "none")]
-    return vectors * spec["d_model"] * (layers["count"] * spec["norm"]["per_layer"] + spec["norm"]["final"]) + layers["count"] * heads
+    return (
+        vectors
+        * spec["d_model"]
+        * (layers["count"] * spec["norm"]["per_layer"] + spec["norm"]["final"])
+        + layers["count"] * heads
+    )
 
 
 def case(rng: random.Random) -> tuple[Numbers, dict[str, object]]:
@@ -151,14 +185,26 @@ def case(rng: random.Random) -> tuple[Numbers, dict[str, object]]:
         Fraction(attention["n_kv_heads"]), Fraction(attention["head_dim"]), S, N, B, 1, peak(part), _number(part["memory"]["bandwidth"]["value"]), price,
         copied=Fraction(norms(spec)),
     )  # fmt: skip
-    given = {"model": model, "hardware": device, "prompt": S, "batch": B, "output": N, "price": f"{float(price)} USD/hour", "assume": {"detail": "attention"}}
+    given = {
+        "model": model,
+        "hardware": device,
+        "prompt": S,
+        "batch": B,
+        "output": N,
+        "price": f"{float(price)} USD/hour",
+        "assume": {"detail": "attention"},
+    }
     return numbers, given
 
 
 def written(value: Fraction, unit: str, digits: int) -> tuple[str, Fraction]:
     """A value as somebody writes it, and what he wrote, exactly; never more than three digits before the point."""
     head, _, tail = unit.partition("/")
-    power = math.floor(math.log10(value) / 3) if unit.startswith(("byte", "FLOP", "s")) and unit != "FLOP/byte" else 0
+    power = (
+        math.floor(math.log10(value) / 3)
+        if unit.startswith(("byte", "FLOP", "s")) and unit != "FLOP/byte"
+        else 0
+    )
     power = max(-3, min(power, 0 if head == "s" else 5))
     if head == "byte" or head == "FLOP":
         power = max(power, 0)
@@ -180,7 +226,11 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
 
     part, kappa = HARDWARE[v.device], v.per_token
     family = [
-        p for p in HARDWARE.values() if p["vendor"] == part["vendor"] and p["architecture"].split()[0] == part["architecture"].split()[0] and p is not part
+        p
+        for p in HARDWARE.values()
+        if p["vendor"] == part["vendor"]
+        and p["architecture"].split()[0] == part["architecture"].split()[0]
+        and p is not part
     ]
     sizes = Fraction(1024, 1000)
     power = max(math.floor(math.log10(true) / 3), 0)
@@ -189,20 +239,37 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
         "kv_heads_wrong": [after(cache=kappa * k / v.K) for k in (1, 2, 4, 8, 16, 32) if k <= v.H],
         "k_and_v_factor": [after(cache=kappa * factor) for factor in (Fraction(1, 2), 2)],
         "head_dim_assumed": [after(h=Fraction(v.d, v.H))],
-        "width_guessed": [after(cache=2 * v.L * Fraction(math.sqrt(v.P / (12 * v.L))).limit_denominator(10**12) * v.b_kv)],
+        "width_guessed": [
+            after(
+                cache=2
+                * v.L
+                * Fraction(math.sqrt(v.P / (12 * v.L))).limit_denominator(10**12)
+                * v.b_kv
+            )
+        ],
         "bytes_per_param_forgotten": [after(b_w=Fraction(1))],
-        "precision_mixed": [after(**{name: Fraction(width)}) for name in ("b_w", "b_kv") for width in ("1", "1/2", "4")],
+        "precision_mixed": [
+            after(**{name: Fraction(width)})
+            for name in ("b_w", "b_kv")
+            for width in ("1", "1/2", "4")
+        ],
         "kv_ignored": [after(reads_cache=False)],
         "attention_ignored": [after(attention=Fraction(0))],
         "causal_factor": [after(attention=Fraction(2 * v.S, v.S + 1))],
         "memory_floor_ignored": [after(floors=(True, False))],
         "compute_floor_ignored": [after(floors=(False, True))],
         "mac_vs_flop": [after(flop=factor) for factor in (Fraction(1, 2), Fraction(2))],
-        "decimal_binary_k": [after(S=v.S * 1024 // 1000 if v.S % 1000 == 0 else v.S * 1000 // 1024)],
-        "peak_of_other_dtype": [after(F=_number(part["peaks"][t]["dense"])) for t in DTYPES if t in part["peaks"]],
+        "decimal_binary_k": [
+            after(S=v.S * 1024 // 1000 if v.S % 1000 == 0 else v.S * 1000 // 1024)
+        ],
+        "peak_of_other_dtype": [
+            after(F=_number(part["peaks"][t]["dense"])) for t in DTYPES if t in part["peaks"]
+        ],
         "sparse_peak": [after(F=sparse)] if (sparse := peak(part, "sparse")) else [],
         "peak_of_other_sku": [after(F=other) for p in family if (other := peak(p))],
-        "bandwidth_of_other_part": [after(bw=_number(p["memory"]["bandwidth"]["value"])) for p in family],
+        "bandwidth_of_other_part": [
+            after(bw=_number(p["memory"]["bandwidth"]["value"])) for p in family
+        ],
         "tied_embedding": [after(P=v.P + sign * v.d * v.V) for sign in (1, -1)],
         "decimal_point": [true * Fraction(10) ** p for p in (-3, -2, -1, 1, 2, 3)],
         "inverted_ratio": [1 / true] if unit in ("FLOP/byte", "token/s") else [],
@@ -211,7 +278,10 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
         found["n_vs_n_minus_one"] = [after(steps=v.N)]
         found["per_token_vs_per_sequence"] = [true / v.N]
     if unit.startswith("byte"):
-        found |= {"bits_bytes": [true * 8, true / 8], "gb_gib": [true / sizes**power, true * sizes**power]}
+        found |= {
+            "bits_bytes": [true * 8, true / 8],
+            "gb_gib": [true / sizes**power, true * sizes**power],
+        }
     if quantity in ("kv_cache_bytes", "prefill_flops"):
         found["per_token_vs_per_sequence"] = [true / v.S]
     if quantity == "kv_bytes_per_token":
@@ -224,4 +294,7 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
         found["batch_factor"] = [after(B=1), true / v.B, true * v.B]
     if quantity == "weight_bytes_per_device":
         found["per_device_vs_total"] = [v.P * v.b_w]
-    return {name: [value for value in values if value > 0 and abs(value / true - 1) > Fraction(3, 100)] for name, values in found.items()}
+    return {
+        name: [value for value in values if value > 0 and abs(value / true - 1) > Fraction(3, 100)]
+        for name, values in found.items()
+    }

@@ -19,10 +19,15 @@ def test_a_number_agrees_with_what_rounds_or_is_cut_off_to_it(text):
     unit = Fraction(10) ** place
     for k in range(-60, 61):
         derived = Fraction(text) + unit * Fraction(k, 20)
-        exact, last = Decimal(derived.numerator) / Decimal(derived.denominator), Decimal((0, (1,), place))
+        exact, last = (
+            Decimal(derived.numerator) / Decimal(derived.denominator),
+            Decimal((0, (1,), place)),
+        )
         tie = abs(derived - Fraction(text)) == unit / 2
         near = abs(derived - Fraction(text)) <= abs(derived) / 20
-        cut, rounded = (exact.quantize(last, way) == Decimal(text) for way in (ROUND_DOWN, ROUND_HALF_UP))
+        cut, rounded = (
+            exact.quantize(last, way) == Decimal(text) for way in (ROUND_DOWN, ROUND_HALF_UP)
+        )
         assert written.agrees(derived) is (tie or rounded or (cut and near)), derived
 
 
@@ -51,11 +56,20 @@ def test_verdicts_change_exactly_at_the_next_digit_and_at_five_percent(text, der
 
 @pytest.mark.parametrize("text", ["< 5", "<= 5", "> 5", ">= 5", "at most 5", "at least 5"])
 def test_bounds_at_equality_and_a_hair_beside(text):
-    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "at most": operator.le, "at least": operator.ge}[text.rpartition(" ")[0]]
+    holds = {
+        "<": operator.lt,
+        "<=": operator.le,
+        ">": operator.gt,
+        ">=": operator.ge,
+        "at most": operator.le,
+        "at least": operator.ge,
+    }[text.rpartition(" ")[0]]
     for derived in (5 - HAIR, Fraction(5), 5 + HAIR):
         assert read_written(text, "").agrees(derived) is holds(derived, 5)
         otherwise = "wrong" if text[:2] in ("< ", "> ") else "rounded"
-        assert read_written(text, "").verdict(derived) == ("exact" if holds(derived, 5) else otherwise)
+        assert read_written(text, "").verdict(derived) == (
+            "exact" if holds(derived, 5) else otherwise
+        )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +114,11 @@ def test_the_chance_of_an_explanation_is_a_share_of_lengths():
     assert chance(1.0, 10.0, [(0.5, 1.0), (0.7, 1.0), (0.9, 2.0)]) == pytest.approx(1.0)
     assert chance(1.0, 10.0, [(0.25, 2**-0.5), (4.0, 8.0), (3.0, e), (1, 1)]) == pytest.approx(0.25)
     assert chance(1.0, 10.0, [(-1.0, 1.0)]) == 0
-    assert error_range(1.01, 1) == pytest.approx(error_range(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
+    assert (
+        error_range(1.01, 1)
+        == pytest.approx(error_range(1 / 1.01, 1))
+        == pytest.approx(0.04879016416943204)
+    )
 
 
 @pytest.mark.parametrize(("text", "value"), [("100", 200), ("12.0", 8), ("~100", 200)])
@@ -108,9 +126,16 @@ def test_a_span_holds_the_claims_that_would_have_agreed(text, value):
     """Scaling claim and derived value alike: at the ends of the span the value is at the ends of what the claim agrees with."""
     written = read_written(text, "")
     ((low, high),) = agreeing_ranges([Fraction(value)], written)
-    room = Fraction(1, 2) * Fraction(10) ** (Decimal(text.strip("~")).as_tuple().exponent) * (2 if "~" in text else 1)
+    room = (
+        Fraction(1, 2)
+        * Fraction(10) ** (Decimal(text.strip("~")).as_tuple().exponent)
+        * (2 if "~" in text else 1)
+    )
     number = Fraction(text.strip("~"))
-    assert low == pytest.approx(float(value * number / (number + max(room, 2 * room if "~" not in text else room))), rel=1e-12)
+    assert low == pytest.approx(
+        float(value * number / (number + max(room, 2 * room if "~" not in text else room))),
+        rel=1e-12,
+    )
     assert high == pytest.approx(float(value * number / (number - room)), rel=1e-12)
 
 

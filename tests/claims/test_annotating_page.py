@@ -9,33 +9,62 @@ from symroof.claims.check import check, check_text
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "annotating-notes.md").read_text(encoding="utf-8")
-EXAMPLE = re.compile(r"^```(markdown|latex)\n(.*?)^```\n\n(Verdicts|Refused): ([^\n]+)$", re.DOTALL | re.MULTILINE)
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "annotating-notes.md").read_text(
+    encoding="utf-8"
+)
+EXAMPLE = re.compile(
+    r"^```(markdown|latex)\n(.*?)^```\n\n(Verdicts|Refused): ([^\n]+)$", re.DOTALL | re.MULTILINE
+)
 EXAMPLES = [match.groups() for match in EXAMPLE.finditer(PAGE)]
-SAYS = {"right": r"right is `([^`]+)`", "slip": r"slip `([^`]+)`", "needs": r"needs `([^`]+)`", "flag": r"flag `([^`]+)`"}
+SAYS = {
+    "right": r"right is `([^`]+)`",
+    "slip": r"slip `([^`]+)`",
+    "needs": r"needs `([^`]+)`",
+    "flag": r"flag `([^`]+)`",
+}
 """What the page may say behind a verdict, each held against the claim where it does."""
 
 
 def test_no_example_is_left_out():
-    assert len(EXAMPLES) == len(re.findall(r"^```(?:markdown|latex)$", PAGE, re.MULTILINE)) == len(re.findall(r"^(?:Verdicts|Refused): ", PAGE, re.MULTILINE))
-    assert sum(len(printed.split("; ")) for *_, kind, printed in EXAMPLES if kind == "Verdicts") >= 40
+    assert (
+        len(EXAMPLES)
+        == len(re.findall(r"^```(?:markdown|latex)$", PAGE, re.MULTILINE))
+        == len(re.findall(r"^(?:Verdicts|Refused): ", PAGE, re.MULTILINE))
+    )
+    assert (
+        sum(len(printed.split("; ")) for *_, kind, printed in EXAMPLES if kind == "Verdicts") >= 40
+    )
 
 
-@pytest.mark.parametrize(("form", "text", "kind", "printed"), EXAMPLES, ids=[text.split("<!--")[0][:40] or text[:40] for _, text, *_ in EXAMPLES])
+@pytest.mark.parametrize(
+    ("form", "text", "kind", "printed"),
+    EXAMPLES,
+    ids=[text.split("<!--")[0][:40] or text[:40] for _, text, *_ in EXAMPLES],
+)
 def test_an_example_gives_what_is_printed_under_it(form, text, kind, printed, tmp_path):
     note = tmp_path / ("note.md" if form == "markdown" else "note.tex")
     note.write_text(text, encoding="utf-8")
     report = check(str(note), read_past_errors=True)
     parts = printed.split("; ")
     if kind == "Refused":
-        assert all(said.strip("`") in problem.message for said, problem in zip(parts, report.problems, strict=True))
+        assert all(
+            said.strip("`") in problem.message
+            for said, problem in zip(parts, report.problems, strict=True)
+        )
         return
     assert not report.problems
     assert [claim.verdict for claim in report.claims] == [part.split("`")[1] for part in parts]
     for claim, part in zip(report.claims, parts, strict=True):
-        said = {name: match[1] for name, pattern in SAYS.items() if (match := re.search(pattern, part))}
+        said = {
+            name: match[1] for name, pattern in SAYS.items() if (match := re.search(pattern, part))
+        }
         slips = [slip.slip for slip in claim.judgement.slips[:1] if slip.named]
-        found = {"right": claim.correction, "slip": slips[0] if slips else "", "needs": claim.judgement.needs, "flag": claim.judgement.flags}
+        found = {
+            "right": claim.correction,
+            "slip": slips[0] if slips else "",
+            "needs": claim.judgement.needs,
+            "flag": claim.judgement.flags,
+        }
         for name, value in said.items():
             assert value == found[name] or value in found[name]
 

@@ -64,16 +64,25 @@ PARAGRAPHS = ["", "z\n\n", "zzzz zzz.\n\nz\n\n", "z" * 1300 + "\n\n"]
 def test_the_passages_of_a_note(before, end):
     text, before = NOTE.replace("\n", end), before.replace("\n", end)
     by, whole = len(before), before + text
-    assert list(passages(whole)) == [replace(one, start=one.start + by, at=one.at + by, ends=one.ends + by if one.ends else 0) for one in passages(text)]
-    assert [(low - by, prose) for low, prose in blocks(whole)][-len(list(blocks(text))) :] == list(blocks(text))
-    assert [(one.head[0].start - by, one.end - by) for one in tables(whole)] == [(one.head[0].start, one.end) for one in tables(text)]
+    assert list(passages(whole)) == [
+        replace(one, start=one.start + by, at=one.at + by, ends=one.ends + by if one.ends else 0)
+        for one in passages(text)
+    ]
+    assert [(low - by, prose) for low, prose in blocks(whole)][-len(list(blocks(text))) :] == list(
+        blocks(text)
+    )
+    assert [(one.head[0].start - by, one.end - by) for one in tables(whole)] == [
+        (one.head[0].start, one.end) for one in tables(text)
+    ]
 
 
 @pytest.mark.parametrize("before", PARAGRAPHS)
 def test_the_passages_of_latex_source(before):
     by = len(before)
 
-    def words(passage, moved):  # a paragraph begins with the line end behind the empty line before it
+    def words(
+        passage, moved
+    ):  # a paragraph begins with the line end behind the empty line before it
         return replace(
             passage,
             start=passage.start - moved + len(passage.prose) - len(passage.prose.lstrip()),
@@ -83,9 +92,17 @@ def test_the_passages_of_latex_source(before):
             ends=passage.ends - moved,
         )
 
-    assert [words(one, by) for one in latex_notes.passages(before + TEX)] == [words(one, 0) for one in latex_notes.passages(TEX)]
-    prose = [(low - by + len(prose) - len(prose.lstrip()), prose.strip()) for low, prose in latex_notes.blocks(before + TEX)]
-    own = [(low + len(prose) - len(prose.lstrip()), prose.strip()) for low, prose in latex_notes.blocks(TEX)]
+    assert [words(one, by) for one in latex_notes.passages(before + TEX)] == [
+        words(one, 0) for one in latex_notes.passages(TEX)
+    ]
+    prose = [
+        (low - by + len(prose) - len(prose.lstrip()), prose.strip())
+        for low, prose in latex_notes.blocks(before + TEX)
+    ]
+    own = [
+        (low + len(prose) - len(prose.lstrip()), prose.strip())
+        for low, prose in latex_notes.blocks(TEX)
+    ]
     assert prose[len(prose) - len(own) :] == own
     assert [(one.head[0].start - by, one.end - by) for one in latex_notes.tables(before + TEX)] == [
         (one.head[0].start, one.end) for one in latex_notes.tables(TEX)
@@ -99,8 +116,12 @@ def test_the_claims_of_a_note(text, file):
     for before in PARAGRAPHS[1:]:
         lines, moved = before.count("\n"), read_note(before + text, file)
         assert [(line - lines, column) for line, column in moved.places] == list(plain.places)
-        assert [figure and figure.start - len(before) for figure in moved.figures] == [figure and figure.start for figure in plain.figures]
-        assert [(problem.line - lines, problem.column, problem.message) for problem in moved.problems] == [
-            (problem.line, problem.column, problem.message) for problem in plain.problems
+        assert [figure and figure.start - len(before) for figure in moved.figures] == [
+            figure and figure.start for figure in plain.figures
         ]
-        assert [value for key, value in moved.wrong_arithmetic.items()] == [value for key, value in plain.wrong_arithmetic.items()]
+        assert [
+            (problem.line - lines, problem.column, problem.message) for problem in moved.problems
+        ] == [(problem.line, problem.column, problem.message) for problem in plain.problems]
+        assert [value for key, value in moved.wrong_arithmetic.items()] == [
+            value for key, value in plain.wrong_arithmetic.items()
+        ]

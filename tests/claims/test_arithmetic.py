@@ -13,7 +13,11 @@ from symroof.errors import InputError
 def arithmetic(source, steps=()):
     from symroof.claims.claim_settings import study_of
 
-    result = derive_expression(source, study_of({"batch": 3}), {name: (Fraction(value), unit) for name, value, unit in steps})
+    result = derive_expression(
+        source,
+        study_of({"batch": 3}),
+        {name: (Fraction(value), unit) for name, value, unit in steps},
+    )
     return result.value, result.unit, result.flags
 
 
@@ -24,7 +28,11 @@ def test_arithmetic_over_units_names_and_steps():
     assert arithmetic("2*batch") == (6, "", ())
     assert arithmetic("batch") == (3, "", ())
     assert arithmetic("a/b", [("a", 6, byte), ("b", 4, second)]) == (Fraction(3, 2), "byte/s", ())
-    assert arithmetic("tp*2", [("tp", 5, ())]) == (10, "", ())  # a step goes before an input of that name
+    assert arithmetic("tp*2", [("tp", 5, ())]) == (
+        10,
+        "",
+        (),
+    )  # a step goes before an input of that name
     value, _, flags = arithmetic("a + b", [("a", 6, byte), ("b", 4, second)])
     assert (value, flags) == (None, ("dimension",))
 

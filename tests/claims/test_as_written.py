@@ -25,7 +25,10 @@ RIGHT = {
     # the nearest number whose unit fits, no precision and no target
     "141 GB in 16-bit precision.": (f"weight_bytes {L70}", "141 GB"),
     "140 GB at 2 bytes each.": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
-    "140 GB (70B parameters, 2 bytes per parameter).": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
+    "140 GB (70B parameters, 2 bytes per parameter).": (
+        "weight_bytes params=70e9 weights=fp16",
+        "140 GB",
+    ),
     "70 GB with 8-bit weights.": ("weight_bytes params=70e9 weights=fp8", "70 GB"),
     "A parameter takes 2 bytes.": ("weight_bytes_per_param weights=fp16", "2 bytes"),
     "24 tokens/s, below our 100 tok/s.": (f"user_rate {FIRST}", "24 tokens/s"),
@@ -46,19 +49,37 @@ RIGHT = {
     "24 tps": (f"user_rate {FIRST}", "24 tps"),
     "1.34 GB, or 1.25 GiB": (f"kv_cache_bytes {L70} prompt=4096", "1.25 GiB"),
     # what a number is of
-    "35.3 GB per GPU": (f"weight_bytes {L70} tp=4", "35.3 GB per GPU"),  # 141.107/4 = 35.277, and norms on each
+    "35.3 GB per GPU": (
+        f"weight_bytes {L70} tp=4",
+        "35.3 GB per GPU",
+    ),  # 141.107/4 = 35.277, and norms on each
     "Each GPU holds 35.3 GB": (f"weight_bytes {L70} tp=4", "35.3 GB"),
     "35.3 GB on each H100": (f"weight_bytes {L70} tp=4", "35.3 GB"),
-    "10.74 GB/GPU": (f"kv_cache_bytes {L70} tp=4 prompt=4096 batch=32", "10.74 GB/GPU"),  # 327,680*4096*32/4
-    "2.68 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "2.68 GB per request"),  # 327,680*8192
+    "10.74 GB/GPU": (
+        f"kv_cache_bytes {L70} tp=4 prompt=4096 batch=32",
+        "10.74 GB/GPU",
+    ),  # 327,680*4096*32/4
+    "2.68 GB per request": (
+        f"kv_cache_bytes {L70} prompt=8192 batch=32",
+        "2.68 GB per request",
+    ),  # 327,680*8192
     "2.68 GB a sequence": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "2.68 GB"),
     "328 kB per token": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "328 kB per token"),
     "4.096 kB per layer": (f"kv_bytes_per_token {L70}", "4.096 kB"),
     "4.096 kB per token per layer": (f"kv_bytes_per_token {L70}", "4.096 kB per token"),
     "328 MB per 1K tokens": (f"kv_bytes_per_token {L70}", "328 MB"),
-    "0.457 USD per million tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.457 USD"),
-    "0.000457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.000457 USD"),
-    "23.7 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "23.7 tok/s"),  # 64/0.042122/64
+    "0.457 USD per million tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "0.457 USD",
+    ),
+    "0.000457 USD per 1K tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "0.000457 USD",
+    ),
+    "23.7 tok/s per user": (
+        f"decode_throughput {H100} detail=weights prompt=1 batch=64",
+        "23.7 tok/s",
+    ),  # 64/0.042122/64
     "1,519 tok/s": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "1,519 tok/s"),
 }
 
@@ -67,31 +88,60 @@ RIGHT = {
 def test_right_text_holds_and_its_number_is_the_one_claimed(sentence):
     annotation, number = RIGHT[sentence]
     (claim,) = claims(f"{sentence} <!-- symroof: {annotation} -->")
-    assert (claim.verdict in HOLDS, claim.claimed) == (True, number), (claim.verdict, claim.derived, claim.reason)
+    assert (claim.verdict in HOLDS, claim.claimed) == (True, number), (
+        claim.verdict,
+        claim.derived,
+        claim.reason,
+    )
 
 
 def test_a_claim_takes_no_number_of_the_claim_before_it():
     text = "46.7B parameters, <!-- symroof: params model=mixtral-8x7b --> of which 12.7B are active. <!-- symroof: active_params model=mixtral-8x7b -->"
-    assert [(claim.claimed, claim.verdict) for claim in claims(text)] == [("46.7B parameters", "rounded"), ("12.7B", "rounded")]
+    assert [(claim.claimed, claim.verdict) for claim in claims(text)] == [
+        ("46.7B parameters", "rounded"),
+        ("12.7B", "rounded"),
+    ]
     with pytest.raises(InputError, match="between the previous annotation and this one"):
-        claims(f"1.34 GB <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> is all there is. <!-- symroof: weight_bytes {L70} -->")
+        claims(
+            f"1.34 GB <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> is all there is. <!-- symroof: weight_bytes {L70} -->"
+        )
     row = f"| 1.34 GB | 141 GB | <!-- symroof: weight_bytes {L70} --> <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> |"
-    assert [claim.claimed for claim in claims(f"| a | b | c |\n|---|---|---|\n{row}\n")] == ["141 GB", "1.34 GB"]
+    assert [claim.claimed for claim in claims(f"| a | b | c |\n|---|---|---|\n{row}\n")] == [
+        "141 GB",
+        "1.34 GB",
+    ]
 
 
 @pytest.mark.parametrize("value", ["1.0e-2 s", "10 ms", "0,010 s", "1 × 10^-2 s", "1.00 × 10⁻² s"])
 def test_a_value_in_a_file_is_read_as_one_number(value):
-    text = f"claims: [{{id: a, quantity: expert, expression: 1 s/100, value: '{value}'}}]".replace("quantity: expert, ", "")
+    text = f"claims: [{{id: a, quantity: expert, expression: 1 s/100, value: '{value}'}}]".replace(
+        "quantity: expert, ", ""
+    )
     assert check_text(text, "c.yaml").claims[0].verdict == "exact"
 
 
-@pytest.mark.parametrize("value", ["8.03B", "8.03 B", "8.03bn", "8.03B params", "8.03 billion", "8.03 billion parameters", "8,030M", "0.00803T", "8.03e9"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "8.03B",
+        "8.03 B",
+        "8.03bn",
+        "8.03B params",
+        "8.03 billion",
+        "8.03 billion parameters",
+        "8,030M",
+        "0.00803T",
+        "8.03e9",
+    ],
+)
 def test_parameters_are_counted_in_billions(value):
     text = f"claims: [{{id: a, quantity: params, given: {{model: llama-3-8b}}, value: '{value}'}}]"
     assert check_text(text, "c.yaml").claims[0].verdict == "rounded"
 
 
-@pytest.mark.parametrize("value", ["282T FLOP", "282 teraFLOPs", "282 trillion FLOP", "0.282 petaflop"])
+@pytest.mark.parametrize(
+    "value", ["282T FLOP", "282 teraFLOPs", "282 trillion FLOP", "0.282 petaflop"]
+)
 def test_work_is_counted_in_trillions(value):
     """2*70.6e9*2000 = 282.4e12."""
     text = f"claims: [{{id: a, quantity: prefill_flops, given: {{params: 70.6e9, prompt: 2000, assume: {{detail: weights}}}}, value: '{value}'}}]"
@@ -99,14 +149,25 @@ def test_work_is_counted_in_trillions(value):
 
 
 def test_8_b_of_memory_are_bytes():
-    assert check_text("claims: [{id: a, expression: 1 byte*8, value: 8 B}]", "c.yaml").claims[0].verdict == "exact"
+    assert (
+        check_text("claims: [{id: a, expression: 1 byte*8, value: 8 B}]", "c.yaml")
+        .claims[0]
+        .verdict
+        == "exact"
+    )
 
 
-@pytest.mark.parametrize("says", ["Every GPU holds 141 GB.", "It is 141 GB per device.", "On each GPU lie 141 GB."])
+@pytest.mark.parametrize(
+    "says", ["Every GPU holds 141 GB.", "It is 141 GB per device.", "On each GPU lie 141 GB."]
+)
 def test_the_words_of_a_claim_file_are_part_of_its_number(says):
     text = f"claims: [{{id: a, says: '{says}', quantity: weight_bytes, given: {{model: llama-3-70b, tp: 4}}, value: 141 GB}}]"
     claim = check_text(text, "c.yaml").claims[0]
-    assert (claim.verdict, claim.slips[0].slip, claim.correction) == ("wrong", "denominator", "35.3 GB")
+    assert (claim.verdict, claim.slips[0].slip, claim.correction) == (
+        "wrong",
+        "denominator",
+        "35.3 GB",
+    )
     right = text.replace("141 GB", "35.3 GB")
     assert check_text(right, "c.yaml").claims[0].verdict == "rounded"
 
@@ -118,28 +179,56 @@ MISSED = {
     "141 GB per GPU": (f"weight_bytes {L70} tp=4", "wrong", "denominator"),
     "85.9 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "wrong", "denominator"),
     "328 kB per layer": (f"kv_bytes_per_token {L70}", "wrong", "denominator"),
-    "0.457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
-    "0.457 USD an hour": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
-    "1,519 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "wrong", "denominator"),
+    "0.457 USD per 1K tokens": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "wrong",
+        "denominator",
+    ),
+    "0.457 USD an hour": (
+        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
+        "wrong",
+        "denominator",
+    ),
+    "1,519 tok/s per user": (
+        f"decode_throughput {H100} detail=weights prompt=1 batch=64",
+        "wrong",
+        "denominator",
+    ),
     # 10.737 GB is 10.00 GiB: more than a twentieth is no digit cut off
     "10 GB": (f"kv_cache_bytes {L70} prompt=4096 batch=8", "wrong", "gb_gib"),
     # 6*70.6e9*2000 for 2*70.6e9*2000 = 282.4 TFLOP
-    "847 TFLOP": ("prefill_flops params=70.6e9 prompt=2000 detail=weights", "wrong", "training_flops"),
+    "847 TFLOP": (
+        "prefill_flops params=70.6e9 prompt=2000 detail=weights",
+        "wrong",
+        "training_flops",
+    ),
     # 4,000 steps at a context of 1,000: (16.0605 + 64*131,072*1e3/1e9)/3350 = 7.298 ms each; as the cache grows 49.2 s
-    "29.2 s": ("decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64", "wrong", "growth_ignored"),
+    "29.2 s": (
+        "decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64",
+        "wrong",
+        "growth_ignored",
+    ),
     # 141.107 + 327,680*64*4096/1e9 = 227.0; with the output 141.107 + 327,680*64*5119/1e9 = 248.5
     "227 GB": (f"memory_bytes {L70} prompt=4096 output=1024 batch=64", "wrong", "output_ignored"),
     # 2*70.55e9*4096/(8*989.4e12) = 73.02 ms, before 160 all-reduces of 1.75*4096*8192*2 byte at 450 GB/s: 41.8 ms
     "73.0 ms": (f"prefill_time {H100} tp=8 detail=weights prompt=4096", "wrong", "links_ignored"),
     # half of 292.08 + 23.86 ms of links, and half of the first alone
     "170 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096", "wrong", "sparse_peak"),
-    "146 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1", "wrong", "sparse_peak"),
+    "146 ms": (
+        f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1",
+        "wrong",
+        "sparse_peak",
+    ),
     # 141.107/3.35 = 42.12 ms, a cache of 85.9 GB beside it; the same over eight devices; and with 70e9 for the name
     "42.1 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     "5.27 ms": (f"itl {H100} tp=8 prompt=8192 batch=32", "conditional", "kv_ignored"),
     "41.8 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     # 2*46.7e9 for 2*12.75e9; and 12.88e9 with the input table of 32,000*4,096
-    "93.4 GFLOP": ("decode_flops model=mixtral-8x7b prompt=1 detail=weights", "wrong", "total_vs_active_params"),
+    "93.4 GFLOP": (
+        "decode_flops model=mixtral-8x7b prompt=1 detail=weights",
+        "wrong",
+        "total_vs_active_params",
+    ),
     "12.9B active": ("active_params model=mixtral-8x7b", "approximate", "tied_embedding"),
     "10.74 GB": (f"kv_cache_bytes {L70} prompt=4096", "wrong", "gqa_forgotten"),
     # 2*80*64*128*2 = 2,621,440 byte, which is 2.5 MiB; 80*8*128*2 = 160 KiB; 2*61*(512 + 64)*2 = 137.25 KiB
@@ -148,10 +237,22 @@ MISSED = {
     "137 KB per token": ("kv_bytes_per_token model=deepseek-v3", "wrong", "k_and_v_factor"),
     # 2*8.03e9*2048 = 32.9 TFLOP, over 989.4 TFLOP/s 33.2 ms; 16.06/3.35 = 4.79 ms: the input table multiplied and read as well
     "33 TFLOP": ("prefill_flops model=llama-3-8b prompt=2048", "conditional", "attention_ignored"),
-    "33 ms": ("ttft model=llama-3-8b hardware=h100-sxm prompt=2048", "conditional", "attention_ignored"),
-    "4.8 ms": ("itl model=llama-3-8b hardware=h100-sxm prompt=128", "conditional", "tied_embedding"),
+    "33 ms": (
+        "ttft model=llama-3-8b hardware=h100-sxm prompt=2048",
+        "conditional",
+        "attention_ignored",
+    ),
+    "4.8 ms": (
+        "itl model=llama-3-8b hardware=h100-sxm prompt=128",
+        "conditional",
+        "tied_embedding",
+    ),
     # 141.1 + 42.9 GB on 2*85.5 GB
-    "It fits on two H100": (f"relation=fits {H100} tp=2 prompt=4096 batch=32", "wrong", "kv_ignored"),
+    "It fits on two H100": (
+        f"relation=fits {H100} tp=2 prompt=4096 batch=32",
+        "wrong",
+        "kv_ignored",
+    ),
 }
 
 
@@ -159,15 +260,30 @@ MISSED = {
 def test_what_went_wrong_is_named_or_suggested_first(sentence):
     annotation, verdict, slip = MISSED[sentence]
     (claim,) = claims(f"{sentence} <!-- symroof: {annotation} -->")
-    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == (verdict, slip), (claim.derived, claim.slips)
+    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == (verdict, slip), (
+        claim.derived,
+        claim.slips,
+    )
 
 
 FORMULAS = {
     "kv_bytes_per_token formula='2*L*d*b' where.b=kv_bytes_per_element": ("wrong", "gqa_forgotten"),
-    f"kv_bytes_per_token {L70} formula='2*L*d*b' where.b=kv_bytes_per_element": ("wrong", "gqa_forgotten"),
-    "kv_bytes_per_token model=llama-2-7b formula='2*L*d*b' where.b=kv_bytes_per_element": ("exact", ""),  # 32 of 32 heads, 32*128 = d
-    f"kv_bytes_per_token {L70} formula='2*L*H_{{kv}}*d/H*b' where.b=kv_bytes_per_element": ("exact", ""),  # 8,192/64 = 128
-    "kv_bytes_per_token formula='2*L*H_{kv}*d/H*b' where.b=kv_bytes_per_element": ("wrong", "head_dim_assumed"),
+    f"kv_bytes_per_token {L70} formula='2*L*d*b' where.b=kv_bytes_per_element": (
+        "wrong",
+        "gqa_forgotten",
+    ),
+    "kv_bytes_per_token model=llama-2-7b formula='2*L*d*b' where.b=kv_bytes_per_element": (
+        "exact",
+        "",
+    ),  # 32 of 32 heads, 32*128 = d
+    f"kv_bytes_per_token {L70} formula='2*L*H_{{kv}}*d/H*b' where.b=kv_bytes_per_element": (
+        "exact",
+        "",
+    ),  # 8,192/64 = 128
+    "kv_bytes_per_token formula='2*L*H_{kv}*d/H*b' where.b=kv_bytes_per_element": (
+        "wrong",
+        "head_dim_assumed",
+    ),
     "itl formula='weight_bytes/mem_bandwidth'": ("conditional", "compute_floor_ignored"),
     "ttft formula='2*P*S/F'": ("conditional", "memory_floor_ignored"),
     "prefill_flops formula='6*P*S' detail=weights": ("wrong", "training_flops"),
@@ -177,9 +293,16 @@ FORMULAS = {
 @pytest.mark.parametrize("annotation", FORMULAS)
 def test_formulas_hold_under_what_is_so_in_their_case(annotation):
     (claim,) = claims(f"So. <!-- symroof: {annotation} -->")
-    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == FORMULAS[annotation], claim.reason
-    bound = {"compute_floor_ignored": "decode bound by memory", "memory_floor_ignored": "prefill bound by compute"}
-    assert [needs.partition(",")[0] for needs in claim.assumptions_needed] == [bound[slip.slip] for slip in claim.slips if slip.slip in bound]
+    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == FORMULAS[annotation], (
+        claim.reason
+    )
+    bound = {
+        "compute_floor_ignored": "decode bound by memory",
+        "memory_floor_ignored": "prefill bound by compute",
+    }
+    assert [needs.partition(",")[0] for needs in claim.assumptions_needed] == [
+        bound[slip.slip] for slip in claim.slips if slip.slip in bound
+    ]
 
 
 UNUSED = {
@@ -191,11 +314,26 @@ UNUSED = {
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ("25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "exact"),
-        ("93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "wrong"),
-        ("25.8 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 detail=weights -->", "exact"),  # of one token: 2 byte each
-        ("93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->", "exact"),
-        ("51.6 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 batch=2 detail=weights -->", "unchecked"),  # of how many experts?
+        (
+            "25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->",
+            "exact",
+        ),
+        (
+            "93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->",
+            "wrong",
+        ),
+        (
+            "25.8 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 detail=weights -->",
+            "exact",
+        ),  # of one token: 2 byte each
+        (
+            "93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->",
+            "exact",
+        ),
+        (
+            "51.6 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 batch=2 detail=weights -->",
+            "unchecked",
+        ),  # of how many experts?
         # x = 33.8/6 billion an expert: 12.9 - 2x = 1.633 of the rest, and 8*(1 - 0.75^2) = 3.5 experts: 21.35 billion
         (
             "42.7 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 n_experts=8 experts_per_token=2 weights=fp16 batch=2 detail=weights -->",
@@ -243,13 +381,19 @@ ARITHMETIC = {
 def test_arithmetic_that_is_spelled_out_comes_out(text):
     wrong = claims(f"That is {text}.")
     assert [claim.verdict for claim in wrong] == ["inconsistent"] * (ARITHMETIC[text] is not None)
-    assert all((ARITHMETIC[text] or "").replace(",", "") in claim.derived.replace(",", "") for claim in wrong)
+    assert all(
+        (ARITHMETIC[text] or "").replace(",", "") in claim.derived.replace(",", "")
+        for claim in wrong
+    )
 
 
 def test_a_right_number_from_arithmetic_that_does_not_come_out():
     text = "It takes 6 × 70.6B × 2,000 = 282 TFLOP. <!-- symroof: prefill_flops params=70.6e9 prompt=2000 detail=weights -->"
     (claim,) = claims(text)
-    assert (claim.verdict, claim.reason) == ("inconsistent", "the number holds, but 6 × 70.6B × 2,000 is 847, not 282")
+    assert (claim.verdict, claim.reason) == (
+        "inconsistent",
+        "the number holds, but 6 × 70.6B × 2,000 is 847, not 282",
+    )
 
 
 def test_what_rests_on_a_wrong_number_is_said():
@@ -309,7 +453,12 @@ A token adds \SI{2.62}{\mega\byte}, 50\% more. % symroof: kv_bytes_per_token mod
 
 def test_claims_in_latex_source():
     judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TEX, "paper.tex")]
-    assert judged == [(2, "1.34 GB", "rounded"), (3, "2.62 MB", "wrong"), (6, "1.34 GB", "rounded"), (7, "2.68 GB", "rounded")]
+    assert judged == [
+        (2, "1.34 GB", "rounded"),
+        (3, "2.62 MB", "wrong"),
+        (6, "1.34 GB", "rounded"),
+        (7, "2.68 GB", "rounded"),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------- lengths with a k, rates
@@ -340,7 +489,9 @@ It takes 0.671 GB per 2k-token request. <!-- symroof: kv_cache_bytes batch=32 --
 
 def test_lengths_with_a_k_are_either_and_the_comment_wins_over_the_head():
     """327,680 byte a token: times 4,096 are 1.342 GB, times 4,000 are 1.311 GB; times 8,000 are 2.621 GB, times 10,000 are 3.277 GB; times 2,048 are 0.671 GB."""
-    assert [(claim.line, claim.verdict) for claim in claims(LENGTHS)] == [(line, "rounded") for line in (5, 6, 7, 11, 12, 13, 17, 19, 21)]
+    assert [(claim.line, claim.verdict) for claim in claims(LENGTHS)] == [
+        (line, "rounded") for line in (5, 6, 7, 11, 12, 13, 17, 19, 21)
+    ]
 
 
 def test_an_ambiguous_length_in_an_annotation_is_refused_with_both_its_values():
@@ -372,8 +523,16 @@ def test_a_t_alone_is_no_rate():
 @pytest.mark.parametrize(
     ("text", "verdict", "needs"),
     [
-        ("3.35 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # 3.0419 and 2,048*151,936: 3.3530 billion
-        ("3.3 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # as its card says
+        (
+            "3.35 billion",
+            "conditional",
+            ("the gathered input table counted among the active parameters",),
+        ),  # 3.0419 and 2,048*151,936: 3.3530 billion
+        (
+            "3.3 billion",
+            "conditional",
+            ("the gathered input table counted among the active parameters",),
+        ),  # as its card says
         ("3.04 billion", "rounded", ()),
         ("30.5 billion", "wrong", ()),
     ],

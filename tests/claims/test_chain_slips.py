@@ -19,7 +19,14 @@ LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "batch"
 
 def chain(*steps: tuple[str, str, str], **given: object) -> Judgement:
     """A chain judged; each step is a name, arithmetic or a quantity, and its value."""
-    made = tuple({"name": name, "quantity" if source in by_hand.UNIT else "expression": source, "value": value} for name, source, value in steps)
+    made = tuple(
+        {
+            "name": name,
+            "quantity" if source in by_hand.UNIT else "expression": source,
+            "value": value,
+        }
+        for name, source, value in steps
+    )
     return judge(ClaimSpec(id="c", steps=made, given={**LLAMA, **given}))
 
 
@@ -29,22 +36,42 @@ def named(judged: Judgement) -> list[tuple[str, str]]:
 
 def test_the_step_with_the_slip_is_named_and_what_follows_from_it_is_not():
     """2 * 80 * 64 * 128 * 2 byte = 2.62 MB with 64 query heads for 8; times 4,096 tokens that is 10.73 GB."""
-    judged = chain(("token", "kv_bytes_per_token", "2.62 MB"), ("one", "token*prompt", "10.73 GB"), ("all", "one*batch", "42.92 GB"))
+    judged = chain(
+        ("token", "kv_bytes_per_token", "2.62 MB"),
+        ("one", "token*prompt", "10.73 GB"),
+        ("all", "one*batch", "42.92 GB"),
+    )
     assert named(judged)[0] == ("token", "gqa_forgotten")
-    assert [[slip.slip for slip in part.slips if slip.named][:1] for part in judged.parts] == [["gqa_forgotten"], [], []]
+    assert [[slip.slip for slip in part.slips if slip.named][:1] for part in judged.parts] == [
+        ["gqa_forgotten"],
+        [],
+        [],
+    ]
     assert judged.slips[0].chance < 0.05
 
 
 def test_arithmetic_over_earlier_steps_is_explained():
     """140 GB over the 2.039 TB/s of the PCIe part; a cache of one request for four; a rate upside down."""
-    assert named(chain(("weights", "70e9*2 byte", "140 GB"), ("time", "weights/mem_bandwidth", "68.7 ms")))[0] == ("time", "bandwidth_of_other_part")
-    assert named(chain(("token", "kv_bytes_per_token", "328 KB"), ("all", "token*prompt*batch", "1.34 GB")))[0] == ("all", "batch_factor")
-    assert named(chain(("time", "140 GB / (3.35 TB/s)", "41.8 ms"), ("rate", "1 token / time", "0.0418 token/s")))[0] == ("rate", "inverted_ratio")
+    assert named(
+        chain(("weights", "70e9*2 byte", "140 GB"), ("time", "weights/mem_bandwidth", "68.7 ms"))
+    )[0] == ("time", "bandwidth_of_other_part")
+    assert named(
+        chain(("token", "kv_bytes_per_token", "328 KB"), ("all", "token*prompt*batch", "1.34 GB"))
+    )[0] == ("all", "batch_factor")
+    assert named(
+        chain(
+            ("time", "140 GB / (3.35 TB/s)", "41.8 ms"),
+            ("rate", "1 token / time", "0.0418 token/s"),
+        )
+    )[0] == ("rate", "inverted_ratio")
 
 
 def test_a_step_may_have_the_letter_of_a_name():
     """``w`` is the window of attention elsewhere; here it is the step before: 140e9 / 3.35e12 = 41.79 ms."""
-    assert chain(("w", "70e9*2 byte", "140 GB"), ("t", "w/mem_bandwidth", "41.8 ms")).verdict == "rounded"
+    assert (
+        chain(("w", "70e9*2 byte", "140 GB"), ("t", "w/mem_bandwidth", "41.8 ms")).verdict
+        == "rounded"
+    )
 
 
 def test_steps_with_a_free_parameter_are_suggested_only():
@@ -57,16 +84,27 @@ def test_steps_with_a_free_parameter_are_suggested_only():
 def test_right_steps_have_no_slips_and_json_tells_those_of_wrong_ones():
     right = "{name: token, quantity: kv_bytes_per_token, value: 328 KB}, {name: one, expression: token*4096, value: %s}"
     text = "claims:\n" + "".join(
-        f"- {{id: {i}, given: {{model: llama-3-70b}}, steps: [{right % value}]}}\n" for i, value in (("a", "1.34 GB"), ("b", "13.4 GB"))
+        f"- {{id: {i}, given: {{model: llama-3-70b}}, steps: [{right % value}]}}\n"
+        for i, value in (("a", "1.34 GB"), ("b", "13.4 GB"))
     )
     good, bad = check_text(text, "claims.yaml").as_json()["claims"]
     assert good["slips"] == []
-    assert (bad["slips"][0]["slip"], bad["slips"][0]["text"]) == ("decimal_point", "one: the decimal point 1 place to the right: ×10")
+    assert (bad["slips"][0]["slip"], bad["slips"][0]["text"]) == (
+        "decimal_point",
+        "one: the decimal point 1 place to the right: ×10",
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ measured
 
-UNITS = {"token": "byte/token", "cache": "byte", "weights": "byte", "all": "byte", "time": "s", "rate": "token/s"}
+UNITS = {
+    "token": "byte/token",
+    "cache": "byte",
+    "weights": "byte",
+    "all": "byte",
+    "time": "s",
+    "rate": "token/s",
+}
 SOURCES = {
     "token": "kv_bytes_per_token", "cache": "token*prompt*batch", "weights": "weight_bytes", "all": "cache + weights",
     "time": "all/mem_bandwidth", "rate": "batch*1 token/time",
@@ -87,14 +125,20 @@ def errors(step: str, v: by_hand.Numbers, right: Fraction) -> dict[str, list[Fra
     """What somebody gets with a slip in a step."""
     if step in ("token", "weights"):
         quantity = {"token": "kv_bytes_per_token", "weights": "weight_bytes"}[step]
-        return {name: values for name, values in by_hand.slips(v, quantity, by_hand.UNIT[quantity]).items() if values}
+        return {
+            name: values
+            for name, values in by_hand.slips(v, quantity, by_hand.UNIT[quantity]).items()
+            if values
+        }
     found = {"decimal_point": [right * 10, right / 10]}
     if UNITS[step] == "byte":
         found["bits_bytes"] = [right * 8, right / 8]
     if step == "cache" and v.B > 1:
         found["batch_factor"] = [right / v.B, right * v.B]
     if step == "cache":
-        found["decimal_binary_k"] = [right * Fraction(1024, 1000) if v.S % 1000 == 0 else right * Fraction(1000, 1024)]
+        found["decimal_binary_k"] = [
+            right * Fraction(1024, 1000) if v.S % 1000 == 0 else right * Fraction(1000, 1024)
+        ]
     if step == "rate":
         found["inverted_ratio"] = [1 / right]
     return found
@@ -108,10 +152,16 @@ def wrong_chain(rng: random.Random, slips: bool) -> tuple[Judgement, str, str, F
         for name, unit in UNITS.items():
             right = by_himself(name, v, said)
             if name == at:
-                options = errors(name, v, right) if slips else {"": [right * Fraction(10 ** rng.uniform(-1, 1))]}
+                options = (
+                    errors(name, v, right)
+                    if slips
+                    else {"": [right * Fraction(10 ** rng.uniform(-1, 1))]}
+                )
                 slip = rng.choice(sorted(options))
                 value = rng.choice(options[slip])
-            text, said[name] = by_hand.written(value if name == at else right, unit, rng.choice((3, 4)) if name == at else 5)
+            text, said[name] = by_hand.written(
+                value if name == at else right, unit, rng.choice((3, 4)) if name == at else 5
+            )
             steps.append((name, SOURCES[name], text))
         if abs(value / by_himself(at, v, said) - 1) > Fraction(1, 20):
             judged = chain(*steps, **given)
@@ -125,7 +175,10 @@ def test_slips_in_one_step_are_named_first_and_in_that_step():
     for _ in range(100):
         judged, step, slip, value = wrong_chain(rng, slips=True)
         first = next((found for found in judged.slips if found.named), None)
-        right = first is not None and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(value), rel=1e-4))
+        right = first is not None and (
+            first.slip == slip
+            or float(first.readable_formula) == pytest.approx(float(value), rel=1e-4)
+        )
         assert first is None or first.text.startswith(f"{step}: ")
         outcome[right] += 1
         missed[slip] += not right

@@ -5,7 +5,14 @@ import sympy
 
 from symroof.claims.check import check
 from symroof.errors import InputError
-from symroof.symbols import head_dim, itl, kv_bytes_per_element, kv_bytes_per_token, n_kv_heads, n_layers
+from symroof.symbols import (
+    head_dim,
+    itl,
+    kv_bytes_per_element,
+    kv_bytes_per_token,
+    n_kv_heads,
+    n_layers,
+)
 
 # -------------------------------------------------------------------------------------------------------------- equations
 
@@ -15,10 +22,23 @@ FORMULA = 2 * n_layers * n_kv_heads * head_dim * kv_bytes_per_element
 def test_an_equation_stands_either_way_round():
     for equation in (sympy.Eq(kv_bytes_per_token, FORMULA), sympy.Eq(FORMULA, kv_bytes_per_token)):
         (one,) = check(equation).claims
-        assert (one.verdict, one.id, one.file, one.line, one.claim.says) == ("exact", "kv_bytes_per_token", "", 0, str(equation))
+        assert (one.verdict, one.id, one.file, one.line, one.claim.says) == (
+            "exact",
+            "kv_bytes_per_token",
+            "",
+            0,
+            str(equation),
+        )
 
 
-@pytest.mark.parametrize(("equation", "message"), [(sympy.Eq(2 * itl, 3 * head_dim), "is not Eq"), (FORMULA, "is not Eq"), (itl < 3, "is not Eq")])
+@pytest.mark.parametrize(
+    ("equation", "message"),
+    [
+        (sympy.Eq(2 * itl, 3 * head_dim), "is not Eq"),
+        (FORMULA, "is not Eq"),
+        (itl < 3, "is not Eq"),
+    ],
+)
 def test_an_equation_without_a_quantity(equation, message):
     with pytest.raises(InputError, match=message):
         check(equation)
@@ -26,7 +46,9 @@ def test_an_equation_without_a_quantity(equation, message):
 
 def test_settings_beside_an_equation_and_beside_files(tmp_path):
     (tmp_path / "n.md").write_text("nothing", encoding="utf-8")
-    with pytest.raises(InputError, match="settings belong in the file; keywords are accepted only with an equation"):
+    with pytest.raises(
+        InputError, match="settings belong in the file; keywords are accepted only with an equation"
+    ):
         check(tmp_path / "n.md", batch=3)
     with pytest.raises(InputError, match="efficiency"):
         check(tmp_path / "n.md", efficiency="best")

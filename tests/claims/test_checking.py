@@ -17,7 +17,22 @@ from symroof.claims.corrected_numbers import rewritten
 from symroof.errors import InputError
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
-FIELDS = {"id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance", "assumptions_needed", "slips", "flags", "reason", "correction"}
+FIELDS = {
+    "id",
+    "file",
+    "line",
+    "says",
+    "verdict",
+    "claimed",
+    "derived",
+    "ratio",
+    "tolerance",
+    "assumptions_needed",
+    "slips",
+    "flags",
+    "reason",
+    "correction",
+}
 
 
 def yaml_claims(*entries):
@@ -34,14 +49,28 @@ def problems(*entries):
 
 
 def test_a_claim_file_is_checked_in_its_order():
-    report = yaml_claims(f"id: a, {KV}, value: 1.34 GB", f"id: b, {KV}, value: 2.68 GB", "id: c, unchecked: taste")
-    assert [(c.id, c.verdict, c.line) for c in report.claims] == [("a", "rounded", 2), ("b", "wrong", 3), ("c", "unchecked", 4)]
+    report = yaml_claims(
+        f"id: a, {KV}, value: 1.34 GB", f"id: b, {KV}, value: 2.68 GB", "id: c, unchecked: taste"
+    )
+    assert [(c.id, c.verdict, c.line) for c in report.claims] == [
+        ("a", "rounded", 2),
+        ("b", "wrong", 3),
+        ("c", "unchecked", 4),
+    ]
     assert report.summary == {"rounded": 1, "wrong": 1, "unchecked": 1}
 
 
 @pytest.mark.parametrize(
     ("value", "verdict"),
-    [("1.20", "rounded"), ("1.2", "rounded"), ("1.200", "approximate"), ("1.201", "rounded"), ("1.2e0", "rounded"), ("1", "rounded"), ("'1.20'", "rounded")],
+    [
+        ("1.20", "rounded"),
+        ("1.2", "rounded"),
+        ("1.200", "approximate"),
+        ("1.201", "rounded"),
+        ("1.2e0", "rounded"),
+        ("1", "rounded"),
+        ("'1.20'", "rounded"),
+    ],
 )
 def test_a_bare_number_is_held_to_the_digits_it_was_written_with(value, verdict):
     claim = yaml_claims(f"id: a, expression: 1.2014*1, value: {value}").claims[0]
@@ -90,7 +119,9 @@ def test_an_unknown_name_is_an_error_with_its_place():
 
 
 def test_a_claim_that_lacks_an_input_is_unchecked_with_the_reason():
-    claim = yaml_claims("id: a, quantity: itl, given: {model: llama-3-8b, prompt: 64}, value: 5.0 ms").claims[0]
+    claim = yaml_claims(
+        "id: a, quantity: itl, given: {model: llama-3-8b, prompt: 64}, value: 5.0 ms"
+    ).claims[0]
     assert (claim.verdict, claim.claimed) == ("unchecked", "5.0 ms")
     assert "peak_flops" in claim.reason
     assert not claim.finding()
@@ -99,7 +130,12 @@ def test_a_claim_that_lacks_an_input_is_unchecked_with_the_reason():
 
 
 def test_a_part_the_model_lacks_is_unchecked():
-    assert yaml_claims("id: a, quantity: n_heads.global, given: {model: llama-3-8b}, value: 5").claims[0].verdict == "unchecked"
+    assert (
+        yaml_claims("id: a, quantity: n_heads.global, given: {model: llama-3-8b}, value: 5")
+        .claims[0]
+        .verdict
+        == "unchecked"
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +160,26 @@ def test_what_is_no_claim_file_is_refused_with_a_place(text):
 
 
 def test_odd_values_are_judged_or_refused():
-    odd = ["3", "-1", "''", "[]", "{}", "true", "1e60", ".5", "'9**9'", "'\\0'", "[1, 2]", "{a: 1}", "null", "a b", "'1..'", "x", "'é'", "'" + "9" * 200 + "'"]
+    odd = [
+        "3",
+        "-1",
+        "''",
+        "[]",
+        "{}",
+        "true",
+        "1e60",
+        ".5",
+        "'9**9'",
+        "'\\0'",
+        "[1, 2]",
+        "{a: 1}",
+        "null",
+        "a b",
+        "'1..'",
+        "x",
+        "'é'",
+        "'" + "9" * 200 + "'",
+    ]
     rng = random.Random(3)
     keys = [
         "quantity",
@@ -144,11 +199,15 @@ def test_odd_values_are_judged_or_refused():
     ]
     inner = ["model", "hardware", "prompt", "assume", "targets", "preset", "kv", "batch", "itl"]
     for _ in range(400):
-        entry = {"quantity": "kv_cache_bytes", "value": "1"} | {rng.choice(keys): rng.choice(odd) for _ in range(2)}
+        entry = {"quantity": "kv_cache_bytes", "value": "1"} | {
+            rng.choice(keys): rng.choice(odd) for _ in range(2)
+        }
         if rng.random() < 0.6:
             entry["given"] = f"{{{rng.choice(inner)}: {rng.choice(odd)}}}"
         with contextlib.suppress(InputError):
-            json.dumps(yaml_claims("id: a, " + ", ".join(f"{k}: {v}" for k, v in entry.items())).as_json())
+            json.dumps(
+                yaml_claims("id: a, " + ", ".join(f"{k}: {v}" for k, v in entry.items())).as_json()
+            )
 
 
 # ------------------------------------------------------------------------------------------------------------ conflicts
@@ -168,7 +227,9 @@ def test_odd_values_are_judged_or_refused():
     ],
 )
 def test_two_claims_of_one_thing(one, two, verdict):
-    first, _ = yaml_claims(f"id: a, {KV}, value: {one}, conflicts_with: b", f"id: b, {KV}, value: '{two}'").claims
+    first, _ = yaml_claims(
+        f"id: a, {KV}, value: {one}, conflicts_with: b", f"id: b, {KV}, value: '{two}'"
+    ).claims
     assert first.verdict == verdict
     if verdict == "inconsistent":
         assert f"{two} in b" in first.reason
@@ -181,12 +242,17 @@ def test_two_labels_conflict_and_so_do_claims_nobody_can_derive():
         for i, v, o in [("a", "memory", "b"), ("b", "compute", "a")]
     ]
     assert [c.verdict for c in yaml_claims(*labels).claims] == ["inconsistent", "inconsistent"]
-    bare = ["id: a, quantity: itl, value: 20 ms, conflicts_with: b", "id: b, quantity: itl, value: 30 ms"]
+    bare = [
+        "id: a, quantity: itl, value: 20 ms, conflicts_with: b",
+        "id: b, quantity: itl, value: 30 ms",
+    ]
     assert [c.verdict for c in yaml_claims(*bare).claims] == ["inconsistent", "unchecked"]
 
 
 def test_a_conflict_with_nobody_is_an_error():
-    ((line, column, path, said),) = problems(f"id: kv-4k, {KV}, value: 1 GB, conflicts_with: kv-4kk")
+    ((line, column, path, said),) = problems(
+        f"id: kv-4k, {KV}, value: 1 GB, conflicts_with: kv-4kk"
+    )
     assert (line, path) == (2, "claims[0].conflicts_with")
     assert column > 50
     assert "did you mean 'kv-4k'" in said
@@ -201,8 +267,14 @@ def test_conflicts_in_a_note():
 
 def test_units_nobody_writes_are_no_bug():
     square = "quantity: itl, value: 5 s/byte/byte"
-    assert [c.verdict for c in yaml_claims(f"id: a, {square}, conflicts_with: b", f"id: b, {square}").claims] == ["unchecked", "unchecked"]
-    products = [f"id: {i}, expression: 2 byte * 3 byte, value: {v}, conflicts_with: {o}" for i, v, o in [("a", 6, "b"), ("b", 7, "a")]]
+    assert [
+        c.verdict
+        for c in yaml_claims(f"id: a, {square}, conflicts_with: b", f"id: b, {square}").claims
+    ] == ["unchecked", "unchecked"]
+    products = [
+        f"id: {i}, expression: 2 byte * 3 byte, value: {v}, conflicts_with: {o}"
+        for i, v, o in [("a", 6, "b"), ("b", 7, "a")]
+    ]
     assert len(yaml_claims(*products).claims) == 2
     with pytest.raises(InputError, match=r"no number in byte\^2"):  # a bare number is none
         check_text("6 <!-- symroof: expression='2 byte * 3 byte' -->", "n.md")
@@ -259,7 +331,10 @@ def test_the_correction_is_written_as_the_claim_was(written, correction):
 
 def test_the_contract_s_call(tmp_path):
     note = tmp_path / "notes.md"
-    note.write_text("It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->", encoding="utf-8")
+    note.write_text(
+        "It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->",
+        encoding="utf-8",
+    )
     assert sr.check(str(note)).claims[0].verdict == "rounded"
     assert sr.check([note, note]).summary == {"rounded": 2}
     assert repr(sr.check(note)) == "Report(1 rounded)"
@@ -270,7 +345,11 @@ def test_every_bad_file_is_told_before_anything_is_judged(tmp_path):
     bad.write_text("1 GB <!-- symroof: kv_cache_byts -->", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         check([bad, tmp_path / "none.yaml", tmp_path])
-    assert [problem.file for problem in caught.value.problems] == [str(bad), str(tmp_path / "none.yaml"), str(tmp_path)]
+    assert [problem.file for problem in caught.value.problems] == [
+        str(bad),
+        str(tmp_path / "none.yaml"),
+        str(tmp_path),
+    ]
 
 
 def test_json_has_the_form_of_the_contract_and_numbers_in_base_units():
@@ -282,19 +361,36 @@ def test_json_has_the_form_of_the_contract_and_numbers_in_base_units():
         "id: e, unchecked: taste",
     )
     shown = report.as_json()
-    assert (shown["schema"], shown["summary"]) == ("symroof/check/1", {"exact": 3, "wrong": 1, "unchecked": 1})
+    assert (shown["schema"], shown["summary"]) == (
+        "symroof/check/1",
+        {"exact": 3, "wrong": 1, "unchecked": 1},
+    )
     assert all(set(entry) >= FIELDS for entry in shown["claims"])
     first = shown["claims"][0]
-    assert (first["claimed"], first["derived"], first["line"], first["file"]) == (2_680_000_000, 1_342_177_280, 2, "claims.yaml")
+    assert (first["claimed"], first["derived"], first["line"], first["file"]) == (
+        2_680_000_000,
+        1_342_177_280,
+        2,
+        "claims.yaml",
+    )
     assert first["ratio"] == pytest.approx(2.68e9 / 1342177280)
     assert first["tolerance"] == pytest.approx(0.005 / 2.68)
-    assert [(entry["claimed"], entry["derived"]) for entry in shown["claims"][1:4]] == [("memory", "memory"), ("1..2 GB", 1_342_177_280), (True, True)]
+    assert [(entry["claimed"], entry["derived"]) for entry in shown["claims"][1:4]] == [
+        ("memory", "memory"),
+        ("1..2 GB", 1_342_177_280),
+        (True, True),
+    ]
     assert json.loads(json.dumps(shown)) == shown
 
 
 def test_a_study_checks_the_claim_files_it_names(tmp_path):
-    (tmp_path / "c.yaml").write_text(f"claims:\n- {{id: a, {KV}, value: 1.34 GB}}\n", encoding="utf-8")
-    (tmp_path / "study.yaml").write_text("title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 64}\nclaims: [c.yaml]\n", encoding="utf-8")
+    (tmp_path / "c.yaml").write_text(
+        f"claims:\n- {{id: a, {KV}, value: 1.34 GB}}\n", encoding="utf-8"
+    )
+    (tmp_path / "study.yaml").write_text(
+        "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 64}\nclaims: [c.yaml]\n",
+        encoding="utf-8",
+    )
     assert sr.Study.load(tmp_path / "study.yaml").check().summary == {"rounded": 1}
     assert sr.Study(model="llama-3-8b").check().claims == ()
 
@@ -311,10 +407,23 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
         encoding="utf-8",
     )
     found = {claim.id: claim for claim in check(tmp_path / "claims.yaml").claims}
-    assert [claim.verdict for claim in found.values()] == ["exact", "rounded", "rounded", "conditional", "conditional"]
-    assert found["b-star"].derived.startswith("295.34")  # 2 * 989.4/(2 * 3.35): the parameters drop out
+    assert [claim.verdict for claim in found.values()] == [
+        "exact",
+        "rounded",
+        "rounded",
+        "conditional",
+        "conditional",
+    ]
+    assert found["b-star"].derived.startswith(
+        "295.34"
+    )  # 2 * 989.4/(2 * 3.35): the parameters drop out
     last = int(found["always"].judgement.reason.rpartition("to ")[2])
-    bound = {prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).exact("prefill_bound") for prompt in (last, last + 1)}
+    bound = {
+        prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).exact(
+            "prefill_bound"
+        )
+        for prompt in (last, last + 1)
+    }
     assert bound == {last: "memory", last + 1: "compute"}
     assert "prompt so short" in found["one-gpu"].assumptions_needed[0]
 
@@ -322,8 +431,16 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
 def test_an_efficiency_that_goes_without_saying_is_named():
     """2 * 8.03e9 * 2048/(0.5 * 989e12) = 66.51 ms: half the peak. 0.6 of it gives 55.42 ms; a rough number fits too many shares."""
     given = "{model: llama-3-8b, params: 8.03e9, hardware: h100-sxm, peak_flops: 989 TFLOP/s, prompt: 2048, assume: {detail: weights}}"
-    written = {"half": "66.51 ms", "three fifths": "55.43 ms", "rough": "70 ms", "no share": "68.93 ms"}
-    text = "claims:\n" + "".join(f"- {{id: {name.replace(' ', '-')}, quantity: ttft, given: {given}, value: {value}}}\n" for name, value in written.items())
+    written = {
+        "half": "66.51 ms",
+        "three fifths": "55.43 ms",
+        "rough": "70 ms",
+        "no share": "68.93 ms",
+    }
+    text = "claims:\n" + "".join(
+        f"- {{id: {name.replace(' ', '-')}, quantity: ttft, given: {given}, value: {value}}}\n"
+        for name, value in written.items()
+    )
     found = check_text(text, "claims.yaml").claims
     assert [(claim.verdict, list(claim.assumptions_needed)) for claim in found] == [
         ("conditional", ["mfu 0.5"]), ("conditional", ["mfu 0.6"]), ("wrong", []), ("wrong", []),
@@ -333,8 +450,14 @@ def test_an_efficiency_that_goes_without_saying_is_named():
 def test_a_count_that_changes_what_binds_is_out_of_its_regime():
     """Weights alone, 512 requests on four H100 are compute-bound: 2 * 512/2 > 295. With a cache of 4,096 tokens each they are not."""
     given = "{model: llama-3-70b, hardware: h100-sxm, tp: 8, prompt: 4096, batch: %s, assume: {detail: weights}}"
-    text = "claims:\n" + "".join(f"- {{id: b{batch}, quantity: itl, given: {given % batch}, value: 1 s}}\n" for batch in (512, 32))
-    assert [("regime" in claim.flags) for claim in check_text(text, "claims.yaml").claims] == [True, False]
+    text = "claims:\n" + "".join(
+        f"- {{id: b{batch}, quantity: itl, given: {given % batch}, value: 1 s}}\n"
+        for batch in (512, 32)
+    )
+    assert [("regime" in claim.flags) for claim in check_text(text, "claims.yaml").claims] == [
+        True,
+        False,
+    ]
 
 
 def test_a_model_may_be_given_by_its_layers(tmp_path):
@@ -344,7 +467,10 @@ def test_a_model_may_be_given_by_its_layers(tmp_path):
     text = f"claims:\n- {{id: own, quantity: params, given: {{d_model: 8, vocab_size: 10, layers: {layers}}}, value: {counted}}}\n"
     assert [claim.verdict for claim in check_text(text, "claims.yaml").claims] == ["exact"]
     with pytest.raises(InputError, match=r"layers\[0\].ffn: is missing"):
-        check_text("claims:\n- {id: own, quantity: params, given: {d_model: 8, vocab_size: 10, layers: [{count: 2}]}, value: 1}\n", "claims.yaml")
+        check_text(
+            "claims:\n- {id: own, quantity: params, given: {d_model: 8, vocab_size: 10, layers: [{count: 2}]}, value: 1}\n",
+            "claims.yaml",
+        )
 
 
 def test_an_equation_that_is_no_claim_says_so_with_its_beginning():
@@ -355,8 +481,17 @@ def test_an_equation_that_is_no_claim_says_so_with_its_beginning():
         with pytest.raises(InputError, match=r"is not Eq\(quantity, formula\)") as error:
             sr.check(equation)
         assert error.value.problems[0].source == str(equation)[:200]
-    wrong = sympy.Eq(sr.symbols.kv_cache_bytes, sympy.Add(*(sympy.Integer(10) ** 95 * batch**k for k in range(1, 6))))
+    wrong = sympy.Eq(
+        sr.symbols.kv_cache_bytes,
+        sympy.Add(*(sympy.Integer(10) ** 95 * batch**k for k in range(1, 6))),
+    )
     (claim,) = sr.check(wrong).claims
     assert (claim.says, claim.verdict) == (str(wrong)[:400], "wrong")
-    (turned,) = sr.check(sympy.Eq(sr.symbols.batch * sr.symbols.context * sr.symbols.kv_bytes_per_token, sr.symbols.kv_cache_bytes, evaluate=False)).claims
+    (turned,) = sr.check(
+        sympy.Eq(
+            sr.symbols.batch * sr.symbols.context * sr.symbols.kv_bytes_per_token,
+            sr.symbols.kv_cache_bytes,
+            evaluate=False,
+        )
+    ).claims
     assert turned.verdict == "exact"

@@ -43,11 +43,22 @@ def test_where_no_copy_can_go(files, out, message, hint):
 def test_a_number_whose_annotation_is_doubtful_is_never_changed(tmp_path):
     """Both numbers are half of what the annotations derive; only the one that its author is sure of is changed."""
     note = tmp_path / "note.md"
-    sentence = "The weights take 8 GB. <!-- symroof: weight_bytes model=llama-3.1-8b weights=fp16{} -->\n"
-    note.write_text(sentence.format(" note='doubtful: weights fp16'") + "\n" + sentence.format(" note='from the model card'"))
+    sentence = (
+        "The weights take 8 GB. <!-- symroof: weight_bytes model=llama-3.1-8b weights=fp16{} -->\n"
+    )
+    note.write_text(
+        sentence.format(" note='doubtful: weights fp16'")
+        + "\n"
+        + sentence.format(" note='from the model card'")
+    )
     (made,) = copies(check(str(note)))
-    assert [line[:22] for line in made.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
-    assert [(one.line, why.partition(":")[0], "not changed" in why) for one, why in made.uncorrected] == [(1, "doubtful", True)]
+    assert [line[:22] for line in made.content.decode().splitlines()[::2]] == [
+        "The weights take 8 GB.",
+        "The weights take 16 GB",
+    ]
+    assert [
+        (one.line, why.partition(":")[0], "not changed" in why) for one, why in made.uncorrected
+    ] == [(1, "doubtful", True)]
 
 
 WRONG = "A prompt takes 10.7 GB of cache. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"

@@ -15,8 +15,19 @@ from symroof.specs.claims import ClaimSpec
 WHOLE = Fraction(2_000_003)
 CASE = {"batch": 3, "prefill_batch": 5, "n_layers": 7, "context": 11, "prompt": 41, "cached_prefix": 13, "n_kv_heads": 17, "instance_devices": 19,
         "devices": 23, "output": 29, "decode_time": WHOLE, "tpot": 31}  # fmt: skip
-CACHE = ("kv_cache_bytes", "peak_kv_cache_bytes", "kv_cache_bytes_per_device", "peak_kv_cache_bytes_per_device")
-RATES = ("decode_throughput", "sustained_throughput", "decode_throughput_per_device", "sustained_throughput_per_device", "request_throughput")
+CACHE = (
+    "kv_cache_bytes",
+    "peak_kv_cache_bytes",
+    "kv_cache_bytes_per_device",
+    "peak_kv_cache_bytes_per_device",
+)
+RATES = (
+    "decode_throughput",
+    "sustained_throughput",
+    "decode_throughput_per_device",
+    "sustained_throughput_per_device",
+    "request_throughput",
+)
 STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
 PROMPTS = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device")
 OF_A_TOKEN = ("kv_bytes_per_token", "kv_bytes_per_token_per_device")
@@ -41,24 +52,35 @@ class Numbers:
     """The case, with the whole for every other name, and a device's share of it where there is such a quantity."""
 
     def value(self, name):
-        return CASE.get(name, WHOLE / 37 if name.endswith("_per_device") and not self.own else WHOLE)
+        return CASE.get(
+            name, WHOLE / 37 if name.endswith("_per_device") and not self.own else WHOLE
+        )
 
     def __init__(self, name):
         self.own = name.endswith("_per_device")
 
     def at(self, name, changes):
-        assert set(map(str, changes)) == {"context", "batch"}  # the cache of one token of one request
+        assert set(map(str, changes)) == {
+            "context",
+            "batch",
+        }  # the cache of one token of one request
         return self.value(name)
 
 
 def of(name, per):
-    return evaluate(claimed_quantity_formula(ClaimSpec(id="c", quantity=name, per=per, value="1"), name), Numbers(name))
+    return evaluate(
+        claimed_quantity_formula(ClaimSpec(id="c", quantity=name, per=per, value="1"), name),
+        Numbers(name),
+    )
 
 
 @pytest.mark.parametrize("kind", DIVISORS)
 def test_a_number_of_one_of_a_kind(kind):
     shares = {name: 37 for name in DIVISORS[kind] if kind == "device" and name not in BY_HAND[kind]}
-    assert shares.keys() >= {"kv_cache_bytes", "weight_bytes", "memory_bytes", "decode_throughput"} or kind != "device"
+    assert (
+        shares.keys() >= {"kv_cache_bytes", "weight_bytes", "memory_bytes", "decode_throughput"}
+        or kind != "device"
+    )
     assert {name: WHOLE / of(name, kind) for name in DIVISORS[kind]} == BY_HAND[kind] | shares
 
 
@@ -86,7 +108,11 @@ def test_words_that_mean_nothing_for_a_quantity_change_nothing(per):
 
 def slip(sentence, annotation):
     claim = check_text(f"{sentence} <!-- symroof: {annotation} -->", "note.md").claims[0]
-    return claim.verdict, [one.slip for one in claim.slips], claim.slips[0].text if claim.slips else ""
+    return (
+        claim.verdict,
+        [one.slip for one in claim.slips],
+        claim.slips[0].text if claim.slips else "",
+    )
 
 
 def test_the_sentence_of_a_number_that_is_right_of_the_whole():
@@ -95,9 +121,16 @@ def test_the_sentence_of_a_number_that_is_right_of_the_whole():
         "wrong", ["denominator"], "141.11 GB is the weight_bytes as a whole; per device it is 35.279 GB",
     )  # fmt: skip
     verdict, slips, words = slip("It is 328 kB per layer.", "kv_bytes_per_token model=llama-3-70b")
-    assert (verdict, slips, words) == ("wrong", ["denominator"], "327.68 kB/token is the kv_bytes_per_token as a whole; per layer it is 4.096 kB/token")
+    assert (verdict, slips, words) == (
+        "wrong",
+        ["denominator"],
+        "327.68 kB/token is the kv_bytes_per_token as a whole; per layer it is 4.096 kB/token",
+    )
     *_, words = slip("It is 328 kB per layer per head.", "kv_bytes_per_token model=llama-3-70b")
-    assert words == "327.68 kB/token is the kv_bytes_per_token as a whole; per head of a layer it is 512 byte/token"
+    assert (
+        words
+        == "327.68 kB/token is the kv_bytes_per_token as a whole; per head of a layer it is 512 byte/token"
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +141,10 @@ def test_the_sentence_of_a_number_that_is_right_of_the_whole():
         ("There are 47 GB free.", []),
         ("Per token and layer it keeps 4096 bytes.", ["token", "layer"]),
         ("Each layer keeps 4096 bytes per token.", ["layer", "token"]),
-        ("Each request reads 128 kB per token.", ["token"]),  # a request has more tokens than one: only parts of a model go beside others
+        (
+            "Each request reads 128 kB per token.",
+            ["token"],
+        ),  # a request has more tokens than one: only parts of a model go beside others
         ("Per layer it keeps 4096 bytes per layer.", ["layer"]),
     ],
 )
@@ -147,16 +183,26 @@ def test_a_number_of_a_layer_and_a_device(sentence, verdict):
 
 @pytest.mark.parametrize(
     ("quantity", "value"),
-    [("kv_bytes_per_token", "81.92 kB"), ("kv_cache_bytes", "335.5 MB"), ("weight_bytes", "35.3 GB"), ("weight_bytes_read", "34.75 GB")],
+    [
+        ("kv_bytes_per_token", "81.92 kB"),
+        ("kv_cache_bytes", "335.5 MB"),
+        ("weight_bytes", "35.3 GB"),
+        ("weight_bytes_read", "34.75 GB"),
+    ],
 )  # 327,680 byte a token and 4,096 tokens, 141.1 GB held and 139.0 GB read, by four
 def test_what_four_devices_share_evenly_is_a_quarter(quantity, value):
-    claim = check_text(f"It is {value} per GPU. <!-- symroof: {quantity} model=llama-3-70b tp=4 prompt=4096 -->", "n.md").claims[0]
+    claim = check_text(
+        f"It is {value} per GPU. <!-- symroof: {quantity} model=llama-3-70b tp=4 prompt=4096 -->",
+        "n.md",
+    ).claims[0]
     assert claim.verdict in ("exact", "rounded")
 
 
 @pytest.mark.parametrize("card", ["of a 24 GB card", "on one 24 GB GPU", "of our 24 GB VRAM card"])
 def test_the_memory_that_names_a_card_is_not_the_number_of_a_claim(card):
-    claim = check_text(f"The weights take 16.1 GB {card}. <!-- symroof: weight_bytes model=llama-3-8b -->", "n.md").claims[0]
+    claim = check_text(
+        f"The weights take 16.1 GB {card}. <!-- symroof: weight_bytes model=llama-3-8b -->", "n.md"
+    ).claims[0]
     assert (claim.claimed, claim.verdict) == ("16.1 GB", "rounded")
 
 
@@ -179,10 +225,18 @@ def test_each_is_of_the_last_several_things_of_the_sentence(text, kind):
 def test_a_price_in_a_claim_file_is_of_so_many_tokens():
     """2.99 USD an hour for 2,400 tokens a second are 0.346 USD a million."""
     given = {"price": "2.99 USD/hour", "decode_throughput": "2400 token/s"}
-    per_thousand = ClaimSpec(id="c", quantity="decode_cost_per_mtok", given=given, value="0.00035 USD per 1K tokens")
+    per_thousand = ClaimSpec(
+        id="c", quantity="decode_cost_per_mtok", given=given, value="0.00035 USD per 1K tokens"
+    )
     assert judge(per_thousand).verdict == "rounded"
-    assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1 million tokens"})).verdict == "rounded"
-    assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1K tokens"})).verdict == "wrong"
+    assert (
+        judge(per_thousand.model_copy(update={"value": "0.35 USD per 1 million tokens"})).verdict
+        == "rounded"
+    )
+    assert (
+        judge(per_thousand.model_copy(update={"value": "0.35 USD per 1K tokens"})).verdict
+        == "wrong"
+    )
     for dollars in ("$0.35", "about $0.35", "$0.00035 per 1K tokens", "$0.35 per million tokens"):
         assert judge(per_thousand.model_copy(update={"value": dollars})).verdict == "rounded"
     assert judge(per_thousand.model_copy(update={"value": "$0.3–0.4"})).verdict == "exact"

@@ -17,40 +17,114 @@ from tests.cli import call
 CASE = "model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
 GOOD = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 1.34 GB"
 FAULTY = [
-    ("quantity: kv_cache_bytes, formula: 2*prefill_bound", "formula", "prefill_bound is true/false or a category"),
-    ("quantity: prefill_bound, formula: '2'", "quantity", "prefill_bound is true/false or a category"),
-    (f"quantity: fits, formula: 2*itl, given: {{{CASE}}}", "quantity", "fits is true/false or a category"),
-    ("quantity: itl, formula: 2*w, where: {w: decode_bound}", "formula", "decode_bound is true/false or a category"),
-    (f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3", "expression", "prefill_bound is true/false or a category"),
-    (f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true", "relation", "prefill_bound is true/false or a category"),
-    ("quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}", "values", "lists of one length"),
-    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "", "model: expected one name"),
-    ("quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB", "given.draft", "expected one name"),
-    ("quantity: weight_bytes, given: {model: gpt2, draft: 1}, value: 1 GB", "given.draft", "expected one name"),
-    ("quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB", "", "expected one name"),
-    ("quantity: weight_bytes, given: {preset: 1}, value: 1 GB", "given.preset", "expected one name"),
+    (
+        "quantity: kv_cache_bytes, formula: 2*prefill_bound",
+        "formula",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        "quantity: prefill_bound, formula: '2'",
+        "quantity",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        f"quantity: fits, formula: 2*itl, given: {{{CASE}}}",
+        "quantity",
+        "fits is true/false or a category",
+    ),
+    (
+        "quantity: itl, formula: 2*w, where: {w: decode_bound}",
+        "formula",
+        "decode_bound is true/false or a category",
+    ),
+    (
+        f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3",
+        "expression",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true",
+        "relation",
+        "prefill_bound is true/false or a category",
+    ),
+    (
+        "quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}",
+        "values",
+        "lists of one length",
+    ),
+    (
+        "quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}",
+        "",
+        "model: expected one name",
+    ),
+    (
+        "quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB",
+        "given.draft",
+        "expected one name",
+    ),
+    (
+        "quantity: weight_bytes, given: {model: gpt2, draft: 1}, value: 1 GB",
+        "given.draft",
+        "expected one name",
+    ),
+    (
+        "quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB",
+        "",
+        "expected one name",
+    ),
+    (
+        "quantity: weight_bytes, given: {preset: 1}, value: 1 GB",
+        "given.preset",
+        "expected one name",
+    ),
     ("quantity: weight_bytes, given: {model: 1}, value: 1 GB", "given.model", "expected one name"),
-    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),
+    (
+        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB",
+        "given.prompt",
+        "a claim is of one case",
+    ),
     ("catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s", "catalogue", "a peak of several kinds"),
     ("catalogue: h100-sxm.bogus, value: 1 TFLOP/s", "catalogue", "no such figure"),
     (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl moves with itself"),
-    (f"moves: fits, with: batch, given: {{{CASE}}}, value: up", "moves", "fits is true/false or a category"),
+    (
+        f"moves: fits, with: batch, given: {{{CASE}}}, value: up",
+        "moves",
+        "fits is true/false or a category",
+    ),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: x", "tolerance", "not a share"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: -1 %", "tolerance", "not a share"),
-    (f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('", "formula", "expected a number"),
-    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB", "given.prompt", "begins with 0"),
+    (
+        f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('",
+        "formula",
+        "expected a number",
+    ),
+    (
+        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB",
+        "given.prompt",
+        "begins with 0",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("claim", "path", "message"), FAULTY)
-def test_a_faulty_claim_is_an_error_at_its_place_and_leaves_the_others(tmp_path, claim, path, message):
+def test_a_faulty_claim_is_an_error_at_its_place_and_leaves_the_others(
+    tmp_path, claim, path, message
+):
     file = tmp_path / "c.yaml"
-    file.write_text(f"claims:\n- {{id: first, {claim}}}\n- {{id: second, {GOOD}}}\n", encoding="utf-8")
+    file.write_text(
+        f"claims:\n- {{id: first, {claim}}}\n- {{id: second, {GOOD}}}\n", encoding="utf-8"
+    )
     report = check(file, read_past_errors=True)
-    assert [(c.id, c.verdict, c.faulty, c.failure) for c in report.claims] == [("first", "unchecked", True, None), ("second", "rounded", False, None)]
+    assert [(c.id, c.verdict, c.faulty, c.failure) for c in report.claims] == [
+        ("first", "unchecked", True, None),
+        ("second", "rounded", False, None),
+    ]
     (problem,) = report.problems
     assert message in problem.message
-    assert (problem.line, problem.path.removeprefix("claims[0]").lstrip(".")) == (2, path if "model: gpt2, assume_family" not in claim else problem.path[10:])
+    assert (problem.line, problem.path.removeprefix("claims[0]").lstrip(".")) == (
+        2,
+        path if "model: gpt2, assume_family" not in claim else problem.path[10:],
+    )
     outcome = call("check", str(file))
     assert outcome.code == 2
     assert "rounded" in outcome.out
@@ -59,9 +133,15 @@ def test_a_faulty_claim_is_an_error_at_its_place_and_leaves_the_others(tmp_path,
 def test_what_lacks_an_input_or_a_value_is_no_fault(tmp_path):
     file = tmp_path / "c.yaml"
     queue = f"quantity: queue_wait, given: {{{CASE}, output: 100, arrival_rate: 1000000 request/s}}, value: 1 s"
-    file.write_text(f"claims:\n- {{id: a, quantity: kv_cache_bytes, value: 1 GB}}\n- {{id: b, {queue}}}\n", encoding="utf-8")
+    file.write_text(
+        f"claims:\n- {{id: a, quantity: kv_cache_bytes, value: 1 GB}}\n- {{id: b, {queue}}}\n",
+        encoding="utf-8",
+    )
     report = check(file)
-    assert [(c.verdict, c.faulty) for c in report.claims] == [("unchecked", False), ("unchecked", False)]
+    assert [(c.verdict, c.faulty) for c in report.claims] == [
+        ("unchecked", False),
+        ("unchecked", False),
+    ]
     assert report.claims[0].reason.startswith("has no value here: needs ")
     assert call("check", str(file)).code == 0
 
@@ -77,15 +157,24 @@ def test_a_failure_of_symroof_stays_in_its_claim(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Study, "exact", fails)
     file = tmp_path / "c.yaml"
-    file.write_text(f"claims:\n- {{id: one, quantity: weight_bytes, given: {{model: gpt2}}, value: 1 GB}}\n- {{id: two, {GOOD}}}\n", encoding="utf-8")
+    file.write_text(
+        f"claims:\n- {{id: one, quantity: weight_bytes, given: {{model: gpt2}}, value: 1 GB}}\n- {{id: two, {GOOD}}}\n",
+        encoding="utf-8",
+    )
     report = check(file)
     assert [claim.verdict for claim in report.claims] == ["unchecked", "rounded"]
-    assert report.claims[0].reason == "symroof itself failed in this claim: RuntimeError: a wheel came off"
+    assert (
+        report.claims[0].reason
+        == "symroof itself failed in this claim: RuntimeError: a wheel came off"
+    )
     assert [claim.id for claim in report.failures] == ["one"]
     outcome = call("check", str(file))
     assert outcome.code == 101
     assert "symroof itself failed in this claim" in outcome.out
-    assert outcome.err == f"symroof: {file}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
+    assert (
+        outcome.err
+        == f"symroof: {file}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
+    )
     assert "Traceback" in call("--debug", "check", str(file)).err
     assert call("check", str(file), "--json").json["summary"] == {"rounded": 1, "unchecked": 1}
 
@@ -100,17 +189,25 @@ def test_a_failure_of_symroof_in_a_claim_of_a_study_leaves_its_review(tmp_path, 
         return whole(claim)
 
     monkeypatch.setattr(judging, "derived", fails)
-    (tmp_path / "c.yaml").write_text(f"claims:\n- {{id: one, {GOOD}}}\n- {{id: two, {GOOD}}}\n", encoding="utf-8")
+    (tmp_path / "c.yaml").write_text(
+        f"claims:\n- {{id: one, {GOOD}}}\n- {{id: two, {GOOD}}}\n", encoding="utf-8"
+    )
     study = tmp_path / "s.yaml"
-    study.write_text("model: gpt2\nhardware: l4\nworkload: {prompt: 64, output: 8}\nclaims: [c.yaml]\n", encoding="utf-8")
+    study.write_text(
+        "model: gpt2\nhardware: l4\nworkload: {prompt: 64, output: 8}\nclaims: [c.yaml]\n",
+        encoding="utf-8",
+    )
     outcome = call("report", str(study), "-o", "-", "--sections", "claims")
     assert outcome.code == 101
     assert "symroof itself failed in this claim: RuntimeError: a wheel came off" in outcome.out
     assert "rounded" in outcome.out
     assert (
-        outcome.err == f"symroof: {tmp_path / 'c.yaml'}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
+        outcome.err
+        == f"symroof: {tmp_path / 'c.yaml'}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
     )
-    assert "Traceback" in call("--debug", "report", str(study), "-o", "-", "--sections", "claims").err
+    assert (
+        "Traceback" in call("--debug", "report", str(study), "-o", "-", "--sections", "claims").err
+    )
 
 
 def test_a_missing_input_is_an_attribute_of_the_error_and_not_its_wording(monkeypatch):
@@ -119,45 +216,91 @@ def test_a_missing_input_is_an_attribute_of_the_error_and_not_its_wording(monkey
         Study("llama-3-8b", "h100-sxm").exact("kv_cache_bytes")
     assert caught.value.missing in ("prompt", "context")
     monkeypatch.setattr("symroof.theory.declarations.MissingInput.__str__", lambda self: "reworded")
-    claim = ClaimSpec(id="a", quantity="prefill_time", given={"model": "llama-3-8b", "hardware": "h100-sxm"}, value="1 ms")
+    claim = ClaimSpec(
+        id="a",
+        quantity="prefill_time",
+        given={"model": "llama-3-8b", "hardware": "h100-sxm"},
+        value="1 ms",
+    )
     assert "which is not stated" in judge(claim).reason
 
 
 def test_a_chain_may_end_in_a_label():
     steps = ({"name": "binds", "quantity": "decode_bound", "value": "memory"},)
-    claim = ClaimSpec(id="a", steps=steps, given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096})
+    claim = ClaimSpec(
+        id="a", steps=steps, given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}
+    )
     assert judge(claim).verdict == "exact"
-    assert judge(claim.model_copy(update={"steps": (claim.steps[0].model_copy(update={"value": "compute"}),)})).verdict == "wrong"
+    assert (
+        judge(
+            claim.model_copy(
+                update={"steps": (claim.steps[0].model_copy(update={"value": "compute"}),)}
+            )
+        ).verdict
+        == "wrong"
+    )
 
 
 @pytest.mark.parametrize(
     ("quantity", "formula"),
-    [("queue_wait", "2*itl"), ("loaded_ttft", "2*itl"), ("burst_drain_time", "2*itl"), ("queue_wait", "2"), ("itl", "2"), ("cost_per_mtok", "2")],
+    [
+        ("queue_wait", "2*itl"),
+        ("loaded_ttft", "2*itl"),
+        ("burst_drain_time", "2*itl"),
+        ("queue_wait", "2"),
+        ("itl", "2"),
+        ("cost_per_mtok", "2"),
+    ],
 )
 def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
     """Half a second of processor time for slips, one for conditions, and the rest for the study and a machine several times slower; it took up to 60 s."""
-    given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
+    given = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 4096,
+        "batch": 4,
+        "output": 100,
+    }
     monkeypatch.setattr(judge_formula, "SECONDS", SECONDS)
     monkeypatch.setattr(formula_conditions, "SECONDS", 1.0)
     start = time.process_time()
-    assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
+    assert (
+        judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
+    )
     assert time.process_time() - start < 15
 
 
 @pytest.mark.parametrize(
-    ("formula", "value", "verdict"), [("itl*itl", "4.9 ms", "wrong"), ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong")]
+    ("formula", "value", "verdict"),
+    [
+        ("itl*itl", "4.9 ms", "wrong"),
+        ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong"),
+    ],
 )
 def test_a_formula_and_a_value_of_one_claim_are_both_judged(formula, value, verdict):
     """The formula went unread where there was a value."""
-    claim = ClaimSpec(id="a", quantity="itl", given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 2}, formula=formula, value=value)
+    claim = ClaimSpec(
+        id="a",
+        quantity="itl",
+        given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 2},
+        formula=formula,
+        value=value,
+    )
     made = judge(claim)
-    assert made.verdict == verdict and ("of the formula itl*itl" in made.reason) is (formula == "itl*itl")
+    assert made.verdict == verdict and ("of the formula itl*itl" in made.reason) is (
+        formula == "itl*itl"
+    )
 
 
 def test_a_list_is_no_value_and_a_prompt_of_zero_no_empty_cell():
     with pytest.raises(InputError, match=r"2:26: claims\[0\].value: must be one value"):
         check_text("claims:\n- {id: a, quantity: itl, value: [30 ms]}\n", "c.yaml")
-    unread = ClaimSpec(id="a", quantity="itl", given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}, value=".nan")
+    unread = ClaimSpec(
+        id="a",
+        quantity="itl",
+        given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096},
+        value=".nan",
+    )
     assert judge(unread).verdict == "unchecked" and "cannot be read" in judge(unread).reason
     table = "| prompt | KV <!-- symroof: kv_cache_bytes model=llama-3-8b --> |\n|---|---|\n| 0 | 268 MB |\n| 2048 | 268 MB |\n"
     with pytest.raises(InputError, match=r"n.md:3:7: claims\[0\].given.prompt: must be positive"):

@@ -11,18 +11,30 @@ from symroof.errors import InputError
 GIVEN = "<!-- symroof: given model=llama-3-70b kv=fp16 -->"
 WRONG = "A prompt of 4,096 tokens takes 10.7 GB, <!-- symroof: kv_cache_bytes prompt=4096 -->"  # 4,096 times 327,680 byte is 1.34 GB
 RIGHT = "and a \"token\" 328\u202fkB \\\\(or $0.328\\,\\text{MB}$). <!-- symroof: kv_bytes_per_token value='328 kB' -->"
-TABLE = ["| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes --> |", "|---|---|", "| 2,048 | 0.67 |", "| 8,192 | 2.9 |"]
+TABLE = [
+    "| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes --> |",
+    "|---|---|",
+    "| 2,048 | 0.67 |",
+    "| 8,192 | 2.9 |",
+]
 
 
 def cell(*lines, kind="markdown", whole=False):
     source = "\n".join(lines)
-    return {"cell_type": kind, "metadata": {}, "source": source if whole else source.splitlines(keepends=True)}
+    return {
+        "cell_type": kind,
+        "metadata": {},
+        "source": source if whole else source.splitlines(keepends=True),
+    }
 
 
 def book(whole=False):
     cells = [
         cell("# Sizing", "", GIVEN, whole=whole),
-        {**cell("print(10.7)  # <!-- symroof: itl -->", kind="code", whole=whole), "outputs": [{"text": ["9.9 GB"]}]},
+        {
+            **cell("print(10.7)  # <!-- symroof: itl -->", kind="code", whole=whole),
+            "outputs": [{"text": ["9.9 GB"]}],
+        },
         cell(WRONG, RIGHT, "", *TABLE, whole=whole),
     ]
     return {"nbformat": 4, "cells": cells, "metadata": {"source": "10.7 GB"}}
@@ -34,7 +46,12 @@ def book(whole=False):
 def test_a_notebook_is_read_cell_by_cell(indent, whole, ascii_only):
     text = json.dumps(book(whole), indent=indent, ensure_ascii=ascii_only)
     claims = check_text(text, "a.ipynb").claims
-    assert [(claim.verdict, claim.claimed) for claim in claims] == [("wrong", "10.7 GB"), ("rounded", "328 kB"), ("rounded", "0.67 GB"), ("wrong", "2.9 GB")]
+    assert [(claim.verdict, claim.claimed) for claim in claims] == [
+        ("wrong", "10.7 GB"),
+        ("rounded", "328 kB"),
+        ("rounded", "0.67 GB"),
+        ("wrong", "2.9 GB"),
+    ]
     lines = text.splitlines()
     for claim, digits in zip(claims, ("10.7", "328", "0.67", "2.9"), strict=True):
         assert lines[claim.line - 1][claim.column - 1 :].startswith(digits)
@@ -73,13 +90,19 @@ class Cache:
 
 def test_docstrings_are_read_and_nothing_else_of_the_source():
     claims = check_text(SOURCE, "a.py").claims
-    assert [(claim.line, claim.claimed, claim.verdict) for claim in claims] == [(11, "10.7 GB", "wrong"), (18, "2.9 GB", "wrong")]
+    assert [(claim.line, claim.claimed, claim.verdict) for claim in claims] == [
+        (11, "10.7 GB", "wrong"),
+        (18, "2.9 GB", "wrong"),
+    ]
     assert SOURCE.splitlines()[10][claims[0].column - 1 :].startswith("10.7")
 
 
 def test_line_ends_and_letters_of_any_width_move_nothing():
     source = SOURCE.replace("Sizes", "Größen 🙂").replace("\n", "\r\n")
-    assert [(claim.line, claim.verdict) for claim in check_text(source, "a.py").claims] == [(11, "wrong"), (18, "wrong")]
+    assert [(claim.line, claim.verdict) for claim in check_text(source, "a.py").claims] == [
+        (11, "wrong"),
+        (18, "wrong"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +119,16 @@ def test_a_file_that_is_none_says_so(text, file, message):
         check_text(text, file)
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"cells": 5}', '{"cells": [5, {"cell_type": "markdown", "source": 5}, {"source": ["x"]}]}', '"cells"', "3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        '{"cells": 5}',
+        '{"cells": [5, {"cell_type": "markdown", "source": 5}, {"source": ["x"]}]}',
+        '"cells"',
+        "3",
+    ],
+)
 def test_json_without_cells_has_no_claims(text):
     assert check_text(text, "a.ipynb").claims == ()

@@ -23,10 +23,26 @@ def judged(**claim: object) -> Judgement:
     ("slip", "says", "claim"),
     [
         # without a cache a step reads the same bytes whatever it attends to
-        ("kv_ignored", "then not", {"moves": "decode_memory_time", "with_": "context", "value": "not"}),
+        (
+            "kv_ignored",
+            "then not",
+            {"moves": "decode_memory_time", "with_": "context", "value": "not"},
+        ),
         # 64 query heads for 8: 80 * 2 * 64 * 128 * 2 = 2,621,440 byte
-        ("gqa_forgotten", "then 2.621", {"quantity": "kv_bytes_per_token", "value": "> 2.6 MB", "given": {**LLAMA, "params": "1e9"}}),
-        ("batch_factor", "then false", {"relation": "batch > 100", "value": False, "given": {**LLAMA, "batch": 200}}),
+        (
+            "gqa_forgotten",
+            "then 2.621",
+            {
+                "quantity": "kv_bytes_per_token",
+                "value": "> 2.6 MB",
+                "given": {**LLAMA, "params": "1e9"},
+            },
+        ),
+        (
+            "batch_factor",
+            "then false",
+            {"relation": "batch > 100", "value": False, "given": {**LLAMA, "batch": 200}},
+        ),
     ],
 )
 def test_the_only_change_that_makes_it_true_is_suggested(slip, says, claim):
@@ -60,9 +76,15 @@ def test_no_random_bound_is_named():
     rng = random.Random(31)
     for _ in range(60):
         numbers, given = by_hand.case(rng)
-        quantity = rng.choice(("kv_cache_bytes", "weight_bytes", "itl", "prefill_time", "user_rate"))
+        quantity = rng.choice(
+            ("kv_cache_bytes", "weight_bytes", "itl", "prefill_time", "user_rate")
+        )
         sign, side = rng.choice((("<", -1), (">", 1)))
-        text, _ = by_hand.written(numbers.value(quantity) * Fraction(10 ** (side * rng.uniform(0.1, 1))), by_hand.UNIT[quantity], 3)
+        text, _ = by_hand.written(
+            numbers.value(quantity) * Fraction(10 ** (side * rng.uniform(0.1, 1))),
+            by_hand.UNIT[quantity],
+            3,
+        )
         found = judged(quantity=quantity, given=given, value=f"{sign} {text}")
         assert found.verdict == "wrong"
         assert not any(slip.named for slip in found.slips)

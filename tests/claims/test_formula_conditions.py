@@ -10,7 +10,12 @@ from symroof.specs.claims import ClaimSpec
 
 STEP = "B*C*kv_bytes_per_token/mem_bandwidth + max(2*B*P/peak_flops, weight_bytes/mem_bandwidth)"
 """The step time of the scaling book: attention waits for the cache, the matrices for the larger of work and weights."""
-PLAIN = ("d_ff = 4*d_model", "ffn_matrices = 2", "n_kv_heads = n_heads", "d_model = n_heads*head_dim")
+PLAIN = (
+    "d_ff = 4*d_model",
+    "ffn_matrices = 2",
+    "n_kv_heads = n_heads",
+    "d_model = n_heads*head_dim",
+)
 """What 12*L*d^2 takes for granted of the shape of a layer: 4 d^2 of attention and 8 d^2 of feed-forward."""
 
 
@@ -51,16 +56,36 @@ def test_what_is_left_out_of_the_parameters_of_gpt2_is_the_difference_to_the_pub
 
 def test_the_step_time_of_the_scaling_book_by_hand():
     """13e9 parameters in one byte, 819e9 byte/s, 197e12 FLOP/s, 40 layers of 40 heads of width 128: batch 64 of 1,024 tokens."""
-    case = {"params": "13e9", "n_layers": 40, "n_kv_heads": 40, "head_dim": 128, "batch": 64, "prompt": 1024, "weights": "int8", "kv": "bf16"}
-    study = Study(**case, mem_bandwidth="819 GB/s", peak_flops="197 TFLOP/s", assume={"detail": "kv", "roofline": "per_operator"})
-    by_hand = Fraction(64 * 1024 * 2 * 40 * 40 * 128 * 2, 819 * 10**9) + max(Fraction(2 * 64 * 13 * 10**9, 197 * 10**12), Fraction(13, 819))
+    case = {
+        "params": "13e9",
+        "n_layers": 40,
+        "n_kv_heads": 40,
+        "head_dim": 128,
+        "batch": 64,
+        "prompt": 1024,
+        "weights": "int8",
+        "kv": "bf16",
+    }
+    study = Study(
+        **case,
+        mem_bandwidth="819 GB/s",
+        peak_flops="197 TFLOP/s",
+        assume={"detail": "kv", "roofline": "per_operator"},
+    )
+    by_hand = Fraction(64 * 1024 * 2 * 40 * 40 * 128 * 2, 819 * 10**9) + max(
+        Fraction(2 * 64 * 13 * 10**9, 197 * 10**12), Fraction(13, 819)
+    )
     assert study.exact("itl") == by_hand
 
 
 @pytest.mark.parametrize(
     ("quantity", "formula", "given"),
     [
-        ("params", "12*n_layers*d_model**2", {"model": "llama-3-8b"}),  # grouped heads, gated, 3.5 times as wide: no identity holds
+        (
+            "params",
+            "12*n_layers*d_model**2",
+            {"model": "llama-3-8b"},
+        ),  # grouped heads, gated, 3.5 times as wide: no identity holds
         ("params", "13*n_layers*d_model**2", {}),
         ("params", "12*n_layers*d_model**2", {"d_model": 512, "d_ff": 1024}),
         ("itl", STEP.replace("2*B", "3*B"), {}),
@@ -76,4 +101,6 @@ def test_a_formula_that_no_conditions_make_right_is_wrong(quantity, formula, giv
 
 def test_a_chosen_switch_stays_as_it_is():
     assert judged("itl", STEP, assume={"detail": "kv", "roofline": "aggregate"}).verdict == "wrong"
-    assert judged("itl", STEP, assume={"detail": "kv", "roofline": "per_operator"}).verdict == "exact"
+    assert (
+        judged("itl", STEP, assume={"detail": "kv", "roofline": "per_operator"}).verdict == "exact"
+    )

@@ -72,11 +72,21 @@ SEEDED = [
 ]  # fmt: skip
 
 
-OTHER_COUNTS = ("attention_ignored", "causal_factor", "kv_ignored", "memory_floor_ignored", "compute_floor_ignored")
+OTHER_COUNTS = (
+    "attention_ignored",
+    "causal_factor",
+    "kv_ignored",
+    "memory_floor_ignored",
+    "compute_floor_ignored",
+)
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 
 
-@pytest.mark.parametrize(("slip", "quantity", "formula", "given"), SEEDED, ids=[f"{slip}: {quantity} = {formula}" for slip, quantity, formula, _ in SEEDED])
+@pytest.mark.parametrize(
+    ("slip", "quantity", "formula", "given"),
+    SEEDED,
+    ids=[f"{slip}: {quantity} = {formula}" for slip, quantity, formula, _ in SEEDED],
+)
 def test_seeded_slips_are_named_first(slip, quantity, formula, given):
     found = judged(quantity, formula, **given)
     assert named(found)[:1] == [slip]
@@ -88,8 +98,12 @@ def test_a_threshold_s_closed_form_has_slips_too():
     """The cache is as large as the weights at P*b_w over one request's cache; with keys alone at twice as many requests."""
     claim = {"id": "t", "threshold": "batch_kv_equals_weights", "solve_for": "batch"}
     assert judge(ClaimSpec(**claim, formula="P*b_w/(2*L*H_kv*d_h*b_kv*S)")).verdict == "exact"
-    assert named(judge(ClaimSpec(**claim, formula="P*b_w/(2*L*H*d_h*b_kv*S)")))[:1] == ["gqa_forgotten"]
-    assert named(judge(ClaimSpec(**claim, formula="P*b_w/(L*H_kv*d_h*b_kv*S)")))[:1] == ["k_and_v_factor"]
+    assert named(judge(ClaimSpec(**claim, formula="P*b_w/(2*L*H*d_h*b_kv*S)")))[:1] == [
+        "gqa_forgotten"
+    ]
+    assert named(judge(ClaimSpec(**claim, formula="P*b_w/(L*H_kv*d_h*b_kv*S)")))[:1] == [
+        "k_and_v_factor"
+    ]
 
 
 def test_a_floor_left_out_and_one_slip_more():
@@ -106,24 +120,39 @@ def test_words_factor_and_json():
         "slip": "gqa_forgotten", "named": True, "chance": 0.0, "text": "query heads used for KV heads in the cache: ×n_heads/n_kv_heads",
         "explains": "2*n_layers*head_dim*kv_bytes_per_element*n_heads*prompt",
     }  # fmt: skip
-    assert judged("prefill_flops", "2*P*S + 4*L*H*d_h*S^2").slips[0].text.endswith("at detail attention")
+    assert (
+        judged("prefill_flops", "2*P*S + 4*L*H*d_h*S^2")
+        .slips[0]
+        .text.endswith("at detail attention")
+    )
 
 
 def test_a_formula_close_in_numbers_is_explained_where_no_tolerance_is_stated():
     """100 steps for 99 are 1 % too many."""
-    close = ClaimSpec(id="b", quantity="decode_time", formula="N*itl", given={"output": 100, "itl": "20 ms", "assume": {"kv_growth": "fixed"}})
+    close = ClaimSpec(
+        id="b",
+        quantity="decode_time",
+        formula="N*itl",
+        given={"output": 100, "itl": "20 ms", "assume": {"kv_growth": "fixed"}},
+    )
     assert (judge(close).verdict, named(judge(close))) == ("approximate", ["n_vs_n_minus_one"])
     assert judge(close.model_copy(update={"tolerance": "2 %"})).slips == ()
 
 
 def test_free_parameters_are_suggested_with_their_value():
     half = suggested(judged("prefill_compute_time", "2*prefill_flops/(0.8*peak_flops)"))
-    assert [(slip.slip, slip.text) for slip in half] == [("hidden_efficiency", "equal at mfu 0.4: that share of the peak is reached")]
+    assert [(slip.slip, slip.text) for slip in half] == [
+        ("hidden_efficiency", "equal at mfu 0.4: that share of the peak is reached")
+    ]
     assert half[0].chance > 0.2
-    arm = suggested(judged("itl", "max(2*P*B/(0.6*peak_flops), P*b_w/mem_bandwidth)", detail="weights"))
+    arm = suggested(
+        judged("itl", "max(2*P*B/(0.6*peak_flops), P*b_w/mem_bandwidth)", detail="weights")
+    )
     assert "mfu 0.6" in arm[0].text
     added = suggested(judged("itl", "decode_roofline_time + 3 ms"))
-    assert [(slip.slip, slip.text) for slip in added] == [("hidden_overhead", "3 ms more than derived: a fixed overhead of that length")]
+    assert [(slip.slip, slip.text) for slip in added] == [
+        ("hidden_overhead", "3 ms more than derived: a fixed overhead of that length")
+    ]
 
 
 def test_what_is_said_of_a_formula_fits_beside_it():
@@ -139,7 +168,10 @@ def test_right_and_stated_formulas_have_no_slips():
 
 def test_nothing_is_right_where_nothing_of_it_is_left():
     """Three caches are not explained by there being none."""
-    assert named(judged("decode_bytes", "weight_bytes_read + 3*kv_bytes_per_token*C*B", detail="kv")) == []
+    assert (
+        named(judged("decode_bytes", "weight_bytes_read + 3*kv_bytes_per_token*C*B", detail="kv"))
+        == []
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ measured
@@ -183,7 +215,10 @@ NAMES = (
 
 
 def spelled(terms: list[Term]) -> str:
-    return " + ".join("*".join([repr(number), *(f"{name}^({power})" for name, power in powers.items() if power)]) for number, powers in terms)
+    return " + ".join(
+        "*".join([repr(number), *(f"{name}^({power})" for name, power in powers.items() if power)])
+        for number, powers in terms
+    )
 
 
 def mistaken(rng: random.Random, terms: list[Term]) -> list[Term]:
@@ -204,7 +239,9 @@ def mistaken(rng: random.Random, terms: list[Term]) -> list[Term]:
         case "extra":
             powers[rng.choice([name for name in NAMES if name not in powers])] = rng.choice((-1, 1))
         case "term":
-            made.append((rng.randint(1, 20), {name: rng.choice((-1, 1)) for name in rng.sample(NAMES, 2)}))
+            made.append(
+                (rng.randint(1, 20), {name: rng.choice((-1, 1)) for name in rng.sample(NAMES, 2)})
+            )
     return made
 
 
@@ -221,7 +258,11 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
 
 
 def test_the_formulas_that_errors_are_made_in_are_right():
-    assert [quantity for quantity, given, terms in RIGHT if judged(quantity, spelled(terms), **given).verdict != "exact"] == []
+    assert [
+        quantity
+        for quantity, given, terms in RIGHT
+        if judged(quantity, spelled(terms), **given).verdict != "exact"
+    ] == []
 
 
 def test_random_wrong_formulas_are_seldom_named():
@@ -240,7 +281,11 @@ def test_random_wrong_formulas_are_seldom_named():
 @pytest.mark.parametrize(
     ("quantity", "formula", "needs"),
     [
-        ("kv_bytes_per_token", "2*n_layers*n_kv_heads*head_dim*2", ("kv_bytes_per_element = 2 byte",)),
+        (
+            "kv_bytes_per_token",
+            "2*n_layers*n_kv_heads*head_dim*2",
+            ("kv_bytes_per_element = 2 byte",),
+        ),
         ("weight_bytes", "2*params", ("weight_bytes_per_param = 2 byte",)),
         (
             "decode_memory_time",
@@ -254,17 +299,28 @@ def test_a_plain_2_for_two_bytes_holds_where_a_number_has_16_bits(quantity, form
     bare = judged(quantity, formula)
     assert (bare.verdict, bare.needs) == ("conditional", needs)
     of_a_model = judged(quantity, formula, model="llama-3-8b")
-    assert (of_a_model.verdict, of_a_model.needs) == (("conditional", needs[:1]) if needs[1:] else ("exact", ()))
+    assert (of_a_model.verdict, of_a_model.needs) == (
+        ("conditional", needs[:1]) if needs[1:] else ("exact", ())
+    )
     assert judged(quantity, formula, model="llama-3-8b", weights="fp8", kv="fp8").verdict == "wrong"
 
 
 def test_the_wrong_heads_and_a_plain_2_are_still_the_wrong_heads():
-    assert named(judged("kv_bytes_per_token", "4*n_layers*n_heads*head_dim"))[:1] == ["gqa_forgotten"]
+    assert named(judged("kv_bytes_per_token", "4*n_layers*n_heads*head_dim"))[:1] == [
+        "gqa_forgotten"
+    ]
 
 
 def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
     """The one formula of every post: at batch 4 on an H100, the larger term of the roofline, in all but the details."""
-    result = judged("itl", "(2*P + 4*n_layers*H_kv*d_h*S*B)/mem_bandwidth", model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4)
+    result = judged(
+        "itl",
+        "(2*P + 4*n_layers*H_kv*d_h*S*B)/mem_bandwidth",
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=2048,
+        batch=4,
+    )
     assert result.verdict == "conditional" and "decode bound by memory" in result.needs[0]
 
 
@@ -272,7 +328,11 @@ def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
 def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
     """The published 2PS + 2 L d S^2: S*(S + 1) pairs, of which S are nothing beside S^2. Twice the square is the causal half forgotten."""
     result = judged("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", **given)
-    assert result.verdict == "conditional" and "prompt + 1 taken as prompt" in result.needs[0] and "detail attention" in result.needs[0]
+    assert (
+        result.verdict == "conditional"
+        and "prompt + 1 taken as prompt" in result.needs[0]
+        and "detail attention" in result.needs[0]
+    )
     assert judged("prefill_flops", "P*S + 2*L*H*d_h*S^2", **given).verdict == "wrong"
 
 
@@ -287,4 +347,9 @@ def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
 def test_sides_that_are_equal_over_the_names_of_the_claim_or_over_inputs(quantity, formula, equal):
     """Memory holds weights and caches. That the rest is the caches shows over inputs alone: nothing that caches are made of has memory's name."""
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}
-    assert DetailLevel("", ClaimedFormula(ClaimSpec(id="f", quantity=quantity, formula=formula, given=case))).equal is equal
+    assert (
+        DetailLevel(
+            "", ClaimedFormula(ClaimSpec(id="f", quantity=quantity, formula=formula, given=case))
+        ).equal
+        is equal
+    )

@@ -19,7 +19,10 @@ BURST = {"burst_duration": "10 s", "service_time": "0.5 s"}
 
 def test_what_is_never_below_zero_is_a_condition_of_a_formula_without_the_floor():
     judgement = judged("burst_backlog", BACKLOG)
-    assert (judgement.verdict, judgement.needs) == ("conditional", ("burst_rate - 1/service_time >= 0",))
+    assert (judgement.verdict, judgement.needs) == (
+        "conditional",
+        ("burst_rate - 1/service_time >= 0",),
+    )
 
 
 def test_the_condition_is_met_by_the_numbers_of_the_case_or_the_formula_is_wrong():
@@ -29,11 +32,16 @@ def test_the_condition_is_met_by_the_numbers_of_the_case_or_the_formula_is_wrong
 
 def test_only_the_floor_that_matters_is_named():
     """A queue that grows has no drain time, so that its floor goes without saying."""
-    judgement = judged("burst_drain_time", "(burst_rate*service_time - 1)*burst_duration/(1 - arrival_rate*service_time)")
+    judgement = judged(
+        "burst_drain_time",
+        "(burst_rate*service_time - 1)*burst_duration/(1 - arrival_rate*service_time)",
+    )
     assert judgement.needs == ("burst_rate - 1/service_time >= 0",)
 
 
-@pytest.mark.parametrize("formula", ["(burst_rate - 2/service_time)*burst_duration", "burst_rate*burst_duration"])
+@pytest.mark.parametrize(
+    "formula", ["(burst_rate - 2/service_time)*burst_duration", "burst_rate*burst_duration"]
+)
 def test_another_formula_is_wrong_with_and_without_the_floor(formula):
     assert judged("burst_backlog", formula).verdict == "wrong"
 
@@ -43,19 +51,31 @@ def test_a_formula_that_does_not_round_says_so_where_no_numbers_tell_how_much_th
     needs = judged("concurrency", rest).needs
     assert needs[0].startswith("floor(") and needs[0].endswith(" >= 0")
     assert needs[1:] == ("it is not rounded down to a whole number",)
-    numbers = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 100}  # some 460 requests: at most one in 460 off
+    numbers = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 1000,
+        "output": 100,
+    }  # some 460 requests: at most one in 460 off
     assert judged("concurrency", rest, **numbers).verdict == "approximate"
 
 
 def test_heads_that_no_more_devices_divide_are_a_condition():
     """Eight heads on sixteen devices are held twice: a sixteenth of the cache a device is too little."""
-    judgement = judged("kv_bytes_per_token_per_device", "kv_bytes_per_token/tp", model="llama-3-70b")
+    judgement = judged(
+        "kv_bytes_per_token_per_device", "kv_bytes_per_token/tp", model="llama-3-70b"
+    )
     assert (judgement.verdict, judgement.needs) == ("conditional", ("n_kv_heads/tp >= 1",))
 
 
 @pytest.mark.parametrize(
     ("quantity", "formula"),
-    [("weight_bytes_per_device", "weight_bytes/tp"), ("devices", "tp*pp*dp"), ("instance_price", "price*tp"), ("fleet_price", "price*tp*dp")],
+    [
+        ("weight_bytes_per_device", "weight_bytes/tp"),
+        ("devices", "tp*pp*dp"),
+        ("instance_price", "price*tp"),
+        ("fleet_price", "price*tp*dp"),
+    ],
 )
 def test_a_formula_over_degrees_is_about_any_number_of_devices(quantity, formula):
     assert judged(quantity, formula).verdict == "exact"
@@ -76,14 +96,19 @@ def test_where_algebra_tells_nothing_numbers_of_the_case_do():
 
 def test_what_neither_tells_is_not_called_wrong():
     """Of a device without a model there are no numbers, and a sum over the pieces of a long prompt is not taken at random points."""
-    judgement = judged("loaded_ttft", "prefill_time + queue_wait", hardware="h100-sxm", prompt=2000, output=200)
+    judgement = judged(
+        "loaded_ttft", "prefill_time + queue_wait", hardware="h100-sxm", prompt=2000, output=200
+    )
     assert judgement.verdict == "unchecked"
     assert judgement.reason.startswith("undecided")
 
 
 def test_a_case_with_numbers_for_everything_tells_where_the_claim_has_none():
     judgement = judged("loaded_ttft", "prefill_time + queue_wait", prompt=2000, output=200)
-    assert (judgement.verdict, judgement.reason.partition("times ")[2]) == ("wrong", "what is derived in a case that it was tried in")
+    assert (judgement.verdict, judgement.reason.partition("times ")[2]) == (
+        "wrong",
+        "what is derived in a case that it was tried in",
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +144,10 @@ def test_what_texts_leave_out_is_named(quantity, formula, verdict, needs):
 )
 def test_a_slip_in_what_leaves_something_out(quantity, formula, slip):
     judgement = judged(quantity, formula)
-    assert (judgement.verdict, [one.slip for one in judgement.slips if one.named]) == ("wrong", [slip])
+    assert (judgement.verdict, [one.slip for one in judgement.slips if one.named]) == (
+        "wrong",
+        [slip],
+    )
 
 
 def test_a_step_at_its_own_context_is_not_a_step_in_general():
@@ -128,16 +156,32 @@ def test_a_step_at_its_own_context_is_not_a_step_in_general():
         id="c",
         quantity="response_time",
         formula="ttft + (output - 1)*itl",
-        given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 64, "output": 4096},
+        given={
+            "model": "llama-3-8b",
+            "hardware": "h100-sxm",
+            "prompt": 4096,
+            "batch": 64,
+            "output": 4096,
+        },
     )
     assert judge(wrong).verdict == "conditional"
-    assert judge(ClaimSpec(id="c", quantity="response_time", formula="ttft + decode_time")).verdict == "exact"
+    assert (
+        judge(ClaimSpec(id="c", quantity="response_time", formula="ttft + decode_time")).verdict
+        == "exact"
+    )
 
 
 def test_requests_are_not_tokens():
-    given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 8, "output": 256}
+    given = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 4096,
+        "batch": 8,
+        "output": 256,
+    }
     verdicts = [
-        judge(ClaimSpec(id="c", quantity="decode_throughput", value=value, given=given)).verdict for value in ("1,385 requests/s", "1,385 tokens/s", "1385")
+        judge(ClaimSpec(id="c", quantity="decode_throughput", value=value, given=given)).verdict
+        for value in ("1,385 requests/s", "1,385 tokens/s", "1385")
     ]
     assert verdicts == ["wrong", "rounded", "rounded"]
 
@@ -155,23 +199,41 @@ def test_requests_are_not_tokens():
         ("weight_bytes", "params*weight_bytes_per_param", {}, ""),
     ],
 )
-def test_a_formula_that_forgets_the_batch_or_the_devices_is_told_what_it_stands_at(quantity, formula, given, said):
+def test_a_formula_that_forgets_the_batch_or_the_devices_is_told_what_it_stands_at(
+    quantity, formula, given, said
+):
     judgement = judged(quantity, formula, **given)
     assert (judgement.verdict, judgement.reason) == ("exact", said)
 
 
 def test_a_number_in_place_of_a_formula_is_that_of_the_case():
     """Keys and values of 32 layers, 8 heads of 128, 2 bytes each."""
-    assert judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2} byte/token", **CASE).verdict == "exact"
-    assert judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2 + 1} byte/token", **CASE).verdict == "approximate"
-    assert judged("kv_bytes_per_token", f"{2 * 32 * 32 * 128 * 2} byte/token", **CASE).verdict == "wrong"
+    assert (
+        judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2} byte/token", **CASE).verdict
+        == "exact"
+    )
+    assert (
+        judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2 + 1} byte/token", **CASE).verdict
+        == "approximate"
+    )
+    assert (
+        judged("kv_bytes_per_token", f"{2 * 32 * 32 * 128 * 2} byte/token", **CASE).verdict
+        == "wrong"
+    )
 
 
 @pytest.mark.parametrize("given", [{}, CASE], ids=["any model", "a model with a table of its own"])
-@pytest.mark.parametrize(("quantity", "formula"), [("prefill_flops", "2*active_params*prompt"), ("decode_flops", "2*active_params*batch")])
+@pytest.mark.parametrize(
+    ("quantity", "formula"),
+    [("prefill_flops", "2*active_params*prompt"), ("decode_flops", "2*active_params*batch")],
+)
 def test_parameters_that_multiply_a_token_are_a_count_of_dense_models_too(quantity, formula, given):
     """Two FLOPs a parameter leave attention out and count the head for every token, whichever of its two tables is meant."""
-    size = {key: value for key, value in given.items() if quantity == "decode_flops" or key != "batch"} | ({"prompt": 8000} if given else {})
+    size = {
+        key: value for key, value in given.items() if quantity == "decode_flops" or key != "batch"
+    } | ({"prompt": 8000} if given else {})
     judgement = judged(quantity, formula, **size)
-    assert judgement.verdict == "conditional" and judgement.needs == ("detail kv, with params = active_params",)
+    assert judgement.verdict == "conditional" and judgement.needs == (
+        "detail kv, with params = active_params",
+    )
     assert judged(quantity, f"3*{formula}", **size).verdict == "wrong"

@@ -59,16 +59,30 @@ SHARE = "holds at {} {} in (0,): that share of the {} is reached"
 
 @pytest.mark.parametrize(
     ("claimed", "share"),
-    [("0.2", "0.5"), ("0.125", "0.8"), ("2", "0.05"), ("2.01", None), ("0.3", "0.333"), ("0.1001", "0.999"), ("0.1", None), ("0.0999", None), ("0.05", None)],
+    [
+        ("0.2", "0.5"),
+        ("0.125", "0.8"),
+        ("2", "0.05"),
+        ("2.01", None),
+        ("0.3", "0.333"),
+        ("0.1001", "0.999"),
+        ("0.1", None),
+        ("0.0999", None),
+        ("0.05", None),
+    ],
 )
 def test_the_share_of_a_peak_at_which_a_time_is_as_long(claimed, share):
     """From a twentieth up to all of it; all of it is what stands."""
-    assert [one for one in texts(claimed) if "reached" in one] == ([SHARE.format("mfu", share, "peak")] if share else [])
+    assert [one for one in texts(claimed) if "reached" in one] == (
+        [SHARE.format("mfu", share, "peak")] if share else []
+    )
     assert [one for one in texts(claimed, name="mbu") if "reached" in one] == []
 
 
 def test_a_share_of_the_bandwidth_and_of_a_rate():
-    assert texts("5", name="mbu", of=rate, unit="token/s") == [SHARE.format("mbu", "0.5", "bandwidth")]
+    assert texts("5", name="mbu", of=rate, unit="token/s") == [
+        SHARE.format("mbu", "0.5", "bandwidth")
+    ]
     assert texts("11", name="mbu", of=rate, unit="token/s") == []
     assert texts("0.4", name="mbu", of=rate, unit="token/s") == []
 
@@ -80,29 +94,60 @@ def test_a_value_that_jumps_over_the_claim_is_not_met():
         return Fraction(1) if sets.get("mfu", 1) > Fraction(1, 2) else Fraction(3)
 
     assert texts("2", of=jumping) == ["1 s more than derived: a fixed overhead of that length"]
-    assert texts("2", of=lambda sets: None if "mfu" in sets else Fraction(1)) == ["1 s more than derived: a fixed overhead of that length"]
+    assert texts("2", of=lambda sets: None if "mfu" in sets else Fraction(1)) == [
+        "1 s more than derived: a fixed overhead of that length"
+    ]
     short = [
-        one for one in texts("0.2", of=lambda sets: None if sets.get("mfu", 1) < Fraction(1, 4) else Fraction(1, 10) / sets.get("mfu", 1)) if "share" in one
+        one
+        for one in texts(
+            "0.2",
+            of=lambda sets: (
+                None
+                if sets.get("mfu", 1) < Fraction(1, 4)
+                else Fraction(1, 10) / sets.get("mfu", 1)
+            ),
+        )
+        if "share" in one
     ]
     assert short == [SHARE.format("mfu", "0.5", "peak")]
 
 
 def test_how_many_random_errors_a_share_would_explain():
     """Of those around 0.15 s (from 0.075 to 0.3) the ones from 0.1 s on; of those around 1.5 s (from 0.75 to 3) the ones to 2 s."""
-    (share,) = (one.chance for one in fitted_parameters(OneFormula(), Fraction("0.15")) if "reached" in one.text)
+    (share,) = (
+        one.chance
+        for one in fitted_parameters(OneFormula(), Fraction("0.15"))
+        if "reached" in one.text
+    )
     assert share == pytest.approx(log(3) / log(4))
-    (share,) = (one.chance for one in fitted_parameters(OneFormula(), Fraction("1.5")) if "reached" in one.text)
+    (share,) = (
+        one.chance
+        for one in fitted_parameters(OneFormula(), Fraction("1.5"))
+        if "reached" in one.text
+    )
     assert share == pytest.approx(log(2 / 0.75) / log(4))
-    (share,) = (one.chance for one in fitted_parameters(OneFormula(name="mbu", of=rate, unit="token/s"), Fraction(8)))
+    (share,) = (
+        one.chance
+        for one in fitted_parameters(OneFormula(name="mbu", of=rate, unit="token/s"), Fraction(8))
+    )
     assert share == pytest.approx(log(10 / 8 * 1.25**3) / log(1.25**6))  # from 8/1.25^3 to 8*1.25^3
 
 
 def test_a_latency_that_is_longer_has_a_fixed_cost():
     """Of any length, so that it explains whatever is longer; nothing of a latency that is shorter, or of one that depends on everything."""
     (one,) = fitted_parameters(OneFormula(name=""), Fraction("0.15"))
-    assert (one.slip, one.named, one.text) == ("hidden_overhead", False, "50 ms more than derived: a fixed overhead of that length")
+    assert (one.slip, one.named, one.text) == (
+        "hidden_overhead",
+        False,
+        "50 ms more than derived: a fixed overhead of that length",
+    )
     assert one.chance == pytest.approx(log(3) / log(4))
-    assert texts("0.0999", name="") == texts("0.1", name="") == texts("0.15", name="", dependencies=None) == []
+    assert (
+        texts("0.0999", name="")
+        == texts("0.1", name="")
+        == texts("0.15", name="", dependencies=None)
+        == []
+    )
 
 
 def test_a_fixed_cost_of_every_step_of_anything_else():
@@ -111,7 +156,12 @@ def test_a_fixed_cost_of_every_step_of_anything_else():
     assert texts("0.35", name="step_overhead", form="threshold") == [cost.format("250 ms")]
     assert texts("1.1", name="step_overhead", form="threshold") == [cost.format("1 s")]
     assert texts("1.11", name="step_overhead", form="threshold") == []
-    assert texts("5", name="step_overhead", unit="token/s", of=lambda sets: 1 / (Fraction(1, 10) + sets.get("step_overhead", 0))) == [cost.format("100 ms")]
+    assert texts(
+        "5",
+        name="step_overhead",
+        unit="token/s",
+        of=lambda sets: 1 / (Fraction(1, 10) + sets.get("step_overhead", 0)),
+    ) == [cost.format("100 ms")]
     assert texts("5", name="", unit="token/s") == []
 
 

@@ -73,12 +73,18 @@ def test_the_verdict_of_a_claim(fields, verdict, reason):
 
 def test_a_claim_throughout_a_range_that_holds_in_a_part_of_it():
     """Either answer holds in a part, and the other's begins at the next whole number: where the batch no longer fits."""
-    yes, no = (judged(relation="fits", given=CASE, for_all={"batch": "1..1000"}, value=value) for value in (True, False))
+    yes, no = (
+        judged(relation="fits", given=CASE, for_all={"batch": "1..1000"}, value=value)
+        for value in (True, False)
+    )
     first = int(yes.reason.partition("not for batch ")[2].partition(" ")[0])
     assert yes.reason == f"holds in only part of the range: not for batch {first} to 1,000"
     assert no.reason == f"holds in only part of the range: not for batch 1 to {first - 1}"
     assert (yes.verdict, no.verdict) == ("conditional", "conditional")
-    assert [bool(Study(**CASE, engine="ideal", batch=batch).exact("fits")) for batch in (first - 1, first)] == [True, False]
+    assert [
+        bool(Study(**CASE, engine="ideal", batch=batch).exact("fits"))
+        for batch in (first - 1, first)
+    ] == [True, False]
 
 
 def test_what_a_claim_needs():
@@ -88,9 +94,22 @@ def test_what_a_claim_needs():
     needs = {"mfu": 0.5}
     there = judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * half):.2f} ms")
     assert (there.verdict, there.needs) == ("conditional", ("mfu 0.5",))
-    assert there.reason == f"holds with mfu 0.5 ({there.reason.partition('(')[2].partition(')')[0]}); otherwise {there.derived}"
-    assert judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * peak):.2f} ms").verdict == "rounded"
-    assert judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1300 * half):.2f} ms").verdict == "wrong"
+    assert (
+        there.reason
+        == f"holds with mfu 0.5 ({there.reason.partition('(')[2].partition(')')[0]}); otherwise {there.derived}"
+    )
+    assert (
+        judged(
+            quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * peak):.2f} ms"
+        ).verdict
+        == "rounded"
+    )
+    assert (
+        judged(
+            quantity="ttft", given=CASE, needs=needs, value=f"{float(1300 * half):.2f} ms"
+        ).verdict
+        == "wrong"
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +133,13 @@ def test_what_is_to_be_acted_on(verdict, ratio, flags, needs, plain, strict):
     from fractions import Fraction
 
     claim = ClaimSpec(id="x", quantity="itl", value="1", needs=needs)
-    one = Checked(Judgement(claim, verdict, ratio=None if ratio is None else Fraction(ratio), flags=flags), "n.md", 1, 1, "1")
+    one = Checked(
+        Judgement(claim, verdict, ratio=None if ratio is None else Fraction(ratio), flags=flags),
+        "n.md",
+        1,
+        1,
+        "1",
+    )
     assert (one.finding(), one.finding(strict=True)) == (plain, strict)
 
 
@@ -133,9 +158,26 @@ def test_chains():
     """Each step against the true numbers before it and against those that are written."""
     a, b = ("a", "expression: 2*3"), ("b", "expression: a*2")
     assert chain((*a, "6"), (*b, "12")) == ("exact", "")
-    assert chain((*a, "7"), (*b, "14")) == ("inconsistent", "a step does not follow from the numbers written before it: a 7; passed on to b")
-    assert chain((*a, "6"), (*b, "13")) == ("inconsistent", "a step does not follow from the numbers written before it: b 13")
-    assert chain((*a, "7")) == ("inconsistent", "a step does not follow from the numbers written before it: a 7, where a 6 comes out")
-    assert chain((*a, "7"), (*b, "12")) == ("inconsistent", "a step does not follow from the numbers written before it: a 7; passed on to b")
-    assert chain((*a, "7"), ("c", "expression: 5*5", "25"))[1] == "a step does not follow from the numbers written before it: a 7"
-    assert chain((*a, "7"), (*b, "14"), ("c", "expression: b + 1", "15"))[1].endswith("; passed on to b, c")
+    assert chain((*a, "7"), (*b, "14")) == (
+        "inconsistent",
+        "a step does not follow from the numbers written before it: a 7; passed on to b",
+    )
+    assert chain((*a, "6"), (*b, "13")) == (
+        "inconsistent",
+        "a step does not follow from the numbers written before it: b 13",
+    )
+    assert chain((*a, "7")) == (
+        "inconsistent",
+        "a step does not follow from the numbers written before it: a 7, where a 6 comes out",
+    )
+    assert chain((*a, "7"), (*b, "12")) == (
+        "inconsistent",
+        "a step does not follow from the numbers written before it: a 7; passed on to b",
+    )
+    assert (
+        chain((*a, "7"), ("c", "expression: 5*5", "25"))[1]
+        == "a step does not follow from the numbers written before it: a 7"
+    )
+    assert chain((*a, "7"), (*b, "14"), ("c", "expression: b + 1", "15"))[1].endswith(
+        "; passed on to b, c"
+    )

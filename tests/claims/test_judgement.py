@@ -6,7 +6,16 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.judgement import ORDER, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
+from symroof.claims.judgement import (
+    ORDER,
+    Judgement,
+    compared,
+    flags_of,
+    joined,
+    tolerance_of,
+    value_text,
+    worst,
+)
 from symroof.claims.read.written_number import read_written
 from symroof.claims.unstated_assumptions import simplification
 from symroof.errors import InputError
@@ -23,16 +32,46 @@ def of(verdict, derived="6 ms", **fields):
 
 
 def test_a_row_is_as_good_as_its_worst_value():
-    parts = [of(verdict, flags=flags) for verdict, flags in (("exact", ("a",)), ("wrong", ("b", "a")), ("rounded", ()), ("wrong", ("c",)))]
+    parts = [
+        of(verdict, flags=flags)
+        for verdict, flags in (
+            ("exact", ("a",)),
+            ("wrong", ("b", "a")),
+            ("rounded", ()),
+            ("wrong", ("c",)),
+        )
+    ]
     assert worst(parts) is parts[1]
     assert flags_of(*parts) == ("a", "b", "c")
-    assert joined(parts) == {"claimed": "5 ms, 5 ms, 5 ms, 5 ms", "derived": "6 ms, 6 ms, 6 ms, 6 ms", "flags": ("a", "b", "c"), "parts": tuple(parts)}
-    assert [ORDER.index(verdict) for verdict in ("exact", "rounded", "approximate", "conditional", "inconsistent", "wrong", "unchecked")] == list(range(7))
+    assert joined(parts) == {
+        "claimed": "5 ms, 5 ms, 5 ms, 5 ms",
+        "derived": "6 ms, 6 ms, 6 ms, 6 ms",
+        "flags": ("a", "b", "c"),
+        "parts": tuple(parts),
+    }
+    assert [
+        ORDER.index(verdict)
+        for verdict in (
+            "exact",
+            "rounded",
+            "approximate",
+            "conditional",
+            "inconsistent",
+            "wrong",
+            "unchecked",
+        )
+    ] == list(range(7))
 
 
 def derived(value, alternative=None, unit="", why=""):
     return SimpleNamespace(
-        value=value, alternative=alternative, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), reason=why, range=None
+        value=value,
+        alternative=alternative,
+        number=value if isinstance(value, Fraction) else None,
+        unit=unit,
+        flags=(),
+        reason=why,
+        range=None,
     )
 
 
@@ -40,21 +79,82 @@ def derived(value, alternative=None, unit="", why=""):
     ("value", "result", "verdict", "ratio", "tolerance", "reason"),
     [
         ("12", derived(Fraction(12)), "exact", 1, Fraction(1, 24), ""),
-        ("12", derived(Fraction(24), alternative=Fraction(12)), "exact", Fraction(1, 2), Fraction(1, 24), ""),
-        ("12", derived(Fraction(24), why="for one"), "wrong", Fraction(1, 2), Fraction(1, 24), "for one"),
-        ("12", derived(Fraction(1145, 100)), "approximate", Fraction(240, 229), Fraction(1, 24), ""),
-        ("25", derived(Fraction(258, 10)), "rounded", Fraction(125, 129), Fraction(1, 50), "digits were cut off, not rounded"),
-        ("about 4", derived(Fraction(49, 10)), "approximate", Fraction(40, 49), Fraction(1, 4), "within the tolerance of a hedged number of 1 digit"),
-        ("about 1.2e1", derived(Fraction(129, 10)), "approximate", Fraction(40, 43), Fraction(1, 12), "within the tolerance of a hedged number of 2 digits"),
+        (
+            "12",
+            derived(Fraction(24), alternative=Fraction(12)),
+            "exact",
+            Fraction(1, 2),
+            Fraction(1, 24),
+            "",
+        ),
+        (
+            "12",
+            derived(Fraction(24), why="for one"),
+            "wrong",
+            Fraction(1, 2),
+            Fraction(1, 24),
+            "for one",
+        ),
+        (
+            "12",
+            derived(Fraction(1145, 100)),
+            "approximate",
+            Fraction(240, 229),
+            Fraction(1, 24),
+            "",
+        ),
+        (
+            "25",
+            derived(Fraction(258, 10)),
+            "rounded",
+            Fraction(125, 129),
+            Fraction(1, 50),
+            "digits were cut off, not rounded",
+        ),
+        (
+            "about 4",
+            derived(Fraction(49, 10)),
+            "approximate",
+            Fraction(40, 49),
+            Fraction(1, 4),
+            "within the tolerance of a hedged number of 1 digit",
+        ),
+        (
+            "about 1.2e1",
+            derived(Fraction(129, 10)),
+            "approximate",
+            Fraction(40, 43),
+            Fraction(1, 12),
+            "within the tolerance of a hedged number of 2 digits",
+        ),
         ("0", derived(Fraction(3)), "wrong", 0, None, ""),
         ("yes", derived("in part"), "conditional", None, None, "holds in only part of the range"),
-        ("yes", derived("in part", why="not for batch 1 to 3"), "conditional", None, None, "holds in only part of the range: not for batch 1 to 3"),
-        ("12", derived("in part"), "wrong", None, Fraction(1, 24), "holds in only part of the range"),
+        (
+            "yes",
+            derived("in part", why="not for batch 1 to 3"),
+            "conditional",
+            None,
+            None,
+            "holds in only part of the range: not for batch 1 to 3",
+        ),
+        (
+            "12",
+            derived("in part"),
+            "wrong",
+            None,
+            Fraction(1, 24),
+            "holds in only part of the range",
+        ),
     ],
 )
 def test_a_value_compared_with_the_derived_one(value, result, verdict, ratio, tolerance, reason):
     made = compared(CLAIM, read_written(value, ""), result)
-    assert (made.verdict, made.ratio, made.tolerance, made.reason) == (verdict, ratio, tolerance, reason)
+    assert (made.verdict, made.ratio, made.tolerance, made.reason) == (
+        verdict,
+        ratio,
+        tolerance,
+        reason,
+    )
 
 
 def test_the_tolerance_that_a_text_states():
@@ -62,7 +162,11 @@ def test_the_tolerance_that_a_text_states():
     assert [tolerance_of(ClaimSpec(id="x", **figure), digits) for digits in (3, 4)] == [None, 0]
     assert tolerance_of(CLAIM, 9) is None
     assert tolerance_of(ClaimSpec(id="x", **figure, tolerance="2 %"), 9) == Fraction(1, 50)
-    for tolerance, message in (("-1", "'-1' is not a share of the value"), ("soon", "'soon' is not a share of the value"), ("3 GB", "is byte")):
+    for tolerance, message in (
+        ("-1", "'-1' is not a share of the value"),
+        ("soon", "'soon' is not a share of the value"),
+        ("3 GB", "is byte"),
+    ):
         with pytest.raises(InputError, match=message) as caught:
             tolerance_of(ClaimSpec(id="x", **figure, tolerance=tolerance))
         assert caught.value.problems[0].hint == ("" if "GB" in tolerance else "write '5 %' or 0.05")
@@ -112,9 +216,20 @@ def test_the_plainest_count_under_which_a_claim_holds(value, verdicts, settings)
 def test_a_plainer_count_is_no_evidence_where_a_fifth_of_all_errors_would_have_one():
     """A number of one digit: 4.5 to 5.5 ms around 5, and as much again around others, of half to twice of it."""
     for value, seldom in (("5.00 ms", True), ("5.0 ms", True), ("5 ms", False)):
-        assert (simplification(CLAIM.model_copy(update={"value": value}), wrong(), plainer("exact")) is not None) is seldom
-    assert simplification(CLAIM, Judgement(CLAIM, "wrong", value=None, unit="s"), plainer("exact")) is None
-    assert simplification(CLAIM, Judgement(CLAIM, "wrong", value=Fraction(0), unit="s"), plainer("exact")) is None
+        assert (
+            simplification(CLAIM.model_copy(update={"value": value}), wrong(), plainer("exact"))
+            is not None
+        ) is seldom
+    assert (
+        simplification(CLAIM, Judgement(CLAIM, "wrong", value=None, unit="s"), plainer("exact"))
+        is None
+    )
+    assert (
+        simplification(
+            CLAIM, Judgement(CLAIM, "wrong", value=Fraction(0), unit="s"), plainer("exact")
+        )
+        is None
+    )
 
 
 # --------------------------------------------------------------------------------------------------- a prompt that is not stated
@@ -130,8 +245,16 @@ CASE = "model=llama-3-8b hardware=h100-sxm batch=1"
             "exact",
             "prompt is not stated, and the claim holds for any from 1 to 131,072",
         ),
-        (f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->", "conditional", "prompt is not stated: 4.4820 ms without it"),
-        (f"A step takes 99 ms. <!-- symroof: itl {CASE} -->", "unchecked", "needs prompt, which is not stated and changes the result"),
+        (
+            f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->",
+            "conditional",
+            "prompt is not stated: 4.4820 ms without it",
+        ),
+        (
+            f"A step takes 99 ms. <!-- symroof: itl {CASE} -->",
+            "unchecked",
+            "needs prompt, which is not stated and changes the result",
+        ),
     ],
 )
 def test_a_prompt_that_is_not_stated(text, verdict, reason):
@@ -145,6 +268,9 @@ def test_the_values_of_a_row_have_inputs_of_their_own():
     row = "claims:\n- {{id: a, quantity: kv_cache_bytes, given: {{model: llama-3-8b}}, values: {{prompt: [1, 2], value: [131072 byte, {}]}}}}\n"
     for second, verdict in (("262144 byte", "exact"), ("131072 byte", "wrong")):
         (claim,) = check_text(row.format(second), "c.yaml").claims
-        assert (claim.verdict, [part.verdict for part in claim.judgement.parts]) == (verdict, ["exact", verdict])
+        assert (claim.verdict, [part.verdict for part in claim.judgement.parts]) == (
+            verdict,
+            ["exact", verdict],
+        )
     (claim,) = check_text(row.replace(", {}", "").format(), "c.yaml").claims
     assert claim.verdict == "unchecked" and "lists of one length" in claim.reason

@@ -14,7 +14,10 @@ ROWS = "fp16 & 16.1 & 7.9 \\\\\nint8 & 8.0 & 3.9 \\\\[2pt]\nint4 & 2.0 & 2.0 \\\
 
 
 def judged(text):
-    return [(claim.line, claim.claimed, claim.verdict) for claim in check_text(CASE + text, "paper.tex").claims]
+    return [
+        (claim.line, claim.claimed, claim.verdict)
+        for claim in check_text(CASE + text, "paper.tex").claims
+    ]
 
 
 COLUMNS = [(3, "16.1 GB", "rounded"), (4, "8.0 GB", "rounded"), (5, "2.0 GB", "wrong")]
@@ -34,15 +37,36 @@ def test_a_comment_behind_the_head_is_of_the_column_whose_unit_fits(head):
 def test_a_comment_behind_a_cell_of_the_head_is_of_its_column():
     text = "\\begin{longtable}{lrr}\nPrecision\n& Weights (GB) % symroof: weight_bytes\n& TPOT (ms) % symroof: itl batch=1\n\\\\ \\hline\n"
     claims = judged(text + ROWS.replace("tabular", "longtable"))
-    assert [verdict for _, _, verdict in claims] == ["rounded", "rounded", "wrong", "rounded", "rounded", "rounded"]
-    assert [number for _, number, _ in claims] == ["16.1 GB", "8.0 GB", "2.0 GB", "7.9 ms", "3.9 ms", "2.0 ms"]
+    assert [verdict for _, _, verdict in claims] == [
+        "rounded",
+        "rounded",
+        "wrong",
+        "rounded",
+        "rounded",
+        "rounded",
+    ]
+    assert [number for _, number, _ in claims] == [
+        "16.1 GB",
+        "8.0 GB",
+        "2.0 GB",
+        "7.9 ms",
+        "3.9 ms",
+        "2.0 ms",
+    ]
 
 
 @pytest.mark.parametrize(
-    "row", ["fp16 & 7.9 \\\\ % symroof: itl weights=fp16", "fp16 & 7.9 % symroof: itl weights=fp16\n\\\\", "fp16 & 7.9\\\\% symroof: itl weights=fp16"]
+    "row",
+    [
+        "fp16 & 7.9 \\\\ % symroof: itl weights=fp16",
+        "fp16 & 7.9 % symroof: itl weights=fp16\n\\\\",
+        "fp16 & 7.9\\\\% symroof: itl weights=fp16",
+    ],
 )
 def test_a_comment_behind_a_row_takes_the_unit_of_the_head(row):
-    assert judged(f"\\begin{{tabular}}{{lr}}\nPrecision & TPOT (ms) \\\\\n{row}\nint8 & 3.9 \\\\\n\\end{{tabular}}\n") == [(4, "7.9 ms", "rounded")]
+    assert judged(
+        f"\\begin{{tabular}}{{lr}}\nPrecision & TPOT (ms) \\\\\n{row}\nint8 & 3.9 \\\\\n\\end{{tabular}}\n"
+    ) == [(4, "7.9 ms", "rounded")]
 
 
 def test_results_in_a_table_are_no_inputs_of_its_other_columns():
@@ -52,7 +76,11 @@ def test_results_in_a_table_are_no_inputs_of_its_other_columns():
         + " -->\n\n| Precision | Weights (GB) | TPOT (ms) | price (USD/hour) | cost (USD per million tokens) <!-- symroof: decode_cost_per_mtok batch=1 --> |\n|---|---|---|---|---|\n| fp16 | 16.1 | 7.9 | 2 | 4.38 |\n"
     )
     (claim,) = check_text(note, "note.md").claims
-    assert (claim.claim.given["weights"], claim.claim.given["price"], {"itl", "tpot", "mem_capacity"} & claim.claim.given.keys()) == (
+    assert (
+        claim.claim.given["weights"],
+        claim.claim.given["price"],
+        {"itl", "tpot", "mem_capacity"} & claim.claim.given.keys(),
+    ) == (
         "fp16",
         "2 USD/hour",
         set(),
@@ -73,11 +101,17 @@ def test_the_hint_names_a_number_of_the_quantity():
 
 
 def table_of(rows):
-    return r"\begin{tabular}{lr}" + r" \\ ".join(["a & b", *(f"{n} & {n} ms" for n in range(rows))]) + r"\end{tabular}"
+    return (
+        r"\begin{tabular}{lr}"
+        + r" \\ ".join(["a & b", *(f"{n} & {n} ms" for n in range(rows))])
+        + r"\end{tabular}"
+    )
 
 
 def test_a_table_is_no_longer_than_two_hundred_rows():
-    assert [len(one.rows) for rows in (1, 200, 201) for one in latex_notes.tables(table_of(rows))] == [1, 200, 200]
+    assert [
+        len(one.rows) for rows in (1, 200, 201) for one in latex_notes.tables(table_of(rows))
+    ] == [1, 200, 200]
     assert latex_notes.tables(table_of(0)) == []  # a head alone
     assert latex_notes.tables(table_of(3).replace(r"\end{tabular}", "")) == []  # it does not end
     two = latex_notes.tables(table_of(1) + " and " + table_of(2))
@@ -87,7 +121,9 @@ def test_a_table_is_no_longer_than_two_hundred_rows():
 def test_a_comment_in_a_listing_and_one_behind_a_sign_of_a_share_are_none():
     listing = "\\begin{verbatim}\n1 ms % symroof: itl\n\\end{verbatim}\n"
     assert list(latex_notes.passages(listing)) == []
-    assert [one.comment for one in latex_notes.passages(listing + "2 ms % symroof: itl\n")] == ["symroof: itl"]
+    assert [one.comment for one in latex_notes.passages(listing + "2 ms % symroof: itl\n")] == [
+        "symroof: itl"
+    ]
     assert list(latex_notes.passages("50\\% symroof: itl\n")) == []
     (one,) = latex_notes.passages("a \\\\% symroof: itl\n")
     assert one.prose == "a \\\\"

@@ -2,7 +2,16 @@
 
 import pytest
 
-from symroof.claims.claim_settings import declaring_file, is_switch, merged_settings, normalized, settings_text, study_of, with_settings, with_theory
+from symroof.claims.claim_settings import (
+    declaring_file,
+    is_switch,
+    merged_settings,
+    normalized,
+    settings_text,
+    study_of,
+    with_settings,
+    with_theory,
+)
 from symroof.claims.read.claim_files import not_a_claim_file, read_claims_leniently, skipped_claim
 from symroof.claims.read.name_check import faults
 from symroof.claims.unused_dimensions import check_dimensions_used
@@ -10,7 +19,11 @@ from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
 ITL = {"quantity": "itl", "value": "1"}
-NO_NAME, ONE_NAME, MEANT = "no such quantity or input", "expected one name", "did you mean '{}'?".format
+NO_NAME, ONE_NAME, MEANT = (
+    "no such quantity or input",
+    "expected one name",
+    "did you mean '{}'?".format,
+)
 SHARE = "must be between 0 and 1 (for example 0.62 or 62 %)"
 
 FAULTY = [
@@ -53,14 +66,23 @@ FAULTY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "place", "message", "hint"), FAULTY, ids=[message for _, _, message, _ in FAULTY])
+@pytest.mark.parametrize(
+    ("fields", "place", "message", "hint"), FAULTY, ids=[message for _, _, message, _ in FAULTY]
+)
 def test_a_fault_of_a_claim_with_its_place_and_its_hint(fields, place, message, hint):
     assert list(faults(ClaimSpec(id="x", **fields))) == [(place, message, hint)]
 
 
 def test_numbers_without_a_unit_one_by_one():
-    listed = list(faults(ClaimSpec(id="x", **ITL, for_all={}, given={"kernel_launch": [1, 2], "batch": [1, 2]})))
-    assert [hint for _, message, hint in listed if "unit" in message] == ["write '1 ms' or '1 s'", "write '2 ms' or '2 s'"]
+    listed = list(
+        faults(
+            ClaimSpec(id="x", **ITL, for_all={}, given={"kernel_launch": [1, 2], "batch": [1, 2]})
+        )
+    )
+    assert [hint for _, message, hint in listed if "unit" in message] == [
+        "write '1 ms' or '1 s'",
+        "write '2 ms' or '2 s'",
+    ]
     assert "expected one value: a claim is of one case" in [message for _, message, _ in listed]
 
 
@@ -78,13 +100,20 @@ def test_a_claim_without_a_fault(fields):
 
 def problems(*entries):
     text = "claims:\n" + "".join(f"- {{{entry}}}\n" for entry in entries)
-    return [(problem.line, problem.message, problem.hint) for problem in read_claims_leniently(text, "c.yaml").problems]
+    return [
+        (problem.line, problem.message, problem.hint)
+        for problem in read_claims_leniently(text, "c.yaml").problems
+    ]
 
 
 def test_a_claim_in_conflict_with_itself_or_with_none():
     fine = "quantity: ridge_point, value: 300"
-    assert problems(f"id: aaaa, {fine}, conflicts_with: aaaa") == [(2, "aaaa is the claim itself", MEANT("aaaa"))]
-    assert problems(f"id: aaaa, {fine}, conflicts_with: aaab") == [(2, "aaab is the id of no claim in this file", MEANT("aaaa"))]
+    assert problems(f"id: aaaa, {fine}, conflicts_with: aaaa") == [
+        (2, "aaaa is the claim itself", MEANT("aaaa"))
+    ]
+    assert problems(f"id: aaaa, {fine}, conflicts_with: aaab") == [
+        (2, "aaab is the id of no claim in this file", MEANT("aaaa"))
+    ]
     assert problems(f"id: aaaa, {fine}, conflicts_with: bbbb", f"id: bbbb, {fine}") == []
 
 
@@ -92,7 +121,12 @@ def test_a_claim_in_conflict_with_itself_or_with_none():
 
 
 @pytest.mark.parametrize(
-    ("file", "message"), [("x.pdf", "a .pdf file cannot hold claims"), ("x", "cannot hold claims"), ("a.b/page.html", "a .html file cannot hold claims")]
+    ("file", "message"),
+    [
+        ("x.pdf", "a .pdf file cannot hold claims"),
+        ("x", "cannot hold claims"),
+        ("a.b/page.html", "a .html file cannot hold claims"),
+    ],
 )
 def test_a_file_of_a_kind_that_holds_no_claims(file, message):
     problem = not_a_claim_file(file)
@@ -104,8 +138,14 @@ def test_a_file_of_a_kind_that_holds_no_claims(file, message):
 @pytest.mark.parametrize(
     ("claim", "aside"),
     [
-        ({"id": "a", "says": "x", "value": 3, "quantity": "itl"}, {"id": "a", "says": "x", "value": 3, "unchecked": "why"}),
-        ({"id": 3, "says": ["x"], "value": [1], "line": 7}, {"id": "claim-1", "line": 7, "unchecked": "why"}),
+        (
+            {"id": "a", "says": "x", "value": 3, "quantity": "itl"},
+            {"id": "a", "says": "x", "value": 3, "unchecked": "why"},
+        ),
+        (
+            {"id": 3, "says": ["x"], "value": [1], "line": 7},
+            {"id": "claim-1", "line": 7, "unchecked": "why"},
+        ),
         ("words", {"id": "claim-1", "unchecked": "why"}),
         ({"id": "b"}, {"id": "b-2-2", "unchecked": "why"}),  # b and b-2 are taken
     ],
@@ -115,7 +155,9 @@ def test_a_claim_that_cannot_be_read_keeps_its_place(claim, aside):
     assert skipped_claim(claim, "", "claim-1", set())["unchecked"] == "cannot be read"
 
 
-@pytest.mark.parametrize(("text", "file"), [("a: 1\n", "x.yaml"), ("a: 1\n", "x.yml"), ("{}", "x.json")])
+@pytest.mark.parametrize(
+    ("text", "file"), [("a: 1\n", "x.yaml"), ("a: 1\n", "x.yml"), ("{}", "x.json")]
+)
 def test_a_claim_file_without_claims_says_what_it_lacks(text, file):
     with pytest.raises(InputError, match="holds no claims") as caught:
         read_claims_leniently(text, file)
@@ -126,7 +168,14 @@ def test_a_claim_file_without_claims_says_what_it_lacks(text, file):
 def test_a_file_of_another_kind_is_not_read_for_claims(text):
     with pytest.raises(InputError, match="a .pdf file cannot hold claims"):
         read_claims_leniently(text, "x.pdf")
-    assert len(read_claims_leniently("claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt").spec.claims) == 1
+    assert (
+        len(
+            read_claims_leniently(
+                "claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt"
+            ).spec.claims
+        )
+        == 1
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ settings
@@ -143,7 +192,9 @@ def test_a_file_of_another_kind_is_not_read_for_claims(text):
 def test_settings_that_are_none(settings, name, message):
     with pytest.raises(InputError) as caught:
         study_of(settings)
-    assert [(problem.file, problem.message) for problem in caught.value.problems] == [(name, message)]
+    assert [(problem.file, problem.message) for problem in caught.value.problems] == [
+        (name, message)
+    ]
 
 
 def test_settings_laid_over_others():
@@ -154,8 +205,13 @@ def test_settings_laid_over_others():
         "assume": {"detail": "weights", "logits": "all"},
         "targets": {"itl": "5 ms"},
     }
-    assert merged_settings({"batch": 1}, {"assume": {"detail": "kv"}}) == {"batch": 1, "assume": {"detail": "kv"}}
-    assert with_settings(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given["targets"] == {"itl": "5 ms", "ttft": "1 s"}
+    assert merged_settings({"batch": 1}, {"assume": {"detail": "kv"}}) == {
+        "batch": 1,
+        "assume": {"detail": "kv"},
+    }
+    assert with_settings(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given[
+        "targets"
+    ] == {"itl": "5 ms", "ttft": "1 s"}
 
 
 @pytest.mark.parametrize(
@@ -172,19 +228,36 @@ def test_settings_in_words(settings, text):
 
 def test_switches_among_the_names_of_a_claim():
     """Under ``assume``, wherever settings stand; one that is there already is set twice, and its place in the file is known."""
-    result = normalized({"given": {"detail": "kv", "batch": 2}, "steps": [{"given": {"detail": "kv"}}, 3], "between": [{"logits": "all"}, 5]}, None)
+    result = normalized(
+        {
+            "given": {"detail": "kv", "batch": 2},
+            "steps": [{"given": {"detail": "kv"}}, 3],
+            "between": [{"logits": "all"}, 5],
+        },
+        None,
+    )
     assert result.data == {
         "given": {"batch": 2, "assume": {"detail": "kv"}},
         "steps": [{"given": {"assume": {"detail": "kv"}}}, 3],
         "between": [{"assume": {"logits": "all"}}, 5],
     }
-    assert result.moved["given", "assume", "detail"] == result.moved["given", "assume"] == ("given", "detail")
+    assert (
+        result.moved["given", "assume", "detail"]
+        == result.moved["given", "assume"]
+        == ("given", "detail")
+    )
     assert result.moved["between", 0, "assume", "logits"] == ("between", 0, "logits")
     assert result.faults == []
-    twice = normalized({"given": {"detail": "kv", "assume": {"detail": "weights", "logits": "all"}}}, None)
+    twice = normalized(
+        {"given": {"detail": "kv", "assume": {"detail": "weights", "logits": "all"}}}, None
+    )
     assert twice.faults == [(("given", "detail"), "detail is set twice, here and under assume")]
     assert normalized({"given": {"detail": "kv", "assume": 3}}, None).data["given"] == {"assume": 3}
-    assert [is_switch("activations", value) for value in (True, "off", "fp8")] == [True, True, False]
+    assert [is_switch("activations", value) for value in (True, "off", "fp8")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_claim_that_speaks_of_names_of_a_study():
@@ -194,7 +267,9 @@ def test_a_claim_that_speaks_of_names_of_a_study():
     claim = {"quantity": "my_rate", "given": {"batch": 2}}
     assert with_theory(claim, declared)["given"] == {"theory": "study.yaml", "batch": 2}
     assert with_theory({"quantity": "my_rate"}, declared)["given"] == {"theory": "study.yaml"}
-    assert with_theory({**claim, "given": {"theory": "own"}}, declared)["given"] == {"theory": "own"}
+    assert with_theory({**claim, "given": {"theory": "own"}}, declared)["given"] == {
+        "theory": "own"
+    }
     assert with_theory({"quantity": "itl"}, declared) == {"quantity": "itl"}
     assert with_theory({"quantity": "my_rate", "given": 3}, declared)["given"] == 3
 
@@ -209,14 +284,39 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
     [
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, ("kv_lora_rank",), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1}}, (), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256}}, (), False),
-        ({"quantity": "kv_bytes_per_token", "given": {"model": "llama-3-8b", "kv_lora_rank": 256}}, (), True),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1},
+            },
+            (),
+            False,
+        ),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256},
+            },
+            (),
+            False,
+        ),
+        (
+            {
+                "quantity": "kv_bytes_per_token",
+                "given": {"model": "llama-3-8b", "kv_lora_rank": 256},
+            },
+            (),
+            True,
+        ),
         ({"expression": "kv_lora_rank*2", "given": LATENT}, (), False),
         ({"expression": "n_layers*2", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "formula": "kv_lora_rank", "given": LATENT}, (), False),
         ({"threshold": "batch_to_ridge", "given": LATENT}, (), False),
-        ({"quantity": "weight_bytes", "given": {"active_params": "1e9", "params": "2e9"}}, (), False),  # the totals describe a model
+        (
+            {"quantity": "weight_bytes", "given": {"active_params": "1e9", "params": "2e9"}},
+            (),
+            False,
+        ),  # the totals describe a model
         ({"expression": "2*active_params", "given": {"active_params": "1e9"}}, (), False),
     ],
 )
@@ -229,5 +329,10 @@ def test_a_dimension_that_changes_nothing(fields, shared, fails):
     with pytest.raises(InputError) as caught:
         check_dimensions_used(claim, shared)
     (problem,) = caught.value.problems
-    assert (problem.file, problem.message) == (name, f"{name} cannot be used: no model or layers with such a part are given")
-    assert problem.hint.startswith("name a model, or write layers: [{count: 61, attention: {kind: mla,")
+    assert (problem.file, problem.message) == (
+        name,
+        f"{name} cannot be used: no model or layers with such a part are given",
+    )
+    assert problem.hint.startswith(
+        "name a model, or write layers: [{count: 61, attention: {kind: mla,"
+    )

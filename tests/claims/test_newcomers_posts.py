@@ -22,14 +22,23 @@ def claims(text, name="note.md"):
         ("197 µs", f"ttft {L8} prompt=4096", "a factor of 1,000, µs for ms: ÷1,000", "197 ms"),
         ("0.197 ms", f"ttft {L8} prompt=4096", "a factor of 1,000, ms for s: ÷1,000", "197 ms"),
         ("7.4 s", f"itl {L8} prompt=1", "a factor of 1,000, s for ms: ×1,000", "7.4 ms"),
-        ("4.8 GB/s", "mem_bandwidth hardware=h200", "a factor of 1,000, GB/s for TB/s: ÷1,000", "4.8 TB/s"),
+        (
+            "4.8 GB/s",
+            "mem_bandwidth hardware=h200",
+            "a factor of 1,000, GB/s for TB/s: ÷1,000",
+            "4.8 TB/s",
+        ),
         ("16.1 TB", f"weight_bytes {L8}", "a factor of 1,000, TB for GB: ×1,000", "16.1 GB"),
         ("1.61 GB", f"weight_bytes {L8}", "the decimal point 1 place to the left: ÷10", "16.1 GB"),
     ],
 )
-def test_a_factor_of_a_thousand_is_a_unit_and_so_is_its_correction(text, quantity, slip, correction):
+def test_a_factor_of_a_thousand_is_a_unit_and_so_is_its_correction(
+    text, quantity, slip, correction
+):
     (claim,) = claims(f"It is {text}. <!-- symroof: {quantity} -->")
-    assert [one.text.rpartition(" ")[0] for one in claim.slips if one.named] == [slip.rpartition(" ")[0]]
+    assert [one.text.rpartition(" ")[0] for one in claim.slips if one.named] == [
+        slip.rpartition(" ")[0]
+    ]
     assert claim.correction == correction
 
 
@@ -42,9 +51,16 @@ def test_a_corrected_copy_has_the_unit_of_the_value(tmp_path):
 
 def test_a_rate_that_follows_from_a_latency_is_as_wrong_for_the_same_reason():
     """The weights alone take 15.01 GB/(2.039 TB/s) = 7.36 ms and a little of activations: 7.4 ms without the cache's 17.2 GB; 32/7.4 ms = 4,324 token/s."""
-    first, second = claims(f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->")
-    assert [(one.verdict, one.slips[0].slip, one.slips[0].named) for one in (first, second)] == [("conditional", "kv_ignored", True)] * 2
-    assert (second.assumptions_needed, second.reason) == (first.assumptions_needed, f"follows from 7.4 ms in line 1, which {first.reason.partition(';')[0]}")
+    first, second = claims(
+        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->"
+    )
+    assert [(one.verdict, one.slips[0].slip, one.slips[0].named) for one in (first, second)] == [
+        ("conditional", "kv_ignored", True)
+    ] * 2
+    assert (second.assumptions_needed, second.reason) == (
+        first.assumptions_needed,
+        f"follows from 7.4 ms in line 1, which {first.reason.partition(';')[0]}",
+    )
     assert "is not" not in first.assumptions_needed[0]
 
 
@@ -65,10 +81,26 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
             "itl model=llama-3.1-70b hardware=h100-sxm weights=fp8 activations=fp8 prompt=2048 tp=2",
             "precision_mixed",
         ),  # 41.6 ms at four bytes
-        ("64 FLOPs/byte", "ridge_point hardware=a100-80gb-sxm weights=int8 activations=int8", "peak_of_other_sku"),  # 129.6/2.039 = 63.6, of a part for games
-        ("0.1 s", "prefill_time model=llama-3.1-8b hardware=rtx-4090 weights=q4_k_m prompt=2048", "peak_of_other_sku"),  # any number would fit one digit
-        ("80 GB", "weight_bytes model=llama-3.1-70b weights=fp8", "gqa_forgotten"),  # 79.9 GB with 64 heads for 8, and the memory of an H100
-        ("2 × 70.6e9 × 2048 = 289 TFLOPs", "prefill_flops model=llama-3.1-70b prompt=2048", "arithmetic"),  # 289.2: it comes out
+        (
+            "64 FLOPs/byte",
+            "ridge_point hardware=a100-80gb-sxm weights=int8 activations=int8",
+            "peak_of_other_sku",
+        ),  # 129.6/2.039 = 63.6, of a part for games
+        (
+            "0.1 s",
+            "prefill_time model=llama-3.1-8b hardware=rtx-4090 weights=q4_k_m prompt=2048",
+            "peak_of_other_sku",
+        ),  # any number would fit one digit
+        (
+            "80 GB",
+            "weight_bytes model=llama-3.1-70b weights=fp8",
+            "gqa_forgotten",
+        ),  # 79.9 GB with 64 heads for 8, and the memory of an H100
+        (
+            "2 × 70.6e9 × 2048 = 289 TFLOPs",
+            "prefill_flops model=llama-3.1-70b prompt=2048",
+            "arithmetic",
+        ),  # 289.2: it comes out
     ],
 )
 def test_a_coincidence_is_no_explanation(text, quantity, slip):
@@ -79,7 +111,12 @@ def test_a_coincidence_is_no_explanation(text, quantity, slip):
 
 def test_a_lower_bound_is_explained_by_what_comes_to_it():
     """64 query heads for 8: 80*2*64*128*2 = 2.621 MB a token, which is about 2.6 MB and far above 2 MB."""
-    near, far = (claims(f"It is more than {bound} MB. <!-- symroof: kv_bytes_per_token model=llama-3-70b -->")[0].slips for bound in ("2.6", "2"))
+    near, far = (
+        claims(
+            f"It is more than {bound} MB. <!-- symroof: kv_bytes_per_token model=llama-3-70b -->"
+        )[0].slips
+        for bound in ("2.6", "2")
+    )
     assert [slip.slip for slip in near] == ["gqa_forgotten"]
     assert "gqa_forgotten" not in [slip.slip for slip in far]
 
@@ -94,11 +131,15 @@ def test_sentences_and_prices_are_shown_as_they_were_written():
 def test_a_rate_is_off_by_the_factor_of_its_latency():
     """32 tokens in 7.4 ms are 4,324.3 a second, as many times too many as the step has too few milliseconds."""
     latency, rate = check_text(
-        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->", "n.md"
+        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->",
+        "n.md",
     ).claims
     (slip,) = [one for one in rate.slips if one.slip == "kv_ignored"]
     assert float(slip.readable_formula) == pytest.approx(32 / 0.0074, rel=1e-12)
     words, factor = slip.text.split(": ×")
-    assert (words, float(factor)) == ("reads of the cache left out", pytest.approx(float(latency.judgement.value) / 0.0074, rel=1e-3))
+    assert (words, float(factor)) == (
+        "reads of the cache left out",
+        pytest.approx(float(latency.judgement.value) / 0.0074, rel=1e-3),
+    )
     assert rate.reason.startswith("follows from 7.4 ms in line 1, which holds ")
     assert (slip.named, rate.assumptions_needed) == (True, latency.assumptions_needed)

@@ -35,7 +35,13 @@ def refused(text):
 
 def test_the_contract_s_example():
     claim = only(f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n")
-    assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == ("rounded", "1.34 GB", 1, 32, "L1")
+    assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == (
+        "rounded",
+        "1.34 GB",
+        1,
+        32,
+        "L1",
+    )
     assert claim.judgement.value == TOKEN * 4096
     assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
 
@@ -83,14 +89,19 @@ def test_value_says_which_number_is_meant():
 
 
 def test_a_value_the_sentence_does_not_hold_is_stale():
-    ((line, column, said),) = refused("It takes 1.35 GB. " + KV.replace("kv=fp16", "value='1.34 GB'"))
+    ((line, column, said),) = refused(
+        "It takes 1.35 GB. " + KV.replace("kv=fp16", "value='1.34 GB'")
+    )
     assert (line, column) == (1, 78)
     assert "'1.34 GB' does not appear before this annotation" in said
     assert "1.35 GB" in said
 
 
 def test_a_value_stands_for_a_number_in_words():
-    assert only("Twice as much. <!-- symroof: expression='2 byte / 1 byte' value=2x -->").verdict == "exact"
+    assert (
+        only("Twice as much. <!-- symroof: expression='2 byte / 1 byte' value=2x -->").verdict
+        == "exact"
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +148,9 @@ def test_several_annotations_in_a_paragraph():
 
 
 def test_an_annotation_over_several_lines():
-    claim = only("1.34 GB\n<!--\n  symroof: kv_cache_bytes\n  model=llama-3-70b\n  prompt=4096\n-->")
+    claim = only(
+        "1.34 GB\n<!--\n  symroof: kv_cache_bytes\n  model=llama-3-70b\n  prompt=4096\n-->"
+    )
     assert claim.verdict == "rounded"
 
 
@@ -170,7 +183,9 @@ def test_a_bar_in_a_table_is_written_with_a_backslash():
 def test_needs_makes_it_conditional():
     # 2 * 70e9 * 4096 FLOP over half of 989.4e12 FLOP/s: 1,159 ms; at the peak half of that
     given = "params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights"
-    claim = only(f"The first token comes after 1,159 ms. <!-- symroof: ttft {given} needs.mfu=0.5 -->")
+    claim = only(
+        f"The first token comes after 1,159 ms. <!-- symroof: ttft {given} needs.mfu=0.5 -->"
+    )
     assert claim.verdict == "conditional"
     assert claim.assumptions_needed == ("mfu 0.5",)
 
@@ -237,17 +252,45 @@ def test_a_backtick_alone_opens_nothing_and_a_fence_ends():
 # ------------------------------------------------------------------------------------------------------ what is refused
 
 FAULTS = {
-    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (1, 20, "did you mean 'kv_cache_bytes'"),
-    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (1, 35, "did you mean 'model'"),
+    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (
+        1,
+        20,
+        "did you mean 'kv_cache_bytes'",
+    ),
+    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (
+        1,
+        35,
+        "did you mean 'model'",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-71b prompt=1 -->": (1, 35, "no such model"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (1, 53, "did you mean 'prompt'"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (
+        1,
+        53,
+        "did you mean 'prompt'",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "set twice"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (
+        1,
+        62,
+        "set twice",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
-    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "an unterminated quote"),
+    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (
+        1,
+        41,
+        "an unterminated quote",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (
+        1,
+        62,
+        "did you mean 'attention'",
+    ),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (
+        1,
+        62,
+        "byte/s is needed",
+    ),
     "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "no such file"),
     "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
     "1 GB <!-- symroof: expression='1 byte + bananas' -->": (1, 20, "bananas"),
@@ -264,7 +307,11 @@ FAULTS = {
     "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
     "1 GB <!-- symroof: kv_cache_bytes <!-- x -->": (1, 11, "another comment"),
     "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
-    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (4, 3, "did you mean 'prompt'"),
+    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (
+        4,
+        3,
+        "did you mean 'prompt'",
+    ),
 }
 
 
@@ -367,19 +414,33 @@ def test_any_annotation_is_read_or_refused():
         "%",
     ]
     for _ in range(1500):
-        text = "1 GB <!-- symroof: " + " ".join(rng.choices(pieces, k=rng.randrange(1, 12))) + " -->" + "".join(rng.choices(pieces, k=4))
+        text = (
+            "1 GB <!-- symroof: "
+            + " ".join(rng.choices(pieces, k=rng.randrange(1, 12)))
+            + " -->"
+            + "".join(rng.choices(pieces, k=4))
+        )
         try:
             check_text(text, "note.md").as_json()
         except InputError as error:
-            assert all(1 <= p.line <= text.count("\n") + text.count("\r") + 1 and p.column >= 1 for p in error.problems)
+            assert all(
+                1 <= p.line <= text.count("\n") + text.count("\r") + 1 and p.column >= 1
+                for p in error.problems
+            )
 
 
 def test_numbers_as_latex_sets_them():
     """Thousands apart by {,} or a thin space are one number; a dollar opens a formula, not a price; a unit may stand in \\text."""
     from symroof.claims.read.prose_numbers import figures
 
-    assert [(f.digits, f.unit) for f in figures(r"$2 \cdot 3 = 327{,}680$ bytes")][-1] == ("327,680", "byte")
-    assert [(f.digits, f.unit) for f in figures(r"$327\,680$ byte and $21\,\text{ms}$")] == [("327,680", "byte"), ("21", "ms")]
+    assert [(f.digits, f.unit) for f in figures(r"$2 \cdot 3 = 327{,}680$ bytes")][-1] == (
+        "327,680",
+        "byte",
+    )
+    assert [(f.digits, f.unit) for f in figures(r"$327\,680$ byte and $21\,\text{ms}$")] == [
+        ("327,680", "byte"),
+        ("21", "ms"),
+    ]
     assert [(f.digits, f.unit) for f in figures("$3 an hour")][-1][0] == "3"
 
 
@@ -428,7 +489,18 @@ def test_latex_as_a_person_would_write_it(text):
 
 
 def test_latex_that_nobody_set_is_left_alone_in_bounded_time():
-    for piece in ("\\text{", "\\frac{a}{", "$1 ", "\\", "{", "\\SI{1}", "$\\$", "~", "\\,", "1'234"):
+    for piece in (
+        "\\text{",
+        "\\frac{a}{",
+        "$1 ",
+        "\\",
+        "{",
+        "\\SI{1}",
+        "$\\$",
+        "~",
+        "\\,",
+        "1'234",
+    ):
         started = time.process_time()
         figures(piece * (20_000 // len(piece)))
         assert time.process_time() - started < 10, piece
@@ -450,7 +522,9 @@ def test_rates_and_counts_that_leave_a_word_out(text, claimed, verdict):
 
 
 def test_a_size_is_no_count():
-    ((_, _, message),) = refused("Only 3.5 GB are left. <!-- symroof: expression='45 GB/1.28 GB' -->")
+    ((_, _, message),) = refused(
+        "Only 3.5 GB are left. <!-- symroof: expression='45 GB/1.28 GB' -->"
+    )
     assert message.startswith("no plain number found")
 
 
@@ -464,10 +538,20 @@ def test_a_column_of_formats_sets_the_weights(head):
 def test_a_number_without_a_unit_is_in_that_of_the_number_before_it_in_its_sentence():
     """1.792 TB/s over 16 GB are 112 a second."""
     card = "user_rate params=8e9 weights=fp16 hardware=rtx-5090 detail=weights batch=1"
-    first, second = check_text(f"It does 112 tokens/s, <!-- symroof: {card} --> no more than 112. <!-- symroof: {card} -->", "n.md").claims
-    assert (first.verdict, second.verdict, second.claimed) == ("exact", "exact", "no more than 112 token/s")
+    first, second = check_text(
+        f"It does 112 tokens/s, <!-- symroof: {card} --> no more than 112. <!-- symroof: {card} -->",
+        "n.md",
+    ).claims
+    assert (first.verdict, second.verdict, second.claimed) == (
+        "exact",
+        "exact",
+        "no more than 112 token/s",
+    )
     report = check_text(f"It does 112 tokens/s. Then 8. <!-- symroof: {card} -->", "n.md").claims
     assert [claim.claimed for claim in report] == ["112 tokens/s"]
     shared = "decode_throughput batch=16 params=70e9 weights=fp8 hardware=h200 detail=weights"  # 4.8 TB/s over 70 GB: 68.57 a second and user
-    whole, each = check_text(f"With 16 users 1,097 tokens/s <!-- symroof: {shared} --> in total, 69 each. <!-- symroof: {shared} -->", "n.md").claims
+    whole, each = check_text(
+        f"With 16 users 1,097 tokens/s <!-- symroof: {shared} --> in total, 69 each. <!-- symroof: {shared} -->",
+        "n.md",
+    ).claims
     assert (whole.verdict, each.verdict) == ("rounded", "rounded")

@@ -20,6 +20,9 @@ PAPERS = {
 def test_what_does_not_hold_is_explained(paper):
     claims = check(CLAIMS / f"{paper}.yaml").claims
     others = [claim for claim in claims if claim.verdict not in HOLDS]
-    assert {verdict: [claim.id for claim in others if claim.verdict == verdict] for verdict in PAPERS[paper]} == PAPERS[paper]
+    assert {
+        verdict: [claim.id for claim in others if claim.verdict == verdict]
+        for verdict in PAPERS[paper]
+    } == PAPERS[paper]
     assert len(others) == sum(map(len, PAPERS[paper].values()))
     assert all(claim.claim.note for claim in others)

@@ -39,7 +39,9 @@ Title
 =====
 Last, é ü 中 3.35 TB/s. <!-- symroof: mem_bandwidth hardware=h100-sxm -->"""
 NOTES = {"odd": ODD, "odd, CRLF": ODD.replace("\n", "\r\n"), "odd, CR": ODD.replace("\n", "\r")}
-NOTES["post"] = (Path(__file__).resolve().parents[2] / "docs" / "blog-post.md").read_text(encoding="utf-8")
+NOTES["post"] = (Path(__file__).resolve().parents[2] / "docs" / "blog-post.md").read_text(
+    encoding="utf-8"
+)
 
 
 @pytest.mark.parametrize("name", NOTES)
@@ -58,14 +60,21 @@ def test_passages_and_comments_stand_where_they_say(name):
     for passage in passages(text):
         assert text[passage.at :].startswith(passage.comment)
         assert text[passage.ends - 3 : passage.ends] == "-->"
-        assert all(one in (" ", other) for one, other in zip(passage.prose, text[passage.start :], strict=False))
+        assert all(
+            one in (" ", other)
+            for one, other in zip(passage.prose, text[passage.start :], strict=False)
+        )
 
 
 @pytest.mark.parametrize("name", NOTES)
 def test_cells_stand_where_they_say(name):
     for table in tables(prose_of(NOTES[name])):
         for cell in (*table.head, *(cell for row in table.rows for cell in row)):
-            assert prose_of(NOTES[name])[cell.start : cell.start + len(cell.text)] == cell.text == cell.text.strip()
+            assert (
+                prose_of(NOTES[name])[cell.start : cell.start + len(cell.text)]
+                == cell.text
+                == cell.text.strip()
+            )
             assert "|" not in cell.text.replace("\\|", "")
 
 
@@ -74,7 +83,11 @@ def test_numbers_and_calculations_stand_where_they_say(name):
     text = NOTES[name]
     for figure in numbers_of(text, "note.md"):
         digits = text[figure.start : figure.end]
-        assert digits.replace(figure.thousands_mark, "").replace(",", ".") == figure.digits.replace(",", "").replace(",", ".") or figure.digits in digits
+        assert (
+            digits.replace(figure.thousands_mark, "").replace(",", ".")
+            == figure.digits.replace(",", "").replace(",", ".")
+            or figure.digits in digits
+        )
         assert figure.start < figure.end <= figure.unit_end <= len(text)
     for equation in equations_of_blocks(blocks(text)):
         for figure in (*equation.operands, equation.result):
@@ -129,11 +142,22 @@ def test_claims_stand_at_their_numbers_and_are_named_after_their_lines():
     for name, end in (("odd", "\n"), ("odd, CRLF", "\r\n"), ("odd, CR", "\r")):
         note, lines = read_note(NOTES[name], "note.md"), NOTES[name].split(end)
         shown = [
-            (line, lines[line - 1][column - 1 :][: len(figure.digits)], figure.digits) for (line, column), figure in zip(note.places, note.figures, strict=True)
+            (line, lines[line - 1][column - 1 :][: len(figure.digits)], figure.digits)
+            for (line, column), figure in zip(note.places, note.figures, strict=True)
         ]
-        expected = [(6, "1.34"), (7, "2.68"), (9, "141"), (17, "1.34"), (18, "2.68"), (19, "4.02"), (26, "3.35")]
+        expected = [
+            (6, "1.34"),
+            (7, "2.68"),
+            (9, "141"),
+            (17, "1.34"),
+            (18, "2.68"),
+            (19, "4.02"),
+            (26, "3.35"),
+        ]
         assert shown == [(line, digits, digits) for line, digits in expected]
-        assert [claim["id"] for claim in note.document.data["claims"]] == [f"L{line}" for line, *_ in shown]
+        assert [claim["id"] for claim in note.document.data["claims"]] == [
+            f"L{line}" for line, *_ in shown
+        ]
         assert not note.problems
 
 
@@ -143,7 +167,11 @@ def test_claims_stand_at_their_numbers_and_are_named_after_their_lines():
         ("| a | b |", ["| 1 | 2 |"], [["a", "b"], ["1", "2"]]),
         ("a | b", ["1 | 2", "3 |"], [["a", "b"], ["1", "2"], ["3"]]),
         (" > | a | b |", [" > | 1 | |", " > || 2 |"], [["a", "b"], ["1", ""], ["", "2"]]),
-        ("| a | b", ["| 1 | 2", "x | y |", "|", "no table"], [["a", "b"], ["1", "2"], ["x", "y"], [""]]),
+        (
+            "| a | b",
+            ["| 1 | 2", "x | y |", "|", "no table"],
+            [["a", "b"], ["1", "2"], ["x", "y"], [""]],
+        ),
     ],
 )
 def test_the_cells_of_rows_as_people_write_them(head, rows, cells):
@@ -156,12 +184,22 @@ def test_what_makes_a_table(rule):
     assert len(tables(f"| a | b |\n{rule}\n| 1 | 2 |")) == 1
 
 
-@pytest.mark.parametrize("text", ["| a |\n|   |\n| 1 |", "a\n|---|\n| 1 |", "| a |\n---\n| 1 |", "| a |\n|--x|\n| 1 |", "|---|"])
+@pytest.mark.parametrize(
+    "text",
+    ["| a |\n|   |\n| 1 |", "a\n|---|\n| 1 |", "| a |\n---\n| 1 |", "| a |\n|--x|\n| 1 |", "|---|"],
+)
 def test_what_makes_none(text):
     assert tables(text) == []
 
 
-@pytest.mark.parametrize(("text", "first"), [("| a |\n|---|\n| 1 |\n\nx", "\n"), ("| a |\n|---|\n| 1 |", ""), ("| a |\n|---|\n| 1 |\ny | z\nx", "x")])
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("| a |\n|---|\n| 1 |\n\nx", "\n"),
+        ("| a |\n|---|\n| 1 |", ""),
+        ("| a |\n|---|\n| 1 |\ny | z\nx", "x"),
+    ],
+)
 def test_a_table_ends_where_its_rows_do(text, first):
     (table,) = tables(text)
     assert text[table.end :][:1] == first
@@ -170,7 +208,13 @@ def test_a_table_ends_where_its_rows_do(text, first):
 def test_numbers_move_with_their_text():
     (whole,) = figures("25 to 30 ms")
     moved = whole.shifted(7)
-    assert (moved.start, moved.end, moved.unit_end, moved.range_end.start, moved.range_end.unit_end) == (7, 9, 9, 13, 18)
+    assert (
+        moved.start,
+        moved.end,
+        moved.unit_end,
+        moved.range_end.start,
+        moved.range_end.unit_end,
+    ) == (7, 9, 9, 13, 18)
 
 
 TEX = r"""\section{A cache of 5 GB}
@@ -201,25 +245,46 @@ def test_latex_source_stands_where_it_says(end):
     for passage in listed:
         assert text[passage.at :].startswith(passage.comment)
         assert text[passage.ends :].startswith(end)
-        assert all(one in (" ", other) for one, other in zip(passage.prose, text[passage.start :], strict=False))
+        assert all(
+            one in (" ", other)
+            for one, other in zip(passage.prose, text[passage.start :], strict=False)
+        )
     assert [" ".join(passage.prose.split()) for passage in listed] == [
         "Takes $1.34$~GB.",
         r"50\% more and \% symroof: no.",
         r"{lr} batch & cache (GB) & note \\",
         "Next line ends 2.68 GB",
     ]
-    assert [" ".join(passage.row.split())[-25:] for passage in listed] == ["", "", "batch | cache (GB) | note", ""]
+    assert [" ".join(passage.row.split())[-25:] for passage in listed] == [
+        "",
+        "",
+        "batch | cache (GB) | note",
+        "",
+    ]
     for start, prose in latex_notes.blocks(text):
-        assert all(one in (" ", other) or (one, other) == ("|", "&") for one, other in zip(prose, text[start:], strict=False))
+        assert all(
+            one in (" ", other) or (one, other) == ("|", "&")
+            for one, other in zip(prose, text[start:], strict=False)
+        )
     (table,) = latex_notes.tables(text)
-    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [["batch", "cache (GB)", "note"], ["1", "1.34", r"a \& b"], ["2", "2.68"]]
-    assert all(text[cell.start :].startswith(cell.text) for row in (table.head, *table.rows) for cell in row)
+    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [
+        ["batch", "cache (GB)", "note"],
+        ["1", "1.34", r"a \& b"],
+        ["2", "2.68"],
+    ]
+    assert all(
+        text[cell.start :].startswith(cell.text)
+        for row in (table.head, *table.rows)
+        for cell in row
+    )
     assert text[table.end :].startswith(r"\end{tabular}")
 
 
 def test_claims_of_latex_source_stand_at_their_numbers():
     note = read_note(TEX, "paper.tex")
-    assert [(line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)] == [
+    assert [
+        (line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)
+    ] == [
         (2, "1.34 GB"),
         (9, "1.34 GB"),
         (10, "2.68 GB"),

@@ -22,7 +22,11 @@ RELATIONS = {
 
 
 def judged(relation, span, value, name="batch"):
-    return judge(ClaimSpec(id="x", relation=relation, given={"prompt": 100}, for_all={name: span}, value=value))
+    return judge(
+        ClaimSpec(
+            id="x", relation=relation, given={"prompt": 100}, for_all={name: span}, value=value
+        )
+    )
 
 
 @pytest.mark.parametrize("value", [True, False])
@@ -30,10 +34,16 @@ def judged(relation, span, value, name="batch"):
 def test_the_stretches_are_those_of_every_whole_number(relation, value):
     """Where a claim turns at a whole number exactly, that number is on one side of it."""
     failing = [n for n in range(1, 13) if RELATIONS[relation](n) is not value]
-    runs = [[n for _, n in run] for _, run in itertools.groupby(enumerate(failing), lambda item: item[1] - item[0])]
+    runs = [
+        [n for _, n in run]
+        for _, run in itertools.groupby(enumerate(failing), lambda item: item[1] - item[0])
+    ]
     claim = judged(relation, "1..12", value)
     words = ", ".join(f"not for batch {run[0]} to {run[-1]}" for run in runs)
-    assert (claim.verdict, claim.reason) == ("conditional", f"holds in only part of the range: {words}")
+    assert (claim.verdict, claim.reason) == (
+        "conditional",
+        f"holds in only part of the range: {words}",
+    )
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -43,28 +53,56 @@ def test_a_claim_holds_throughout_nowhere_or_in_a_part(relation):
         outcomes = {RELATIONS[relation](n) for n in range(low, high + 1)}
         for value in (True, False):
             claim = judged(relation, f"{low}..{high}", value)
-            assert claim.verdict == ("conditional" if len(outcomes) > 1 else "exact" if outcomes == {value} else "wrong"), (low, high, value)
+            assert claim.verdict == (
+                "conditional" if len(outcomes) > 1 else "exact" if outcomes == {value} else "wrong"
+            ), (low, high, value)
 
 
 def test_the_end_of_a_stretch_of_a_share_is_the_crossing_itself():
-    assert judged("mfu > 1/2", "0.25..1", True, "mfu").reason == "holds in only part of the range: not for mfu 0.25 to 0.5"
-    assert judged("mfu > 1/2", "0.25..1", False, "mfu").reason == "holds in only part of the range: not for mfu 0.5 to 1"
-    assert judged("mfu > 1/3", "0.25..1", False, "mfu").reason == "holds in only part of the range: not for mfu 0.333333 to 1"
+    assert (
+        judged("mfu > 1/2", "0.25..1", True, "mfu").reason
+        == "holds in only part of the range: not for mfu 0.25 to 0.5"
+    )
+    assert (
+        judged("mfu > 1/2", "0.25..1", False, "mfu").reason
+        == "holds in only part of the range: not for mfu 0.5 to 1"
+    )
+    assert (
+        judged("mfu > 1/3", "0.25..1", False, "mfu").reason
+        == "holds in only part of the range: not for mfu 0.333333 to 1"
+    )
 
 
 def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
-    assert judged("batch < 100", "1..100", True).reason == "holds in only part of the range: true or false"
-    assert judged("batch > 3000", "1000..4000", False).reason == "holds in only part of the range: not for batch 3,001 to 4,000"
+    assert (
+        judged("batch < 100", "1..100", True).reason
+        == "holds in only part of the range: true or false"
+    )
+    assert (
+        judged("batch > 3000", "1000..4000", False).reason
+        == "holds in only part of the range: not for batch 3,001 to 4,000"
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "verdict"),
-    [("30 ms", "conditional"), ("15 ms", "conditional"), ("62.2 ms", "conditional"), ("33.9 ms", "rounded"), ("300 ms", "wrong"), ("5 ms", "wrong")],
+    [
+        ("30 ms", "conditional"),
+        ("15 ms", "conditional"),
+        ("62.2 ms", "conditional"),
+        ("33.9 ms", "rounded"),
+        ("300 ms", "wrong"),
+        ("5 ms", "wrong"),
+    ],
 )
 def test_a_number_of_a_case_of_ranges(value, verdict):
     """From 7.29 to 62.2 ms, 33.9 ms in the middle: what lies within was wrong and impossible, and written over by the middle."""
     note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"
     (claim,) = check_text(note, "note.md").claims
     assert (claim.verdict, claim.correction) == (verdict, "")
-    assert claim.judgement.needs == (("some prompt of 512..4096",) if verdict == "conditional" else ())
-    assert "roof" not in claim.reason and ("7.2940 ms to 62.234 ms" in claim.judgement.reason) is (verdict not in ("rounded",))
+    assert claim.judgement.needs == (
+        ("some prompt of 512..4096",) if verdict == "conditional" else ()
+    )
+    assert "roof" not in claim.reason and ("7.2940 ms to 62.234 ms" in claim.judgement.reason) is (
+        verdict not in ("rounded",)
+    )

@@ -31,7 +31,10 @@ def test_two_slips_one_in_each_case():
     """The bandwidth of the PCIe part for the one, 2.039 TB/s, and one byte a weight for the other: 2 * 4.8/2.039 = 4.708 times."""
     pair = {"compare": "decode_memory_time", "given": TOKEN, "between": DEVICES}
     both = found("4.708x", **pair)
-    assert {slip.slip for slip in both if slip.named} == {"bandwidth_of_other_part", "bytes_per_param_forgotten"}
+    assert {slip.slip for slip in both if slip.named} == {
+        "bandwidth_of_other_part",
+        "bytes_per_param_forgotten",
+    }
     assert "in the first case only" in both[0].text
     assert "in the second case only" in both[0].text
     assert [slip for slip in found("4.71x", **pair) if slip.named] == []
@@ -42,17 +45,24 @@ def test_efficiency_and_overhead_of_ratios_are_suggested_with_their_value():
     slips = found("1.25x", compare="itl", given=TOKEN, between=DEVICES)
     assert not any(slip.named for slip in slips)
     said = [slip.text for slip in slips]
-    assert "holds at mbu 0.872 in the second case only: that share of the bandwidth is reached" in said
+    assert (
+        "holds at mbu 0.872 in the second case only: that share of the bandwidth is reached" in said
+    )
     assert "holds with a fixed overhead of 2.44 ms per step" in said
 
 
 def test_efficiency_and_overhead_of_rates_and_thresholds_are_suggested():
     """3.35 TB/s over 16 GB are 209.4 token/s: 100 are 0.478 of them, or 5.22 ms per step more."""
-    rate = {slip.slip: slip.text for slip in found("100 token/s", quantity="user_rate", given={**TOKEN, **DEVICES[0]})}
+    rate = {
+        slip.slip: slip.text
+        for slip in found("100 token/s", quantity="user_rate", given={**TOKEN, **DEVICES[0]})
+    }
     assert "mbu 0.478" in rate["hidden_efficiency"]
     assert "5.22 ms per step" in rate["hidden_overhead"]
     aim = {**TOKEN, **DEVICES[0], "output": 2, "targets": {"itl": "10 ms"}}
-    bandwidth = {slip.slip: slip.text for slip in found("2.2 TB/s", threshold="min_bandwidth_itl", given=aim)}  # 16 GB in 10 ms: 1.6 TB/s
+    bandwidth = {
+        slip.slip: slip.text for slip in found("2.2 TB/s", threshold="min_bandwidth_itl", given=aim)
+    }  # 16 GB in 10 ms: 1.6 TB/s
     assert "mbu 0.727" in bandwidth["hidden_efficiency"]
     assert "2.73 ms per step" in bandwidth["hidden_overhead"]  # 16 GB in 7.27 ms
 
@@ -69,14 +79,26 @@ def drawn(rng: random.Random) -> Iterator[tuple[ClaimSpec, str, by_hand.Numbers,
         other = by_hand.HARDWARE[rng.choice(by_hand.DEVICES)]
         device = next(name for name, part in by_hand.HARDWARE.items() if part is other)
         if device != one.device:
-            two = replace(one, device=device, F=by_hand.peak(other), bw=by_hand._number(other["memory"]["bandwidth"]["value"]))
+            two = replace(
+                one,
+                device=device,
+                F=by_hand.peak(other),
+                bw=by_hand._number(other["memory"]["bandwidth"]["value"]),
+            )
             shared = {name: value for name, value in given.items() if name != "hardware"}
             between = ({"hardware": one.device}, {"hardware": device})
             for quantity in rng.sample(RATIOS, len(RATIOS)):
-                yield ClaimSpec(id="c", compare=quantity, given=shared, between=between, value="1"), quantity, one, two
+                yield (
+                    ClaimSpec(id="c", compare=quantity, given=shared, between=between, value="1"),
+                    quantity,
+                    one,
+                    two,
+                )
 
 
-def explained(claim: ClaimSpec, value: Fraction, digits: int, true: Fraction) -> tuple[SlipExplanation, ...]:
+def explained(
+    claim: ClaimSpec, value: Fraction, digits: int, true: Fraction
+) -> tuple[SlipExplanation, ...]:
     text, _ = by_hand.written(value, "", digits)
     right = derived(claim)
     assert float(right.value) == pytest.approx(float(true), rel=1e-12)
@@ -92,13 +114,22 @@ def measured(count: int, seed: int) -> tuple[int, Counter[str]]:
         values, side = [one.value(quantity), two.value(quantity)], rng.randrange(2)
         true = values[0] / values[1]
         options = by_hand.slips((one, two)[side], quantity, by_hand.UNIT[quantity])
-        slip = rng.choice(sorted(name for name, found in options.items() if found and name not in ("decimal_point", "inverted_ratio")))
+        slip = rng.choice(
+            sorted(
+                name
+                for name, found in options.items()
+                if found and name not in ("decimal_point", "inverted_ratio")
+            )
+        )
         values[side] = rng.choice(options[slip])
         wrong = values[0] / values[1]
         if abs(wrong / true - 1) < Fraction(1, 20) or not Fraction(1, 50) < wrong < 900:
             continue
         first = next((slip for slip in explained(claim, wrong, 4, true) if slip.named), None)
-        hit = first is not None and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(wrong), rel=2e-3))
+        hit = first is not None and (
+            first.slip == slip
+            or float(first.readable_formula) == pytest.approx(float(wrong), rel=2e-3)
+        )
         done, right = done + 1, right + hit
         missed[slip] += not hit
     return right, missed
@@ -120,5 +151,8 @@ def test_random_ratios_are_seldom_named():
         factor = 10 ** rng.uniform(-1, 1)
         if abs(factor - 1) > 0.05:
             count += 1
-            misnamed += any(slip.named for slip in explained(claim, true * Fraction(factor), rng.choice((2, 3, 4)), true))
+            misnamed += any(
+                slip.named
+                for slip in explained(claim, true * Fraction(factor), rng.choice((2, 3, 4)), true)
+            )
     assert misnamed < 3

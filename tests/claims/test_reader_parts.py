@@ -133,8 +133,13 @@ def test_a_number_that_is_not_there(data, prose, fault):
 
 def test_a_value_that_is_not_there_misses_no_plain_number_of_something_else():
     """Three layers and 12 requests: the plain 3 would do for requests only where nothing is written, so that it is no correction of 12."""
-    assert claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 layers").fault is None
-    assert claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 requests").fault[1] == "there are: 3 requests"
+    assert (
+        claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 layers").fault is None
+    )
+    assert (
+        claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 requests").fault[1]
+        == "there are: 3 requests"
+    )
 
 
 def test_a_claim_takes_no_number_before_the_annotation_before_it():
@@ -144,8 +149,12 @@ def test_a_claim_takes_no_number_before_the_annotation_before_it():
         claimed_number({"quantity": "itl"}, prose, previous_end=prose.index(" and")).fault[0]
         == "no number in s found between the previous annotation and this one"
     )
-    assert claimed_number({"quantity": "itl"}, "5 ms  ", previous_end=5).value == "5 ms"  # nothing between
-    assert claimed_number({"quantity": "itl"}, prose, taken_starts={prose.index("6")}).value == "5 ms"
+    assert (
+        claimed_number({"quantity": "itl"}, "5 ms  ", previous_end=5).value == "5 ms"
+    )  # nothing between
+    assert (
+        claimed_number({"quantity": "itl"}, prose, taken_starts={prose.index("6")}).value == "5 ms"
+    )
 
 
 def test_the_unit_of_the_number_of_a_claim():
@@ -154,7 +163,11 @@ def test_the_unit_of_the_number_of_a_claim():
     assert expected_unit({"quantity": "itl"}) == "s"
     assert expected_unit({"expression": "3 GB / 2 s"}) == "byte/s"
     assert expected_unit({"expression": "3 +"}) == "any"
-    assert [expected_unit({form: "x"}) for form in ("relation", "moves", "unchecked")] == [None, None, None]
+    assert [expected_unit({form: "x"}) for form in ("relation", "moves", "unchecked")] == [
+        None,
+        None,
+        None,
+    ]
     assert expected_unit({}) is None
 
 
@@ -177,11 +190,18 @@ def test_how_well_a_number_fits_a_unit(text, unit, fit):
 
 def test_a_number_with_any_of_its_words_of_a_part_is_one_of_that_part():
     (figure,) = figures("3 GB/token per layer")
-    assert ([one.kind for one in figure.denominators], figure.unit, figure.fit("byte")) == (["token", "layer"], "GB/token", 0)
+    assert ([one.kind for one in figure.denominators], figure.unit, figure.fit("byte")) == (
+        ["token", "layer"],
+        "GB/token",
+        0,
+    )
 
 
 def test_the_amount_of_a_number_by_which_others_are_the_same():
-    amounts = [figures(text)[0].amount for text in ("3 KB", "3,000 bytes", "3", "3x", "3 to 4 KB", "0.003 MB")]
+    amounts = [
+        figures(text)[0].amount
+        for text in ("3 KB", "3,000 bytes", "3", "3x", "3 to 4 KB", "0.003 MB")
+    ]
     assert amounts[0] == amounts[1] == amounts[5] != ()
     assert amounts[0][0] == 3000
     assert amounts[2:5] == [(), (), ()]
@@ -249,7 +269,12 @@ def test_a_number_has_no_more_than_forty_digits():
 )  # fmt: skip
 def test_both_ends_of_a_range(text, unit, low, high, half, digits):
     written = read_written(text, unit)
-    assert (written.low, written.high, written.half_unit, written.digits) == (Fraction(low), Fraction(high), Fraction(half), digits)
+    assert (written.low, written.high, written.half_unit, written.digits) == (
+        Fraction(low),
+        Fraction(high),
+        Fraction(half),
+        digits,
+    )
     assert written.number == (Fraction(low) + Fraction(high)) / 2
 
 
@@ -289,7 +314,14 @@ def test_what_is_no_number_of_a_unit(text, unit, message):
 
 @pytest.mark.parametrize(
     ("text", "half", "digits"),
-    [("1.340", "0.0005", 4), ("140", "0.5", 3), ("3.35e12", "5e9", 3), ("1_000", "0.5", 4), ("-0.07", "0.005", 1), ("1E-3", "0.0005", 1)],
+    [
+        ("1.340", "0.0005", 4),
+        ("140", "0.5", 3),
+        ("3.35e12", "5e9", 3),
+        ("1_000", "0.5", 4),
+        ("-0.07", "0.005", 1),
+        ("1E-3", "0.0005", 1),
+    ],
 )
 def test_half_a_unit_of_the_last_digit(text, half, digits):
     assert precision(text) == (Fraction(half), digits)

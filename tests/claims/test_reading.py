@@ -36,19 +36,32 @@ def checked(tmp_path):
 def test_every_switch_is_a_name_of_a_note_and_of_a_claim_file(name):
     """As under ``assume``: the same value comes of both, at a value of the switch that is not its default."""
     value = list(DETAIL if name == "detail" else SWITCHES[name].values)[-1]
-    short, long = (check_text(note(f"{KV} hardware=h100-sxm {form}={value}"), "n.md").claims[0] for form in (name, f"assume.{name}"))
+    short, long = (
+        check_text(note(f"{KV} hardware=h100-sxm {form}={value}"), "n.md").claims[0]
+        for form in (name, f"assume.{name}")
+    )
     assert short.judgement.claim.given == long.judgement.claim.given
     assert short.judgement.claim.given["assume"] == {name: value}
-    (own,) = check_text(claims(f"id: a, quantity: ttft, {CASE}, {name}: {value}}}, value: 1 ms"), "c.yaml").claims
+    (own,) = check_text(
+        claims(f"id: a, quantity: ttft, {CASE}, {name}: {value}}}, value: 1 ms"), "c.yaml"
+    ).claims
     assert own.judgement.claim.given["assume"] == {name: value}
 
 
 def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
     """``activations`` is both: ``on`` and ``off`` are the switch's, anything else is a precision."""
-    given = [check_text(note(f"{KV} activations={value}"), "n.md").claims[0].judgement.claim.given for value in ("off", "fp8")]
+    given = [
+        check_text(note(f"{KV} activations={value}"), "n.md").claims[0].judgement.claim.given
+        for value in ("off", "fp8")
+    ]
     assert [one.get("assume") for one in given] == [{"activations": "off"}, None]
     assert given[1]["activations"] == "fp8"
-    assert [is_switch("activations", value) for value in ("on", True, "fp16", "bf16")] == [True, True, False, False]
+    assert [is_switch("activations", value) for value in ("on", True, "fp16", "bf16")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_choice_counts():
@@ -58,12 +71,21 @@ def test_a_choice_counts():
 
 
 def test_a_choice_stands_in_defaults_needs_and_cases_too():
-    default = "<!-- symroof: given model=llama-3-70b prompt=4096 attention=full -->\n\n" + note("kv_cache_bytes attention=causal", "kv_cache_bytes")
-    assert [claim.judgement.claim.given["assume"]["attention"] for claim in check_text(default, "n.md").claims] == ["causal", "full"]
+    default = "<!-- symroof: given model=llama-3-70b prompt=4096 attention=full -->\n\n" + note(
+        "kv_cache_bytes attention=causal", "kv_cache_bytes"
+    )
+    assert [
+        claim.judgement.claim.given["assume"]["attention"]
+        for claim in check_text(default, "n.md").claims
+    ] == ["causal", "full"]
     ttft = "579.6 ms <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 needs.detail=weights -->"
-    assert check_text(ttft, "n.md").claims[0].judgement.claim.needs == {"assume": {"detail": "weights"}}
+    assert check_text(ttft, "n.md").claims[0].judgement.claim.needs == {
+        "assume": {"detail": "weights"}
+    }
     compare = "1.00x <!-- symroof: compare=itl model=llama-3-8b hardware=h100-sxm prompt=64 between='fusion=flash | fusion=unfused' -->"
-    assert [dict(case) for case in check_text(compare, "n.md").claims[0].judgement.claim.between] == [
+    assert [
+        dict(case) for case in check_text(compare, "n.md").claims[0].judgement.claim.between
+    ] == [
         {"assume": {"fusion": "flash"}},
         {"assume": {"fusion": "unfused"}},
     ]
@@ -72,7 +94,12 @@ def test_a_choice_stands_in_defaults_needs_and_cases_too():
 def test_a_choice_said_twice_is_refused():
     for text, file in (
         (note(f"{KV} detail=weights assume.detail=kv"), "n.md"),
-        (claims(f"id: a, quantity: ttft, {CASE}, detail: kv, assume: {{detail: kv}}}}, value: 1 ms"), "c.yaml"),
+        (
+            claims(
+                f"id: a, quantity: ttft, {CASE}, detail: kv, assume: {{detail: kv}}}}, value: 1 ms"
+            ),
+            "c.yaml",
+        ),
     ):
         with pytest.raises(InputError, match="detail is set twice, here and under assume"):
             check_text(text, file)
@@ -82,7 +109,16 @@ def test_a_choice_said_twice_is_refused():
 
 
 def test_a_bad_annotation_is_set_aside_and_the_others_are_judged(checked):
-    report = checked(note(KV, f"{KV} promt=3", "kv_cache_byts", "kv_cache_bytes model=llama-3-71b prompt=1", f"{KV} value='7 GB'", KV))
+    report = checked(
+        note(
+            KV,
+            f"{KV} promt=3",
+            "kv_cache_byts",
+            "kv_cache_bytes model=llama-3-71b prompt=1",
+            f"{KV} value='7 GB'",
+            KV,
+        )
+    )
     assert [(claim.verdict, claim.faulty, claim.line) for claim in report.claims] == [
         ("rounded", False, 1),
         ("unchecked", True, 3),
@@ -93,16 +129,33 @@ def test_a_bad_annotation_is_set_aside_and_the_others_are_judged(checked):
     ]
     assert report.claims[1].reason == "unknown name 'promt'; did you mean 'prompt'?"
     assert report.claims[1].says == "It takes 1.34 GB."
-    assert [(problem.line, problem.column) for problem in report.problems] == [(3, 78), (5, 33), (7, 48), (9, 78)]
+    assert [(problem.line, problem.column) for problem in report.problems] == [
+        (3, 78),
+        (5, 33),
+        (7, 48),
+        (9, 78),
+    ]
 
 
 def test_a_bad_claim_of_a_file_is_set_aside_and_the_others_are_judged(checked):
     good = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 1.34 GB"
     report = checked(
-        claims(f"id: a, {good}", f"id: b, {good}, valu: 3", "id: c, quantity: itl, value: yes", f"id: a, {good}", "id: d, quantity: itll, value: 3 ms"),
+        claims(
+            f"id: a, {good}",
+            f"id: b, {good}, valu: 3",
+            "id: c, quantity: itl, value: yes",
+            f"id: a, {good}",
+            "id: d, quantity: itll, value: 3 ms",
+        ),
         "c.yaml",
     )
-    assert [claim.verdict for claim in report.claims] == ["rounded", "unchecked", "unchecked", "unchecked", "unchecked"]
+    assert [claim.verdict for claim in report.claims] == [
+        "rounded",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+    ]
     assert [claim.id for claim in report.claims[1:3]] == ["b", "c"]
     assert [problem.line for problem in report.problems] == [3, 4, 5, 6]
     assert len({claim.id for claim in report.claims}) == 5
@@ -116,18 +169,33 @@ def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
         + "\n<!-- symroof: given -->\n\n" + note(KV)
     )  # fmt: skip
     report = checked(text)
-    assert [claim.verdict for claim in report.claims] == ["wrong", "unchecked", "unchecked", "rounded"]
+    assert [claim.verdict for claim in report.claims] == [
+        "wrong",
+        "unchecked",
+        "unchecked",
+        "rounded",
+    ]
     assert report.claims[1].reason == "the given in line 5 cannot be read, and this may rest on it"
     assert len(report.problems) == 1
 
 
 def test_a_default_nobody_knows_is_told_once_at_its_place(checked):
-    report = checked("<!-- symroof: given model=llama-3-71b -->\n\n" + note("kv_cache_bytes prompt=1", "kv_cache_bytes prompt=2", f"{KV}"))
+    report = checked(
+        "<!-- symroof: given model=llama-3-71b -->\n\n"
+        + note("kv_cache_bytes prompt=1", "kv_cache_bytes prompt=2", f"{KV}")
+    )
     assert [(problem.line, problem.column) for problem in report.problems] == [(1, 21)]
     assert [claim.verdict for claim in report.claims] == ["unchecked", "unchecked", "rounded"]
 
 
-@pytest.mark.parametrize("broken", ["symroof given model=llama-3-8b", "todo <!-- symroof: given model=llama-3-8b", "symroof: given model='x"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "symroof given model=llama-3-8b",
+        "todo <!-- symroof: given model=llama-3-8b",
+        "symroof: given model='x",
+    ],
+)
 def test_a_default_that_is_malformed_is_a_bad_default(broken, checked):
     report = checked(f"<!-- {broken} -->\n\n{note('kv_cache_bytes prompt=4096')}")
     assert [claim.verdict for claim in report.claims] == ["unchecked"]
@@ -141,16 +209,29 @@ def test_python_is_told_by_an_error_unless_it_reads_past_it(tmp_path):
 
 
 def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
-    files = {"a.md": note(KV).encode(), "b.md": b"\xff\xfe", "c.yaml": b"claims: [", "d.yaml": b"claims: 3", "e.yaml": b"title: x\nclaim: []\n"}
+    files = {
+        "a.md": note(KV).encode(),
+        "b.md": b"\xff\xfe",
+        "c.yaml": b"claims: [",
+        "d.yaml": b"claims: 3",
+        "e.yaml": b"title: x\nclaim: []\n",
+    }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     report = check([tmp_path / name for name in files], read_past_errors=True)
     assert [claim.verdict for claim in report.claims] == ["rounded"]
-    assert {problem.file.rpartition("/")[2] for problem in report.problems} == {"b.md", "c.yaml", "d.yaml", "e.yaml"}
+    assert {problem.file.rpartition("/")[2] for problem in report.problems} == {
+        "b.md",
+        "c.yaml",
+        "d.yaml",
+        "e.yaml",
+    }
 
 
 def test_a_claim_set_aside_keeps_an_id_of_its_own():
-    source = read_claims_leniently(claims("id: claim-2, quantity: ridge_point, value: 3", "5", "7"), "c.yaml")
+    source = read_claims_leniently(
+        claims("id: claim-2, quantity: ridge_point, value: 3", "5", "7"), "c.yaml"
+    )
     assert [claim.id for claim in source.spec.claims] == ["claim-2", "claim-2-2", "claim-3"]
 
 
@@ -182,12 +263,17 @@ def test_a_path_leads_from_the_folder_of_the_file_that_names_it(folder):
         (folder / "n.md").write_text(text.format(written), encoding="utf-8")
         assert check(folder / "n.md").claims[0].verdict == "exact", written
         (folder / "c.yaml").write_text(
-            claims(f"id: a, quantity: kv_bytes_per_token, given: {{model: {written}, kv: fp16}}, value: 3072 byte"), encoding="utf-8"
+            claims(
+                f"id: a, quantity: kv_bytes_per_token, given: {{model: {written}, kv: fp16}}, value: 3072 byte"
+            ),
+            encoding="utf-8",
         )
         assert check(folder / "c.yaml").claims[0].verdict == "exact", written
     (folder / "model.yaml").unlink()
     (folder / "n.md").write_text(text.format("model.yaml"), encoding="utf-8")
-    assert check(folder / "n.md").claims[0].derived == "2.048 kB/token", "else it leads from the working directory"
+    assert check(folder / "n.md").claims[0].derived == "2.048 kB/token", (
+        "else it leads from the working directory"
+    )
 
 
 def test_a_path_in_a_default_and_in_a_comparison_leads_from_there_too(folder):
@@ -200,7 +286,9 @@ def test_a_path_in_a_default_and_in_a_comparison_leads_from_there_too(folder):
 
 def test_a_path_of_nothing_is_a_fault_at_its_place(folder):
     for path in ("none.json", "x" * 300 + "/none.yaml", "./"):
-        (folder / "n.md").write_text(f"1 GB <!-- symroof: weight_bytes model={path} -->", encoding="utf-8")
+        (folder / "n.md").write_text(
+            f"1 GB <!-- symroof: weight_bytes model={path} -->", encoding="utf-8"
+        )
         (problem,) = check(folder / "n.md", read_past_errors=True).problems
         assert (problem.line, problem.column) == (1, 33)
         assert ("holds no config.json" if path == "./" else "no such file") in problem.message

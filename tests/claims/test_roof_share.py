@@ -6,13 +6,21 @@ from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.efficiencies import shipped_efficiencies
 
-CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "batch": 1, "assume": {"detail": "weights"}}
+CASE = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "batch": 1,
+    "assume": {"detail": "weights"},
+}
 ROOF = 2 * 8_030_261_248 / 3.35e12
 """`detail: weights` streams every parameter once: 4.794 ms."""
 
 
 def judged(value, quantity="itl", **more):
-    return judge(ClaimSpec(id="x", says="x", quantity=quantity, given={**CASE, **more}, value=value))
+    return judge(
+        ClaimSpec(id="x", says="x", quantity=quantity, given={**CASE, **more}, value=value)
+    )
 
 
 def test_faster_than_the_roof_is_impossible():
@@ -23,16 +31,29 @@ def test_faster_than_the_roof_is_impossible():
 
 def test_nothing_takes_no_time_and_no_rate_is_no_share():
     assert judged("0 ms").verdict == judged("0 token/s", "user_rate").verdict == "wrong"
-    assert judged("0 ms").reason.endswith("above the roof: impossible") and judged("-2 ms").reason.endswith("above the roof: impossible")
+    assert judged("0 ms").reason.endswith("above the roof: impossible") and judged(
+        "-2 ms"
+    ).reason.endswith("above the roof: impossible")
     assert "roof" not in judged("0 token/s", "user_rate").reason
 
 
 def test_slower_is_a_share_of_the_roof_with_what_is_usual():
     """At measured efficiencies a step takes the roof over mbu, a cost for each of the 32 layers, and what is read and written between operators."""
-    mbu, layer, between = (shipped_efficiencies().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead", "elementwise_bytes"))
+    mbu, layer, between = (
+        shipped_efficiencies().chosen(name, "hbm", "compiled")[0]
+        for name in ("mbu", "layer_overhead", "elementwise_bytes")
+    )
     elements = 32 * 4096 / 3.35e12
-    slow = ROOF / float(mbu.low.value) + 32 * float(layer.high.value) + elements * float(between.high.value)
-    fast = ROOF / float(mbu.high.value) + 32 * float(layer.low.value) + elements * float(between.low.value)
+    slow = (
+        ROOF / float(mbu.low.value)
+        + 32 * float(layer.high.value)
+        + elements * float(between.high.value)
+    )
+    fast = (
+        ROOF / float(mbu.high.value)
+        + 32 * float(layer.low.value)
+        + elements * float(between.low.value)
+    )
     words = f"{100 * ROOF / 0.01737:.0f} % of the roof; typical is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
     assert judged("17.37 ms").reason.endswith(words)
     assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)

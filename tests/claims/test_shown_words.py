@@ -33,7 +33,9 @@ def test_a_sentence_begins_anew_behind_the_annotation_before():
     assert sentence(prose, prose.index("5 ms"), behind) == "so 5 ms."
     assert sentence(prose, prose.index("3 GB"), behind) == "A cache of 3 GB, so 5 ms."
     assert sentence(prose, prose.index("6 ms"), behind) == "Then 6 ms."
-    assert sentence(prose, prose.index("5 ms"), prose.index("A cache")) == "A cache of 3 GB, so 5 ms."
+    assert (
+        sentence(prose, prose.index("5 ms"), prose.index("A cache")) == "A cache of 3 GB, so 5 ms."
+    )
     assert sentence(prose, prose.index("5 ms"), prose.index("5 ms")) == "5 ms."
     assert sentence("A cache of 3 GB . ", 16, 15) == "A cache of 3 GB."
 
@@ -91,7 +93,16 @@ def test_latex_as_it_is_read(text):
     assert " ".join(without_latex(text).split()) == READ[text]
 
 
-@pytest.mark.parametrize("text", [r"\mathbf{\text{21}}", r"\num{21}~ms", r"\boxed{x = 21}", r"\SI{21}{ms}", r"$\frac{\text{FLOP}}{\text{byte}} 21$"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\mathbf{\text{21}}",
+        r"\num{21}~ms",
+        r"\boxed{x = 21}",
+        r"\SI{21}{ms}",
+        r"$\frac{\text{FLOP}}{\text{byte}} 21$",
+    ],
+)
 def test_what_stands_in_braces_stays_where_it_is(text):
     for word in ("21", "FLOP", "byte", "x = 21", "ms"):
         assert without_latex(text).find(word) == text.find(word)

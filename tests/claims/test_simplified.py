@@ -25,7 +25,12 @@ def judged(value, quantity="itl", **given):
 
 
 def test_the_plainest_comes_first():
-    assert [" ".join(choices.values()) for choices in SIMPLIFICATIONS] == ["weights", "kv", "attention", "attention full"]
+    assert [" ".join(choices.values()) for choices in SIMPLIFICATIONS] == [
+        "weights",
+        "kv",
+        "attention",
+        "attention full",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,12 @@ def test_the_plainest_comes_first():
         ("itl", 4096, f"{(WEIGHTS + CACHE) / BANDWIDTH * 1e3:.3f} ms", "detail kv"),
         ("user_rate", 65536, f"{BANDWIDTH / WEIGHTS:.1f} token/s", "detail weights"),
         ("prefill_flops", 4096, f"{WEIGHTS * 4096 / 1e12:.2f} TFLOP", "detail weights"),
-        ("ttft", 4096, f"{(WEIGHTS * 4096 + PAIRS) / PEAK * 1e3:.2f} ms", "detail attention, attention full"),
+        (
+            "ttft",
+            4096,
+            f"{(WEIGHTS * 4096 + PAIRS) / PEAK * 1e3:.2f} ms",
+            "detail attention, attention full",
+        ),
     ],
 )
 def test_what_is_right_at_a_simplification_names_it(quantity, prompt, value, needs):
@@ -46,7 +56,9 @@ def test_what_is_right_at_a_simplification_names_it(quantity, prompt, value, nee
 
 def test_a_threshold_and_a_ratio_are_counted_too():
     """The ridge batch of weights alone: b_w/2 times the ridge point, 295.3."""
-    claim = ClaimSpec(id="c", threshold="batch_to_ridge", given={**CASE, "prompt": 100}, value="295.3")
+    claim = ClaimSpec(
+        id="c", threshold="batch_to_ridge", given={**CASE, "prompt": 100}, value="295.3"
+    )
     assert judge(claim).needs == ("detail weights",)
 
 
@@ -70,26 +82,53 @@ def test_random_errors_seldom_hold_at_one():
         if count % 5 == 0:  # a case is built once for five errors
             _, given = by_hand.case(rng)
             given = {name: value for name, value in given.items() if name != "assume"}
-        quantity = rng.choice(("prefill_flops", "itl", "ttft", "decode_throughput", "decode_intensity", "user_rate"))
+        quantity = rng.choice(
+            ("prefill_flops", "itl", "ttft", "decode_throughput", "decode_intensity", "user_rate")
+        )
         factor = Fraction(10 ** rng.uniform(-0.4, 0.4))
         claim = ClaimSpec(id="c", quantity=quantity, given=given, value="1")
-        text, _ = by_hand.written(derived(claim).value * factor, by_hand.UNIT[quantity], rng.choice((2, 3, 4)))
+        text, _ = by_hand.written(
+            derived(claim).value * factor, by_hand.UNIT[quantity], rng.choice((2, 3, 4))
+        )
         if abs(factor - 1) > Fraction(5, 100):
             count += 1
-            taken += any("detail" in need for need in judge(claim.model_copy(update={"value": text})).needs)
+            taken += any(
+                "detail" in need for need in judge(claim.model_copy(update={"value": text})).needs
+            )
     assert taken <= 1
 
 
 @pytest.mark.parametrize(
     ("value", "named", "where"),
     [
-        ("21.06 ms", True, "detail weights"),  # 70,553,706,496 parameters of one byte over 3.35 TB/s
-        ("21.1 ms", False, "detail weights"),  # three digits, and more than one random number in seventeen
+        (
+            "21.06 ms",
+            True,
+            "detail weights",
+        ),  # 70,553,706,496 parameters of one byte over 3.35 TB/s
+        (
+            "21.1 ms",
+            False,
+            "detail weights",
+        ),  # three digits, and more than one random number in seventeen
         ("20.90 ms", True, "detail weights, params 7e10"),
     ],
 )
-def test_a_slip_beside_a_plainer_count_is_named_where_chance_seldom_does_as_well(value, named, where):
-    claim = ClaimSpec(id="x", quantity="itl", given={"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 65536}, value=value)
+def test_a_slip_beside_a_plainer_count_is_named_where_chance_seldom_does_as_well(
+    value, named, where
+):
+    claim = ClaimSpec(
+        id="x",
+        quantity="itl",
+        given={"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 65536},
+        value=value,
+    )
     first = explanations(claim)[0]
-    assert (first.slip, first.named, first.chance <= 0.06) == ("bytes_per_param_forgotten", named, named)
-    assert first.text.startswith("weights at one byte each: ") and first.text.endswith(f", at {where}")
+    assert (first.slip, first.named, first.chance <= 0.06) == (
+        "bytes_per_param_forgotten",
+        named,
+        named,
+    )
+    assert first.text.startswith("weights at one byte each: ") and first.text.endswith(
+        f", at {where}"
+    )

@@ -84,17 +84,29 @@ KNOWN += [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN])
+@pytest.mark.parametrize(
+    ("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN]
+)
 def test_known_slips_are_named_first(slip, value, claim):
     assert named(value, **claim)[:1] == [slip]
 
 
 def test_a_factor_that_two_counts_make_too_is_not_stated_as_sure():
     """Qwen 2.5 7B has 28 layers, and 28 query heads for 4 KV heads: in a batch of 4 its layers twice are 7 times 4."""
-    cache = {"quantity": "kv_cache_bytes", "given": {"model": "qwen2.5-7b", "prompt": 4096, "batch": 4}}
+    cache = {
+        "quantity": "kv_cache_bytes",
+        "given": {"model": "qwen2.5-7b", "prompt": 4096, "batch": 4},
+    }
     first, *others = found("26.31 GB", **cache)
-    assert first.text == "layers counted twice or query heads used for KV heads in the cache and multiplied by the batch once more: ×28"
-    assert [(one.slip, one.named) for one in (first, *others)] == [("layers_factor", True), ("gqa_forgotten", False), ("batch_factor", False)]
+    assert (
+        first.text
+        == "layers counted twice or query heads used for KV heads in the cache and multiplied by the batch once more: ×28"
+    )
+    assert [(one.slip, one.named) for one in (first, *others)] == [
+        ("layers_factor", True),
+        ("gqa_forgotten", False),
+        ("batch_factor", False),
+    ]
     alone = {"quantity": "kv_cache_bytes", "given": {"model": "qwen2.5-7b", "prompt": 4096}}
     assert [one.text for one in found("6.577 GB", **alone)] == ["layers counted twice: ×28"]
 
@@ -114,14 +126,21 @@ def test_json_is_the_contracts():
 
 def test_two_slips_only_where_there_are_four_digits():
     """10.74 GB, written as so many GiB: 11.53."""
-    assert set(named("11.53 GB", quantity="kv_cache_bytes", given=LLAMA)) == {"gqa_forgotten", "gb_gib"}
+    assert set(named("11.53 GB", quantity="kv_cache_bytes", given=LLAMA)) == {
+        "gqa_forgotten",
+        "gb_gib",
+    }
     assert named("11.5 GB", quantity="kv_cache_bytes", given=LLAMA) == []
 
 
 @pytest.mark.parametrize(
     ("value", "expression", "text"),
     [
-        ("6.00 USD", "6 USD/hour * 1 s", "hours taken for seconds"),  # a 600th of a cent a second, times 3,600
+        (
+            "6.00 USD",
+            "6 USD/hour * 1 s",
+            "hours taken for seconds",
+        ),  # a 600th of a cent a second, times 3,600
         ("0.001667 USD", "6 USD/hour * 1 hour", "seconds taken for hours"),
         ("7200 s", "2 s", "hours taken for seconds"),
         ("0.0005556 s", "2 s", "seconds taken for hours"),
@@ -135,13 +154,18 @@ def test_hours_and_seconds_are_told_apart(value, expression, text):
 
 
 def test_one_digit_explains_nothing():
-    suggested = found("2 FLOP/byte", quantity="decode_intensity", given={**LLAMA, "assume": {"detail": "weights"}})
+    suggested = found(
+        "2 FLOP/byte", quantity="decode_intensity", given={**LLAMA, "assume": {"detail": "weights"}}
+    )
     assert suggested
     assert not any(explanation.named for explanation in suggested)
 
 
 def test_free_parameters_are_only_suggested():
-    slips = {explanation.slip: explanation for explanation in found("60.3 ms", quantity="itl", given={**LLAMA, "tp": 2})}
+    slips = {
+        explanation.slip: explanation
+        for explanation in found("60.3 ms", quantity="itl", given={**LLAMA, "tp": 2})
+    }
     assert set(slips) == {"hidden_efficiency", "hidden_overhead"}
     assert not any(explanation.named for explanation in slips.values())
     assert "mbu 0.347" in slips["hidden_efficiency"].text  # 20.96 ms of 60.3 ms
@@ -152,7 +176,10 @@ def test_free_parameters_are_only_suggested():
 def test_bounds_labels_and_right_claims_have_no_slips():
     assert found("< 5 GB", quantity="kv_cache_bytes", given={**LLAMA, "batch": 8}) == ()
     assert found("compute", quantity="decode_bound", given=LLAMA) == ()
-    assert judge(ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, value="1.34 GB")).slips == ()
+    assert (
+        judge(ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, value="1.34 GB")).slips
+        == ()
+    )
 
 
 def test_judgements_carry_slips_and_stated_tolerances_need_none():
@@ -166,7 +193,12 @@ def test_judgements_carry_slips_and_stated_tolerances_need_none():
 
 
 def test_rows_are_explained_value_by_value():
-    claim = ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, values={"batch": [1, 2], "value": ["1.34 GB", "21.5 GB"]})
+    claim = ClaimSpec(
+        id="c",
+        quantity="kv_cache_bytes",
+        given=LLAMA,
+        values={"batch": [1, 2], "value": ["1.34 GB", "21.5 GB"]},
+    )
     judged = judge(claim)
     assert [part.verdict for part in judged.parts] == ["rounded", "wrong"]
     assert judged.parts[1].slips[0].slip == "gqa_forgotten"
@@ -174,7 +206,11 @@ def test_rows_are_explained_value_by_value():
 
 def test_ratios_tell_in_which_case_the_slip_is():
     """4.8/2.039 = 2.354, where 4.8/3.35 = 1.433 is right: the H100 is taken for the PCIe part."""
-    claim = {"compare": "decode_memory_time", "given": {"model": "llama-3-8b", "prompt": 64}, "between": ({"hardware": "h100-sxm"}, {"hardware": "h200"})}
+    claim = {
+        "compare": "decode_memory_time",
+        "given": {"model": "llama-3-8b", "prompt": 64},
+        "between": ({"hardware": "h100-sxm"}, {"hardware": "h200"}),
+    }
     first = found("2.354x", **claim)[0]
     assert (first.slip, first.named) == ("bandwidth_of_other_part", True)
     assert first.text == "the bandwidth of the h100-pcie in the first case only: ×1.643"
@@ -184,8 +220,17 @@ def test_a_slip_is_one_entry():
     """What CONTRIBUTING promises: an entry, and it is searched for."""
     claim = ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, value="1 GB")
     context = context_of(claim, Derived(Fraction(1342177280), "byte"), "1 GB")
-    entry = Slip("three_caches", (CaseChange("keys, values and queries kept", {"kv_bytes_per_token": "3/2*kv_bytes_per_token"}),))
-    assert [(p.value, p.texts) for p in predictions(context, entry)] == [(Fraction(3, 2) * 1342177280, ("keys, values and queries kept",))]
+    entry = Slip(
+        "three_caches",
+        (
+            CaseChange(
+                "keys, values and queries kept", {"kv_bytes_per_token": "3/2*kv_bytes_per_token"}
+            ),
+        ),
+    )
+    assert [(p.value, p.texts) for p in predictions(context, entry)] == [
+        (Fraction(3, 2) * 1342177280, ("keys, values and queries kept",))
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ measured
@@ -200,7 +245,9 @@ def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, objec
     while True:
         numbers, given = by_hand.case(rng)
         for quantity in rng.sample(list(by_hand.UNIT), OF_A_CASE):
-            permitted = [devices for devices in (2, 4, 8) if numbers.K % devices == 0]  # whole heads for each
+            permitted = [
+                devices for devices in (2, 4, 8) if numbers.K % devices == 0
+            ]  # whole heads for each
             if quantity != "weight_bytes_per_device":
                 yield numbers, given, quantity
             elif permitted:
@@ -208,10 +255,14 @@ def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, objec
                 yield replace(numbers, n=devices), {**given, "tp": devices}, quantity
 
 
-def explained(text: str, quantity: str, given: dict[str, object], true: Fraction) -> tuple[SlipExplanation, ...]:
+def explained(
+    text: str, quantity: str, given: dict[str, object], true: Fraction
+) -> tuple[SlipExplanation, ...]:
     claim = ClaimSpec(id="c", quantity=quantity, given=given, value=text)
     right = derived(claim)
-    assert float(right.value) == pytest.approx(float(true), rel=1e-12)  # the hand knows the same theory
+    assert float(right.value) == pytest.approx(
+        float(true), rel=1e-12
+    )  # the hand knows the same theory
     return explain(claim, read_written(text, right.unit), right)
 
 
@@ -226,8 +277,12 @@ def test_random_errors_are_seldom_named():
         if abs(factor - 1) <= 0.05:
             continue
         true = numbers.value(quantity)
-        text, _ = by_hand.written(true * Fraction(factor), by_hand.UNIT[quantity], rng.choice((2, 3, 4)))
-        misnamed[any(explanation.named for explanation in explained(text, quantity, given, true))] += 1
+        text, _ = by_hand.written(
+            true * Fraction(factor), by_hand.UNIT[quantity], rng.choice((2, 3, 4))
+        )
+        misnamed[
+            any(explanation.named for explanation in explained(text, quantity, given, true))
+        ] += 1
         count += 1
     assert misnamed[True] < 5
 
@@ -240,9 +295,15 @@ def test_small_random_errors_are_seldom_named():
         if count == 60:
             break
         true = numbers.value(quantity)
-        text, wrote = by_hand.written(true * Fraction(1 + rng.choice((-1, 1)) * rng.uniform(0.005, 0.05)), by_hand.UNIT[quantity], rng.choice((3, 4)))
+        text, wrote = by_hand.written(
+            true * Fraction(1 + rng.choice((-1, 1)) * rng.uniform(0.005, 0.05)),
+            by_hand.UNIT[quantity],
+            rng.choice((3, 4)),
+        )
         if abs(wrote / true - 1) > Fraction(1, 200):
-            misnamed += any(explanation.named for explanation in explained(text, quantity, given, true))
+            misnamed += any(
+                explanation.named for explanation in explained(text, quantity, given, true)
+            )
             count += 1
     assert misnamed < 8
 
@@ -256,12 +317,23 @@ def test_seeded_slips_are_named_first():
     rng = random.Random(1987)
     outcome, missed = Counter(), Counter()
     for numbers, given, quantity in islice(drawn(rng), 100):
-        options = {name: values for name, values in by_hand.slips(numbers, quantity, by_hand.UNIT[quantity]).items() if values}
+        options = {
+            name: values
+            for name, values in by_hand.slips(numbers, quantity, by_hand.UNIT[quantity]).items()
+            if values
+        }
         slip = rng.choice(sorted(options))
         value = rng.choice(options[slip])
         text, _ = by_hand.written(value, by_hand.UNIT[quantity], rng.choice((3, 4)))
         first, *_ = (*explained(text, quantity, given, numbers.value(quantity)), None)
-        right = first is not None and first.named and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(value), rel=1e-9))
+        right = (
+            first is not None
+            and first.named
+            and (
+                first.slip == slip
+                or float(first.readable_formula) == pytest.approx(float(value), rel=1e-9)
+            )
+        )
         outcome[right] += 1
         missed[slip] += not right
     assert outcome[True] >= 95, missed.most_common()

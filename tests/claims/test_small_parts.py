@@ -51,13 +51,19 @@ def test_a_column_behind_the_head_has_no_unit_and_no_name():
 def test_what_the_head_says_of_a_number_that_does_not_say_it_itself():
     """A range has a unit of its own or none."""
     (table,) = tables(WIDE)
-    assert [(table.number(0, i).unit, [str(one) for one in table.number(0, i).denominators]) for i in range(4)] == [
+    assert [
+        (table.number(0, i).unit, [str(one) for one in table.number(0, i).denominators])
+        for i in range(4)
+    ] == [
         ("", []),
         ("GB", []),
         ("GB/device", ["device"]),
         ("GB", []),
     ]
-    assert (table.number(1, 2).unit, [str(one) for one in table.number(1, 2).denominators]) == ("GB/request", ["request"])
+    assert (table.number(1, 2).unit, [str(one) for one in table.number(1, 2).denominators]) == (
+        "GB/request",
+        ["request"],
+    )
     assert (table.number(1, 1).text, table.number(1, 1).unit) == ("3 to 4", "")
 
 
@@ -67,7 +73,9 @@ def test_the_column_and_the_row_of_a_place():
     for row in (None, 0, 1):
         cells = table.head if row is None else table.rows[row]
         assert [table.column_at(cell.start, row) for cell in cells] == list(range(len(cells)))
-        assert [table.column_at(cell.start - 1, row) for cell in cells[1:]] == list(range(len(cells) - 1))
+        assert [table.column_at(cell.start - 1, row) for cell in cells[1:]] == list(
+            range(len(cells) - 1)
+        )
         assert table.column_at(cells[0].start - 1, row) == 0
         assert table.row_at(cells[0].start) == row
     assert [table.row_at(row[0].start - 1) for row in table.rows] == [None, 0]
@@ -88,13 +96,24 @@ def test_a_row_of_one_input_and_many_results():
     """The values of the input stand in the head: none for a cell without a number, nor for a head without a value; the first cell is their name."""
     text = "| batch | 1 | 8 | | 3 |\n|---|---|---|---|---|\n| cache of 2 cards | 3 GB | 4 GB | 5 GB | soon |\n"
     (table,) = tables(text)
-    assert [(figure.text, own) for figure, own in table.under(text.index("cache"))] == [("3 GB", {"batch": 1}), ("4 GB", {"batch": 8})]
+    assert [(figure.text, own) for figure, own in table.under(text.index("cache"))] == [
+        ("3 GB", {"batch": 1}),
+        ("4 GB", {"batch": 8}),
+    ]
     (table,) = tables(text.replace("batch", "words"))
     assert table.under(text.index("cache")) == []
 
 
 def sums(*rows):
-    (table,) = tables("\n".join([f"| {rows[0]} |", f"|{'---|' * (rows[0].count('|') + 1)}", *(f"| {row} |" for row in rows[1:])]))
+    (table,) = tables(
+        "\n".join(
+            [
+                f"| {rows[0]} |",
+                f"|{'---|' * (rows[0].count('|') + 1)}",
+                *(f"| {row} |" for row in rows[1:]),
+            ]
+        )
+    )
     return [(one.text, one.result.text) for one in table.sums()]
 
 
@@ -108,7 +127,9 @@ def test_what_is_no_sum():
     for part in ("", "2 ms", "1 to 2", "> 2"):
         assert sums(head, "a | 1", f"b | {part}", "total | 3") == []
     assert sums(head, "a | about 1", "b | ~2", "total | 3") == [("1 + 2", "3 GB")]
-    assert sums(f"{head} | later (GB) | all (GB)", "a | 1 | 2 | 3", "b | 4 | 5 |") == [("1 + 2", "3 GB")]
+    assert sums(f"{head} | later (GB) | all (GB)", "a | 1 | 2 | 3", "b | 4 | 5 |") == [
+        ("1 + 2", "3 GB")
+    ]
 
 
 def test_a_count_in_a_cell_is_no_longer_than_fifteen_digits():
@@ -120,16 +141,32 @@ def test_the_lines_of_a_table_are_bounded():
     def width(head, rule):
         return len(tables(f"| {'x' * (head - 4)} |\n|{'-' * (rule - 2)}|\n| 1 |"))
 
-    assert [width(10, 10), width(3999, 10), width(4000, 10), width(10, 3999), width(10, 4000)] == [1, 1, 0, 1, 0]
+    assert [width(10, 10), width(3999, 10), width(4000, 10), width(10, 3999), width(10, 4000)] == [
+        1,
+        1,
+        0,
+        1,
+        0,
+    ]
     (table,) = tables("| a |\n|---|\n" + "| 1 |\n" * 201)
     assert len(table.rows) == 200
 
 
-@pytest.mark.parametrize("text", ["|a|b|\n|-|-|\n|1|2|", "a|b\n-|-\n1|2", "| a | b\n|-|-|\n1 |2 |", "> |a|b|\n> |-|-|\n> |1|2|"])
+@pytest.mark.parametrize(
+    "text",
+    ["|a|b|\n|-|-|\n|1|2|", "a|b\n-|-\n1|2", "| a | b\n|-|-|\n1 |2 |", "> |a|b|\n> |-|-|\n> |1|2|"],
+)
 def test_cells_with_blanks_and_outer_bars_or_without(text):
     (table,) = tables(text)
-    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [["a", "b"], ["1", "2"]]
-    assert all(text[cell.start :].startswith(cell.text) for row in (table.head, *table.rows) for cell in row)
+    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [
+        ["a", "b"],
+        ["1", "2"],
+    ]
+    assert all(
+        text[cell.start :].startswith(cell.text)
+        for row in (table.head, *table.rows)
+        for cell in row
+    )
 
 
 @pytest.mark.parametrize("before", range(4))

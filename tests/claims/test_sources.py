@@ -10,7 +10,9 @@ from symroof.claims.check import check
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = sorted((ROOT / "specs" / "claims").glob("seed-*.yaml"))
-BY_HAND = yaml.safe_load((ROOT / "tests" / "data" / "source_verdicts.yaml").read_text(encoding="utf-8"))
+BY_HAND = yaml.safe_load(
+    (ROOT / "tests" / "data" / "source_verdicts.yaml").read_text(encoding="utf-8")
+)
 
 
 @cache
@@ -25,7 +27,9 @@ def test_every_claim_of_the_sources_is_there():
 
 def test_the_verdict_is_that_of_the_reader_or_the_difference_is_explained():
     differing = {
-        name: f"{judged()[name].verdict}: {judged()[name].reason}" for name, verdict in BY_HAND["verdicts"].items() if judged()[name].verdict != verdict
+        name: f"{judged()[name].verdict}: {judged()[name].reason}"
+        for name, verdict in BY_HAND["verdicts"].items()
+        if judged()[name].verdict != verdict
     }
     assert differing.keys() == set(BY_HAND["differs"]), differing
 
@@ -38,5 +42,8 @@ def test_no_verdict_is_written_in_the_files():
 
 
 def test_what_came_of_the_sources():
-    assert sum(judged()[name].verdict == verdict for name, verdict in BY_HAND["verdicts"].items()) >= 285
+    assert (
+        sum(judged()[name].verdict == verdict for name, verdict in BY_HAND["verdicts"].items())
+        >= 285
+    )
     assert Counter(claim.verdict for claim in judged().values())["unchecked"] <= 8

@@ -6,7 +6,12 @@ import pytest
 
 from symroof.claims.read.annotations import annotation_fields
 from symroof.claims.read.prose_numbers import figures
-from symroof.claims.read.spelled_arithmetic import dependent_equations, equations, equations_of_blocks, same_number
+from symroof.claims.read.spelled_arithmetic import (
+    dependent_equations,
+    equations,
+    equations_of_blocks,
+    same_number,
+)
 from symroof.claims.read.tables import tables
 
 RIGHT, WRONG, NONE = True, False, None
@@ -91,14 +96,23 @@ ARITHMETIC = [
 
 @pytest.mark.parametrize(("text", "follows", "right"), ARITHMETIC)
 def test_whether_it_comes_out(text, follows, right):
-    assert [(one.follows, one.right) for one in equations(text)] == ([(follows, right)] if follows is not NONE else [])
+    assert [(one.follows, one.right) for one in equations(text)] == (
+        [(follows, right)] if follows is not NONE else []
+    )
 
 
 def test_equations_in_a_row():
     """Each arithmetic side with the number behind it; its operands and result are those of the text."""
     first, second = equations("At first 2 × 30 = 60, then 7 × 30 ms = 210 ms.")
-    assert ([figure.text for figure in first.operands], first.result.text, first.text) == (["2", "30"], "60", "2 × 30")
-    assert ([figure.text for figure in second.operands], second.result.text) == (["7", "30 ms"], "210 ms")
+    assert ([figure.text for figure in first.operands], first.result.text, first.text) == (
+        ["2", "30"],
+        "60",
+        "2 × 30",
+    )
+    assert ([figure.text for figure in second.operands], second.result.text) == (
+        ["7", "30 ms"],
+        "210 ms",
+    )
     (both,) = equations("2 × 3 = 6 = 2 + 5")
     assert both.result.text == "6"
 
@@ -106,7 +120,11 @@ def test_equations_in_a_row():
 def test_what_rests_on_a_number():
     text = "282 ms × 2 = 564 ms; 6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB; 7 × 3 = 21; 282 ms × 3 = 846 ms; 282 × 4 = 1128"
     wrong = equations(text)[1].result
-    assert [one.result.text for one in dependent_equations(wrong, equations(text))] == ["302 GB", "151 GB", "1128"]
+    assert [one.result.text for one in dependent_equations(wrong, equations(text))] == [
+        "302 GB",
+        "151 GB",
+        "1128",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +143,9 @@ def test_the_length_of_what_is_looked_through():
     assert equations_of_blocks([(5, text)])[0].result.start == 5 + text.index("7")
     assert len(equations_of_blocks([(0, text.ljust(20_000))])) == 1
     assert equations_of_blocks([(0, text.ljust(20_001))]) == []
-    assert len(equations_of_blocks([(0, text.ljust(20_000))] * 21)) == 20  # 400,000 characters of a file
+    assert (
+        len(equations_of_blocks([(0, text.ljust(20_000))] * 21)) == 20
+    )  # 400,000 characters of a file
 
 
 def sums(head, *rows):
@@ -134,24 +154,55 @@ def sums(head, *rows):
 
 
 def test_sums_of_rows_and_columns():
-    down = ("part | now (GB) | later (GB)", "weights | 141 | 70", "cache | 43 | 20", "total | 184 | 110")
+    down = (
+        "part | now (GB) | later (GB)",
+        "weights | 141 | 70",
+        "cache | 43 | 20",
+        "total | 184 | 110",
+    )
     assert sums(*down) == [("141 + 43", "184 GB", True), ("70 + 20", "110 GB", False)]
-    assert sums("part | a (GB) | total (GB)", "x | 1.5 | 1.5", "y | 2 | 2") == []  # one part is no sum
-    (table,) = tables("| part | a (GB) | b (GB) | total (GB) |\n|---|---|---|---|\n| x | 1.5 | 20 | 21.5 |\n| y | 2 | 30 | 35 |\n| z | 2 | 30 ms | 35 |")
-    assert [(one.text, one.follows) for one in table.sums()] == [("1.5 + 20", True), ("2 + 30", False)]
-    assert sums("part | now (GB) | b", "weights | 141 | x", "total | 184 | x") == []  # a single row above
-    assert sums("part | now | b", "weights | 141 | x", "cache | 43 | x", "total | 100 | x") == []  # no unit
-    assert sums("part | now (GB) | b", "weights | < 141 | x", "cache | 43 | x", "total | 100 | x") == []
+    assert (
+        sums("part | a (GB) | total (GB)", "x | 1.5 | 1.5", "y | 2 | 2") == []
+    )  # one part is no sum
+    (table,) = tables(
+        "| part | a (GB) | b (GB) | total (GB) |\n|---|---|---|---|\n| x | 1.5 | 20 | 21.5 |\n| y | 2 | 30 | 35 |\n| z | 2 | 30 ms | 35 |"
+    )
+    assert [(one.text, one.follows) for one in table.sums()] == [
+        ("1.5 + 20", True),
+        ("2 + 30", False),
+    ]
+    assert (
+        sums("part | now (GB) | b", "weights | 141 | x", "total | 184 | x") == []
+    )  # a single row above
+    assert (
+        sums("part | now | b", "weights | 141 | x", "cache | 43 | x", "total | 100 | x") == []
+    )  # no unit
+    assert (
+        sums("part | now (GB) | b", "weights | < 141 | x", "cache | 43 | x", "total | 100 | x")
+        == []
+    )
     assert sums("part | now (GB) | b", "weights | 141 | x", "cache |  | x", "total | 100 | x") == []
 
 
 def inputs(*heads):
-    (table,) = tables(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n| {' | '.join('7' for _ in heads)} |")
+    (table,) = tables(
+        f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n| {' | '.join('7' for _ in heads)} |"
+    )
     return [table.input(column) for column in range(len(heads))]
 
 
 def test_the_input_that_a_column_names():
-    assert inputs("Batch size", "users", "prompt", "*Sequence length*", "GPUs", "accelerator", "GPU", "Device", "GPU (GB)") == [
+    assert inputs(
+        "Batch size",
+        "users",
+        "prompt",
+        "*Sequence length*",
+        "GPUs",
+        "accelerator",
+        "GPU",
+        "Device",
+        "GPU (GB)",
+    ) == [
         "batch",
         "batch",
         "prompt",
@@ -160,7 +211,9 @@ def test_the_input_that_a_column_names():
         *["hardware"] * 3,
         "",
     ]
-    assert inputs("context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)") == [
+    assert inputs(
+        "context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)"
+    ) == [
         "context",
         "",
         "",
@@ -169,14 +222,26 @@ def test_the_input_that_a_column_names():
         "price",
         "",
     ]
-    assert inputs("words", "batch (requests)", "", "output tokens", "mem bandwidth") == ["", "batch", "", "output", "mem_bandwidth"]
+    assert inputs("words", "batch (requests)", "", "output tokens", "mem bandwidth") == [
+        "",
+        "batch",
+        "",
+        "output",
+        "mem_bandwidth",
+    ]
 
 
 def test_the_values_under_a_column():
     (table,) = tables(
         "| batch | price (USD/hour) | weights | prompt (tokens) | kv |\n|---|---|---|---|---|\n| 1,024 | 2.5 | fp8 | 4,096 | 43 |\n| **8** | free | 4-bit | 4k | 8 bit |\n| 3 |"
     )
-    assert [table.value(0, column) for column in range(5)] == [1024, "2.5 USD/hour", "fp8", 4096, ""]
+    assert [table.value(0, column) for column in range(5)] == [
+        1024,
+        "2.5 USD/hour",
+        "fp8",
+        4096,
+        "",
+    ]
     assert [table.value(1, column) for column in range(5)] == [8, "free", "4-bit", "4k", "8 bit"]
     assert [table.value(2, column) for column in range(3)] == [3, "", ""]
 
@@ -185,10 +250,16 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
     text = "| batch | cache (GB) | time (ms) |\n|---|---|---|\n| 1 | 1.34 | 5 |\n| 2 | 2.68 | 6 |\n"
     (table,) = tables(text)
     behind = text.index("\n")
-    assert [(figure.text, own) for figure, own in table.under(text.index("(GB)"))] == [("1.34 GB", {"batch": 1}), ("2.68 GB", {"batch": 2})]
+    assert [(figure.text, own) for figure, own in table.under(text.index("(GB)"))] == [
+        ("1.34 GB", {"batch": 1}),
+        ("2.68 GB", {"batch": 2}),
+    ]
     assert [figure.text for figure, _ in table.under(behind, "s")] == ["5 ms", "6 ms"]
     assert [figure.text for figure, _ in table.under(behind, "byte")] == ["1.34 GB", "2.68 GB"]
-    assert [figure.text for figure, _ in table.under(behind, "FLOP")] == ["5 ms", "6 ms"]  # none fits: its own column
+    assert [figure.text for figure, _ in table.under(behind, "FLOP")] == [
+        "5 ms",
+        "6 ms",
+    ]  # none fits: its own column
     across = "| batch | 1 | 8 | x |\n|---|---|---|---|\n| cache | 3 GB | 4 GB | 5 GB |\n"
     (table,) = tables(across)
     assert [(figure.text, own) for figure, own in table.under(across.index("cache") + 2)] == [
@@ -207,13 +278,30 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
     [
         ("kv_cache_bytes prompt=4096", {"quantity": "kv_cache_bytes", "given": {"prompt": 4096}}),
         ("  itl   prompt = 4  ", {"quantity": "itl", "given": {"prompt": 4}}),
-        ("itl target.itl='50 ms' detail=weights", {"quantity": "itl", "given": {"targets": {"itl": "50 ms"}, "detail": "weights"}}),
-        ("itl needs.mfu=0.5 needs.assume.detail=kv", {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}}),
+        (
+            "itl target.itl='50 ms' detail=weights",
+            {"quantity": "itl", "given": {"targets": {"itl": "50 ms"}, "detail": "weights"}},
+        ),
+        (
+            "itl needs.mfu=0.5 needs.assume.detail=kv",
+            {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}},
+        ),
         ("itl where.b=3 for=batch", {"quantity": "itl", "where": {"b": "3"}, "for": "batch"}),
-        ("compare=itl between='batch=3 | batch=4'", {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]}),
+        (
+            "compare=itl between='batch=3 | batch=4'",
+            {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]},
+        ),
         (
             "itl batch=1e3 mfu=.5 prompt=0x10 hit_rate='0.5'",
-            {"quantity": "itl", "given": {"batch": 1000, "mfu": Fraction(1, 2), "prompt": "0x10", "hit_rate": "0.5"}},
+            {
+                "quantity": "itl",
+                "given": {
+                    "batch": 1000,
+                    "mfu": Fraction(1, 2),
+                    "prompt": "0x10",
+                    "hit_rate": "0.5",
+                },
+            },
         ),
         ("itl value=“3  GB”", {"quantity": "itl", "value": "3 GB"}),
         ("itl theory=own my_name=3", {"quantity": "itl", "given": {"theory": "own", "my_name": 3}}),
@@ -239,10 +327,31 @@ SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
         ("itl prompt=", (4, "prompt has no value", "write NAME=VALUE")),
         ("itl targets=3", (4, "targets needs a name after a point", "write targets.NAME=VALUE")),
         ("itl needs=3", (4, "needs needs a name after a point", "write needs.NAME=VALUE")),
-        ("itl values=3", (4, "a row of values belongs in a claim file", "`symroof init claims` writes a starter")),
+        (
+            "itl values=3",
+            (
+                4,
+                "a row of values belongs in a claim file",
+                "`symroof init claims` writes a starter",
+            ),
+        ),
         ("itl between='batch=3 | foo=4'", (23, "unknown name 'foo'", "did you mean 'for'?")),
-        ("itl between='itl | batch=4'", (13, "quantity does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'")),
-        ("itl value='a b", (10, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'")),
+        (
+            "itl between='itl | batch=4'",
+            (
+                13,
+                "quantity does not belong in a case of between",
+                "write between='hardware=h100-sxm | hardware=h200'",
+            ),
+        ),
+        (
+            "itl value='a b",
+            (
+                10,
+                "an unterminated quote, or one followed directly by text",
+                "write NAME='a value with spaces'",
+            ),
+        ),
         ("itl value=“3 GB” x", (17, "'x' is not NAME=VALUE", SPACES)),
         ("a=b=c", (0, "'a=b=c' is not NAME=VALUE", "quote a value with spaces or an equals sign")),
         ("itl my_name=3", (4, "unknown name 'my_name'", "did you mean 'm_params'?")),

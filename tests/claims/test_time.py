@@ -17,7 +17,10 @@ CASE = "model: llama-3-8b, hardware: h100-sxm"
 
 
 def claim_file(count):
-    return "claims:\n" + "".join(f"- {{id: c{i}, quantity: kv_cache_bytes, given: {{{CASE}, prompt: {i + 1}}}, value: 1 GB}}\n" for i in range(count))
+    return "claims:\n" + "".join(
+        f"- {{id: c{i}, quantity: kv_cache_bytes, given: {{{CASE}, prompt: {i + 1}}}, value: 1 GB}}\n"
+        for i in range(count)
+    )
 
 
 def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, monkeypatch):
@@ -27,10 +30,19 @@ def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, mon
     times = iter([0.0, 0.0, 0.0, *[checking.BUDGET + 1] * 9])
     monkeypatch.setattr(time, "monotonic", lambda: next(times))
     report = check(path, read_past_errors=True)
-    assert [claim.verdict for claim in report.claims] == ["wrong", "wrong", "unchecked", "unchecked", "unchecked"]
+    assert [claim.verdict for claim in report.claims] == [
+        "wrong",
+        "wrong",
+        "unchecked",
+        "unchecked",
+        "unchecked",
+    ]
     assert report.claims[2].reason == "not reached in 60 s, which is all the claims of one file get"
     ((said, line),) = [(problem.message, problem.line) for problem in report.problems]
-    assert (said, line) == ("3 claims from here on were not reached in 60 s, which is all the claims of one file get", 4)
+    assert (said, line) == (
+        "3 claims from here on were not reached in 60 s, which is all the claims of one file get",
+        4,
+    )
 
 
 def test_python_is_told_by_an_error(tmp_path, monkeypatch):
@@ -52,7 +64,13 @@ def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
     """What a note's annotations speak of is known without working it out: an equation is not solved for its unit."""
     started = time.process_time()
     equation = "<!-- symroof: threshold='ttft = output*itl' for=prompt model=llama-3-8b hardware=h100-sxm output={} -->"
-    note = read_note("".join(f"At a prompt of 4 tokens. {equation.format(i + 2)}\n\n" for i in range(MOST_ANNOTATIONS)), "n.md")
+    note = read_note(
+        "".join(
+            f"At a prompt of 4 tokens. {equation.format(i + 2)}\n\n"
+            for i in range(MOST_ANNOTATIONS)
+        ),
+        "n.md",
+    )
     assert not note.problems
     assert time.process_time() - started < 20
 
@@ -63,12 +81,36 @@ def test_the_number_of_claims_is_bounded():
 
 
 ALWAYS = {
-    "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
+    "in a part": (
+        "relation: prefill_bound",
+        "prompt: 1..131072",
+        "compute",
+        "conditional",
+        "not for prompt 1 to 238",
+    ),
     "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
     "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
-    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "compute or memory"),
-    "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 10,277 to 51,200"),
-    "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
+    "another label": (
+        "relation: prefill_bound",
+        "prompt: 1..131072",
+        "link",
+        "wrong",
+        "compute or memory",
+    ),
+    "a truth": (
+        "relation: fits, given: {prompt: 100}",
+        "batch: 1..51200",
+        "true",
+        "conditional",
+        "not for batch 10,277 to 51,200",
+    ),
+    "a comparison": (
+        "relation: 'itl < 50 ms', given: {prompt: 100}",
+        "batch: 1..512",
+        "true",
+        "exact",
+        "",
+    ),
 }
 
 
@@ -77,15 +119,27 @@ def test_a_claim_throughout_a_range_is_solved_not_searched(name):
     """And right: at the ends of the stretches the bound is what the claim says it is."""
     form, span, value, verdict, said = ALWAYS[name]
     given = "model: llama-3-8b, hardware: h200"
-    entry = form.replace("given: {", f"given: {{{given}, ") if "given" in form else f"{form}, given: {{{given}}}"
+    entry = (
+        form.replace("given: {", f"given: {{{given}, ")
+        if "given" in form
+        else f"{form}, given: {{{given}}}"
+    )
     started = time.process_time()
-    (claim,) = check_text(f"claims:\n- {{id: a, {entry}, for_all: {{{span}}}, value: {value}}}\n", "c.yaml").claims
-    assert (claim.verdict, said in f"{claim.reason} {claim.derived}") == (verdict, True), (claim.reason, claim.derived)
+    (claim,) = check_text(
+        f"claims:\n- {{id: a, {entry}, for_all: {{{span}}}, value: {value}}}\n", "c.yaml"
+    ).claims
+    assert (claim.verdict, said in f"{claim.reason} {claim.derived}") == (verdict, True), (
+        claim.reason,
+        claim.derived,
+    )
     assert time.process_time() - started < 10
 
 
 def test_the_stretch_where_a_claim_fails_ends_where_the_bound_changes():
-    bounds = [Study(model="llama-3-8b", hardware="h200", prompt=prompt).exact("prefill_bound") for prompt in (238, 239)]
+    bounds = [
+        Study(model="llama-3-8b", hardware="h200", prompt=prompt).exact("prefill_bound")
+        for prompt in (238, 239)
+    ]
     assert bounds == ["memory", "compute"]
 
 
@@ -118,5 +172,8 @@ def test_every_claim_of_every_file_is_followed(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.yaml").write_text(claim_file(2), encoding="utf-8")
     tracked = []
-    check([tmp_path / "a.yaml", tmp_path / "b.yaml"], track=lambda items, label: tracked.append((label, len(items))) or items)
+    check(
+        [tmp_path / "a.yaml", tmp_path / "b.yaml"],
+        track=lambda items, label: tracked.append((label, len(items))) or items,
+    )
     assert tracked == [("checking claims", 4)]

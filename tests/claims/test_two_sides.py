@@ -19,7 +19,12 @@ from symroof.claims.case_comparison import (
     waterfall_to_text,
     waterfalls,
 )
-from symroof.claims.catalogue_figures import as_quantity, catalogue_figure, confusable_figures, family
+from symroof.claims.catalogue_figures import (
+    as_quantity,
+    catalogue_figure,
+    confusable_figures,
+    family,
+)
 from symroof.claims.claim_settings import settings_text, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.stated_number import explain_number, settings_of
@@ -44,7 +49,12 @@ def test_which_side_is_a_number(text, side):
 
 def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert [is_preset(text) for text in (SYMROOF, "genz", "nothing", "llama-3-8b-chat")] == [True, True, False, False]
+    assert [is_preset(text) for text in (SYMROOF, "genz", "nothing", "llama-3-8b-chat")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert [is_file(text) for text in ("genz", "x" * 5000, "a\0b")] == [False, False, False]
     (tmp_path / "genz").write_text("x")
     (tmp_path / "14 ms").write_text("x")
@@ -60,7 +70,10 @@ def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
 def test_a_side_that_is_none(text, hint):
     with pytest.raises(InputError) as error:
         require_study(text)
-    assert (error.value.problems[0].message, error.value.problems[0].hint) == ("is not a study, a preset or a case in quotes", hint)
+    assert (error.value.problems[0].message, error.value.problems[0].hint) == (
+        "is not a study, a preset or a case in quotes",
+        hint,
+    )
     require_study("llama-3-8b-chat")
 
 
@@ -100,7 +113,10 @@ def test_the_way_to_a_number_and_back(case):
 
 def test_ways_of_what_both_have(case):
     other = Study("llama-3-8b", "h100-sxm", prompt=4096)
-    assert [way.start.name for way in waterfalls(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])] == ["itl", "ttft"]
+    assert [
+        way.start.name
+        for way in waterfalls(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])
+    ] == ["itl", "ttft"]
     with pytest.raises(InputError, match="cost_per_mtok"):
         waterfalls(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
     assert waterfalls(case.first, other.first, []) == []
@@ -115,8 +131,12 @@ def test_what_most_random_numbers_would_fit_too_explains_none():
     assert [is_coincidence(share) for share in (None, 0, 0.5, 0.51)] == [False, False, False, True]
     written = read_written("20", "")
     assert chance_share(Origins(10, [20]), written) > 0
-    assert chance_share(Origins(10, [10, -3, 0]), written) == 0  # the value as it stands, and what is no positive number, explains nothing
-    assert chance_share(Origins(10, [20, 21, 22, 19]), written) > chance_share(Origins(10, [20]), written)
+    assert (
+        chance_share(Origins(10, [10, -3, 0]), written) == 0
+    )  # the value as it stands, and what is no positive number, explains nothing
+    assert chance_share(Origins(10, [20, 21, 22, 19]), written) > chance_share(
+        Origins(10, [20]), written
+    )
     for text, derived, values in (
         ("< 20", 10, [20]),
         ("19..21", 10, [20]),
@@ -156,12 +176,20 @@ def test_the_settings_of_a_study_as_a_claim_states_them():
 
 def test_a_number_that_the_case_gives_needs_no_reading(case):
     for text in ("131.072 kB", "131 kB", "< 500 kB", "compute"):
-        assert explain_number(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
+        assert (
+            explain_number(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
+        )
     many_heads = explain_number(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
-    assert (many_heads.slips[0].slip, many_heads.fitted, many_heads.roof) == ("gqa_forgotten", (), "")
+    assert (many_heads.slips[0].slip, many_heads.fitted, many_heads.roof) == (
+        "gqa_forgotten",
+        (),
+        "",
+    )
     slow = explain_number(case, "itl", read_written("12.5 ms", "s"))
     assert [one.slip for one in slow.fitted] == ["hidden_efficiency", "hidden_overhead"]
-    assert slow.roof.startswith("36 % of the roof")  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms
+    assert slow.roof.startswith(
+        "36 % of the roof"
+    )  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms
 
 
 # -------------------------------------------------------------------------------------------------------- the catalogue
@@ -182,11 +210,27 @@ def test_a_figure_by_its_path(path, value, unit):
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("h100-smx.power", "h100-smx.power begins with no device or model of the catalogue", "did you mean 'h100-sxm'?"),
+        (
+            "h100-smx.power",
+            "h100-smx.power begins with no device or model of the catalogue",
+            "did you mean 'h100-sxm'?",
+        ),
         ("h100-sxm.powr", "h100-sxm.powr: no such figure", "did you mean 'power'?"),
-        ("h100-sxm.peaks.fp16", "h100-sxm.peaks.fp16 is a peak of several kinds", "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse"),
-        ("h100-sxm.peaks.fp17.dense", "h100-sxm.peaks.fp17.dense: no such figure", "did you mean 'peaks.fp16.dense'?"),
-        ("h100-sxm.memory.bandwith", "h100-sxm.memory.bandwith: no such figure", "did you mean 'memory.bandwidth'?"),
+        (
+            "h100-sxm.peaks.fp16",
+            "h100-sxm.peaks.fp16 is a peak of several kinds",
+            "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse",
+        ),
+        (
+            "h100-sxm.peaks.fp17.dense",
+            "h100-sxm.peaks.fp17.dense: no such figure",
+            "did you mean 'peaks.fp16.dense'?",
+        ),
+        (
+            "h100-sxm.memory.bandwith",
+            "h100-sxm.memory.bandwith: no such figure",
+            "did you mean 'memory.bandwidth'?",
+        ),
         ("v100-sxm2-32gb.peaks.fp16.sparse", "no sparse peak there", ""),
         ("h100-sxm.itl", "has no itl", ""),
         ("llama-3-70b.n_experts", "has no n_experts", ""),
@@ -220,8 +264,13 @@ def test_figures_that_are_taken_for_one_another():
     assert {name for name, _ in confusable_figures(binding, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
         name for name in binding.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
     }  # fmt: skip
-    assert confusable_figures(binding, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
+    assert confusable_figures(binding, "peak_flops", "sparse") == (
+        ("1978.9 TFLOP/s", 19789 * 10**11),
+    )
     assert confusable_figures(study_of({"params": 1}).first, "peak_flops", "parts") == ()
-    assert confusable_figures(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse") == ()
+    assert (
+        confusable_figures(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse")
+        == ()
+    )
     assert family("NVIDIA", "") == ()
     assert {part.architecture.split()[0] for part in family("NVIDIA", "Hopper x")} == {"Hopper"}

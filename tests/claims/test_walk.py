@@ -60,6 +60,16 @@ def test_what_stands_behind_a_comment_of_several_lines_goes_on_in_its_paragraph(
     assert walk("<!-- a\n--> - b\n- c") == ([17], [])
 
 
-@pytest.mark.parametrize(("text", "starts"), [("", [0]), ("a", [0]), ("a\n", [0]), ("a\nb", [0, 2]), ("a\r\nb\rc\n\nd", [0, 3, 5, 7, 8]), ("\n\n", [0, 1])])
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", [0]),
+        ("a", [0]),
+        ("a\n", [0]),
+        ("a\nb", [0, 2]),
+        ("a\r\nb\rc\n\nd", [0, 3, 5, 7, 8]),
+        ("\n\n", [0, 1]),
+    ],
+)
 def test_where_lines_begin(text, starts):
     assert line_starts(text) == starts

@@ -39,7 +39,10 @@ COMMANDS = (
 )
 
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-RIGHT, WRONG = f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n", f"A prompt of 4,096 tokens takes 10.7 GB. {KV}\n"
+RIGHT, WRONG = (
+    f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n",
+    f"A prompt of 4,096 tokens takes 10.7 GB. {KV}\n",
+)
 NEEDS = "The first token comes after 1,159 ms. <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights needs.mfu=0.5 -->\n"
 
 
@@ -60,8 +63,14 @@ class Outcome:
 def call(*arguments):
     """Run one command in this process; an error that escapes ``main`` escapes here too."""
     words = [str(argument) for argument in arguments]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with mock.patch.object(sys, "argv", ["symroof", *words]), mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)
+    )
+    with (
+        mock.patch.object(sys, "argv", ["symroof", *words]),
+        mock.patch.object(sys, "stdout", out),
+        mock.patch.object(sys, "stderr", err),
+    ):
         code = main(words)
     return Outcome(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
 
@@ -86,9 +95,15 @@ def refused(*arguments):
 
 def process(*arguments, code=None, cwd=ROOT, seconds=60, **environment):
     """Run a command (or Python ``code``) in a process of its own."""
-    command = [sys.executable, "-c", code, *map(str, arguments)] if code else [sys.executable, "-m", "symroof", *map(str, arguments)]
+    command = (
+        [sys.executable, "-c", code, *map(str, arguments)]
+        if code
+        else [sys.executable, "-m", "symroof", *map(str, arguments)]
+    )
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=seconds, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=env, timeout=seconds, check=False
+    )
 
 
 def flat(text):
@@ -103,7 +118,12 @@ def processor_seconds():
 
 def study_text(**changes):
     """A small valid study as YAML text; a key set to None is left out, another is written as given."""
-    lines = {"title": "A small study", "model": "llama-3-8b", "hardware": "h100-sxm", "workload": "{prompt: 1024, output: 16, batch: 2}"} | changes
+    lines = {
+        "title": "A small study",
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "workload": "{prompt: 1024, output: 16, batch: 2}",
+    } | changes
     return "".join(f"{key}: {value}\n" for key, value in lines.items() if value is not None)
 
 

@@ -24,24 +24,80 @@ def written(path, text):
 IN_FILE = {
     # name: (keys of the small study, line:column of the fault, what the message must hold)
     "unclosed list": ({"hardware": "[h100-sxm"}, "", ["not valid YAML"]),
-    "unknown key": ({"workloads": "{prompt: 3}"}, "5:1", ["workloads: unknown key", "did you mean 'workload'"]),
-    "unknown symbol": ({"set": "{mem_bandwith: 3 TB/s}"}, "5:7", ["mem_bandwith", "did you mean 'mem_bandwidth'"]),
+    "unknown key": (
+        {"workloads": "{prompt: 3}"},
+        "5:1",
+        ["workloads: unknown key", "did you mean 'workload'"],
+    ),
+    "unknown symbol": (
+        {"set": "{mem_bandwith: 3 TB/s}"},
+        "5:7",
+        ["mem_bandwith", "did you mean 'mem_bandwidth'"],
+    ),
     "unknown unit": ({"set": "{mem_bandwidth: 3 TB/sec}"}, "5:7", ["unit", "sec"]),
     "no unit of a time": ({"targets": "{ttft: 200}"}, "5:11", ["unit of a time", "50 ms"]),
-    "wrong dimension": ({"set": "{mem_bandwidth: 3 TB}"}, "5:7", ["byte", "byte/s is needed", "3.35 TB/s"]),
+    "wrong dimension": (
+        {"set": "{mem_bandwidth: 3 TB}"},
+        "5:7",
+        ["byte", "byte/s is needed", "3.35 TB/s"],
+    ),
     "wrong dimension of a target": ({"targets": "{itl: 50 GB}"}, "5:11", ["s is needed"]),
-    "unknown model": ({"model": "llama-3-9b"}, "2:1", ["no such model", "did you mean 'llama-3-8b'"]),
-    "unknown hardware": ({"hardware": "h100-smx"}, "3:1", ["no such hardware", "did you mean 'h100-sxm'"]),
-    "unknown preset": ({"preset": "tutorial-mlsysin"}, "5:1", ["no such preset", "did you mean 'tutorial-mlsysim'"]),
-    "unknown switch": ({"assume": "{atention: full}"}, "5:10", ["atention", "did you mean 'attention'"]),
-    "unknown value of a switch": ({"assume": "{attention: casual}"}, "5:10", ["casual", "did you mean 'causal'"]),
+    "unknown model": (
+        {"model": "llama-3-9b"},
+        "2:1",
+        ["no such model", "did you mean 'llama-3-8b'"],
+    ),
+    "unknown hardware": (
+        {"hardware": "h100-smx"},
+        "3:1",
+        ["no such hardware", "did you mean 'h100-sxm'"],
+    ),
+    "unknown preset": (
+        {"preset": "tutorial-mlsysin"},
+        "5:1",
+        ["no such preset", "did you mean 'tutorial-mlsysim'"],
+    ),
+    "unknown switch": (
+        {"assume": "{atention: full}"},
+        "5:10",
+        ["atention", "did you mean 'attention'"],
+    ),
+    "unknown value of a switch": (
+        {"assume": "{attention: casual}"},
+        "5:10",
+        ["casual", "did you mean 'causal'"],
+    ),
     "unknown precision": ({"precision": "{weights: fp17}"}, "5:13", ["fp17"]),
-    "weights as wide as the weights": ({"precision": "{weights: weights}"}, "5:13", ["'weights' means", "such as fp8"]),
-    "unknown threshold": ({"thresholds": "[batch_to_rigde]"}, "5:1", ["batch_to_rigde", "did you mean 'batch_to_ridge'"]),
-    "negative count": ({"workload": "{prompt: 1024, batch: -1}"}, "4:26", ["workload.batch", "positive"]),
-    "zero count": ({"workload": "{prompt: 1024, batch: 0}"}, "4:26", ["workload.batch", "positive"]),
-    "fractional count": ({"workload": "{prompt: 1024, batch: 1.5}"}, "4:26", ["workload.batch", "whole number"]),
-    "prompt zero": ({"workload": "{prompt: 0, output: 1}"}, "4:12", ["workload.prompt", "positive"]),
+    "weights as wide as the weights": (
+        {"precision": "{weights: weights}"},
+        "5:13",
+        ["'weights' means", "such as fp8"],
+    ),
+    "unknown threshold": (
+        {"thresholds": "[batch_to_rigde]"},
+        "5:1",
+        ["batch_to_rigde", "did you mean 'batch_to_ridge'"],
+    ),
+    "negative count": (
+        {"workload": "{prompt: 1024, batch: -1}"},
+        "4:26",
+        ["workload.batch", "positive"],
+    ),
+    "zero count": (
+        {"workload": "{prompt: 1024, batch: 0}"},
+        "4:26",
+        ["workload.batch", "positive"],
+    ),
+    "fractional count": (
+        {"workload": "{prompt: 1024, batch: 1.5}"},
+        "4:26",
+        ["workload.batch", "whole number"],
+    ),
+    "prompt zero": (
+        {"workload": "{prompt: 0, output: 1}"},
+        "4:12",
+        ["workload.prompt", "positive"],
+    ),
     "no prompt": ({"workload": "{output: 1}"}, "4:1", ["prompt"]),
     "mfu zero": ({"efficiency": "{mfu: 0}"}, "5:14", ["efficiency.mfu", "positive"]),
     "mfu above one": ({"efficiency": "{mfu: 1.5}"}, "5:14", ["efficiency.mfu", "between 0 and 1"]),
@@ -49,24 +105,48 @@ IN_FILE = {
     "reversed range": ({"efficiency": "{mfu: 0.7..0.5}"}, "5:14", ["backwards", "0.5..0.7"]),
     "range out of its domain": ({"efficiency": "{mfu: 0.7..1.5}"}, "5:14", ["between 0 and 1"]),
     "range from zero": ({"efficiency": "{mfu: 0..0.5}"}, "5:14", ["positive"]),
-    "fractional range of a count": ({"workload": "{prompt: 1024, batch: 1.5..3.5}"}, "4:26", ["whole number"]),
+    "fractional range of a count": (
+        {"workload": "{prompt: 1024, batch: 1.5..3.5}"},
+        "4:26",
+        ["whole number"],
+    ),
     "not a number": ({"efficiency": "{mfu: .nan}"}, "5:14", ["mfu"]),
     "infinite": ({"efficiency": "{mfu: .inf}"}, "5:14", ["mfu"]),
     "a number out of range": ({"set": "{mem_bandwidth: 1e99}"}, "5:22", ["out of range"]),
     "digits without end": ({"set": f"{{mem_bandwidth: {'9' * 500}}}"}, "5:22", ["mem_bandwidth"]),
-    "a formula that ends too soon": ({"workload": '{prompt: 1024, batch: "2**"}'}, "4:26", ["workload.batch"]),
-    "Python in a string": ({"efficiency": "{mfu: \"__import__('os').system('true')\"}"}, "5:14", ["mfu"]),
+    "a formula that ends too soon": (
+        {"workload": '{prompt: 1024, batch: "2**"}'},
+        "4:26",
+        ["workload.batch"],
+    ),
+    "Python in a string": (
+        {"efficiency": "{mfu: \"__import__('os').system('true')\"}"},
+        "5:14",
+        ["mfu"],
+    ),
     "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
-    "a formula with a stranger": ({"set": '{itl: "decode_tim * 2"}'}, "5:7", ["decode_tim", "did you mean 'decode_time'"]),
+    "a formula with a stranger": (
+        {"set": '{itl: "decode_tim * 2"}'},
+        "5:7",
+        ["decode_tim", "did you mean 'decode_time'"],
+    ),
     "a formula of the wrong dimension": ({"set": '{itl: "decode_bytes"}'}, "5:7", ["byte"]),
     "duplicate key": ({"hardware": "h100-sxm\nhardware: h200"}, "4:1", ["duplicate key", "line 3"]),
-    "a YAML tag": ({"title": "!!python/object/apply:os.system [true]"}, "1:8", ["tags are not used"]),
+    "a YAML tag": (
+        {"title": "!!python/object/apply:os.system [true]"},
+        "1:8",
+        ["tags are not used"],
+    ),
     "an alias": ({"title": "&a x\nnotes: [*a]"}, "1:8", ["anchors and aliases"]),
     "yes for text": ({"title": "yes"}, "1:8", ["ambiguous"]),
     "leading zero": ({"workload": "{prompt: 010}"}, "4:20", ["leading zero"]),
     "too deep": ({"notes": "[" * 60 + "]" * 60}, "5:", ["deep"]),
     "a list where a mapping stands": ({"workload": "[1, 2]"}, "4:1", ["keys and values"]),
-    "too many values": ({"workload": f"{{prompt: 1024, batch: {list(range(1, 200))}}}"}, "4:26", ["1 to 64 values"]),
+    "too many values": (
+        {"workload": f"{{prompt: 1024, batch: {list(range(1, 200))}}}"},
+        "4:26",
+        ["1 to 64 values"],
+    ),
 }
 
 
@@ -75,7 +155,11 @@ def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     keys, place, words = IN_FILE[name]
     path = write_study(tmp_path, **keys)
     started = time.process_time()
-    message = refused("report" if "thresholds" in keys else "eval", path, *(["-o", "-"] if "thresholds" in keys else []))
+    message = refused(
+        "report" if "thresholds" in keys else "eval",
+        path,
+        *(["-o", "-"] if "thresholds" in keys else []),
+    )
     assert time.process_time() - started < 10
     for word in words:
         assert word in message
@@ -95,7 +179,13 @@ def test_the_line_and_a_caret_under_the_fault(tmp_path):
 
 
 def test_all_faults_of_a_file_come_in_one_run(tmp_path):
-    path = write_study(tmp_path, workload="{prompt: 0, batch: -1}", efficiency="{mfu: 2}", colour="red", targets="{itl: 5 GB}")
+    path = write_study(
+        tmp_path,
+        workload="{prompt: 0, batch: -1}",
+        efficiency="{mfu: 2}",
+        colour="red",
+        targets="{itl: 5 GB}",
+    )
     message = refused("eval", path)
     for word in ("workload.prompt", "workload.batch", "efficiency.mfu", "colour", "targets.itl"):
         assert word in message
@@ -130,7 +220,20 @@ def test_invalid_utf8(tmp_path):
     assert "UTF-8" in refused("eval", path)
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "just words\n", "- 1\n- 2\n", "---\na: 1\n---\nb: 2\n", "\t- x", "\0", "{", "a: *b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing\n",
+        "just words\n",
+        "- 1\n- 2\n",
+        "---\na: 1\n---\nb: 2\n",
+        "\t- x",
+        "\0",
+        "{",
+        "a: *b",
+    ],
+)
 def test_a_file_that_is_no_study(text, tmp_path):
     path = written(tmp_path / "odd.yaml", text)
     assert str(path) in refused("eval", path)
@@ -147,9 +250,13 @@ def test_a_model_file_that_is_no_model(tmp_path):
 
 
 def test_a_billion_laughs_file_is_refused_quickly(tmp_path):
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)
+    ]
     started = time.process_time()
-    assert "anchors and aliases" in refused("eval", written(tmp_path / "laughs.yaml", "\n".join(lines)))
+    assert "anchors and aliases" in refused(
+        "eval", written(tmp_path / "laughs.yaml", "\n".join(lines))
+    )
     assert time.process_time() - started < 10
 
 
@@ -183,7 +290,10 @@ ON_LINE = {
     "deep formula": ([*LINE, "--set", f"itl={'(' * 500}1{')' * 500}"], ["itl"]),
     "itself": ([*LINE, "--prompt", "100", "--set", "itl=2*itl"], ["itl"]),
     "an efficiency without its value": (["--set", "mfu=w"], ["mfu", "needs window"]),
-    "weights as wide as the weights": (["--weights", "weights"], ["'weights' means", "such as fp8"]),
+    "weights as wide as the weights": (
+        ["--weights", "weights"],
+        ["'weights' means", "such as fp8"],
+    ),
     "a circle": ([*LINE, "--prompt", "100", "--set", "itl=tpot", "--set", "tpot=itl"], ["itl"]),
 }
 
@@ -199,13 +309,27 @@ def test_a_fault_on_the_line_is_reported(name):
 
 
 def test_every_fault_of_the_line_comes_in_one_run():
-    message = refused("eval", *LINE, "--prompt", "0", "--mfu", "7", "--set", "nonsense=1", "--assume", "attention=casual")
+    message = refused(
+        "eval",
+        *LINE,
+        "--prompt",
+        "0",
+        "--mfu",
+        "7",
+        "--set",
+        "nonsense=1",
+        "--assume",
+        "attention=casual",
+    )
     for word in ("prompt", "mfu", "nonsense", "casual"):
         assert word in message
 
 
 def test_no_command_and_an_unknown_command():
-    assert refused("evaluate") == "symroof: no such command 'evaluate'\n    hint: did you mean `symroof eval`?\n"
+    assert (
+        refused("evaluate")
+        == "symroof: no such command 'evaluate'\n    hint: did you mean `symroof eval`?\n"
+    )
 
 
 def test_errors_go_to_standard_error_as_json_too():
@@ -240,7 +364,18 @@ def test_a_large_product_of_lists_is_refused_before_it_is_worked_out(tmp_path):
 
 def report(out, *more):
     """A review of one section: these tests look at how it is written."""
-    return ("report", CHAT, "-o", out, "--format", "md", "--no-plots", "--sections", "memory", *more)
+    return (
+        "report",
+        CHAT,
+        "-o",
+        out,
+        "--format",
+        "md",
+        "--no-plots",
+        "--sections",
+        "memory",
+        *more,
+    )
 
 
 def everything_under(folder):
@@ -341,7 +476,15 @@ def test_a_full_standard_output_is_an_error_in_one_line(line):
     import sys
 
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([sys.executable, "-m", "symroof", *line], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "symroof", *line],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            timeout=60,
+            check=False,
+        )
     assert "Traceback" not in done.stderr
     assert "No space left" in done.stderr
     assert done.returncode == 2
@@ -365,7 +508,17 @@ def test_a_report_without_what_it_needs_is_refused(tmp_path):
 
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf", "--no-plots", "--sections", "memory")
+    message = refused(
+        "report",
+        CHAT,
+        "-o",
+        tmp_path / "out",
+        "--format",
+        "pdf",
+        "--no-plots",
+        "--sections",
+        "memory",
+    )
     assert "pdflatex" in message
     assert "apt-get install" in message
     assert not (tmp_path / "out").exists()
@@ -382,7 +535,13 @@ def test_an_interrupt_from_the_keyboard_prints_no_traceback():
     assert done.returncode == 130
 
 
-@pytest.mark.parametrize("start", ["sys.argv = ['symroof', 'list', 'models']", "sys.argv, sys.orig_argv = ['-m', 'list'], ['python', '-m', 'symroof', 'list']"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "sys.argv = ['symroof', 'list', 'models']",
+        "sys.argv, sys.orig_argv = ['-m', 'list'], ['python', '-m', 'symroof', 'list']",
+    ],
+)
 @pytest.mark.parametrize("module", ["symroof.version", "symroof.cli", "symroof.cli.main", "click"])
 def test_an_interrupt_while_modules_load_prints_no_traceback(start, module):
     """Ctrl-C, a real one, as a module is imported: inside the package's own front door, and on the way to the command."""
@@ -405,10 +564,22 @@ def test_the_library_leaves_ctrl_c_to_its_caller():
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        (("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm, h200"), "several: --among hardware=h100-sxm,h200 of select, or a list in a study"),
-        (("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"), "did you mean 'hardware'?"),
-        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "each has a precision of its own"),
-        (("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"), "leave it out for a prompt alone"),
+        (
+            ("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm, h200"),
+            "several: --among hardware=h100-sxm,h200 of select, or a list in a study",
+        ),
+        (
+            ("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"),
+            "did you mean 'hardware'?",
+        ),
+        (
+            ("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"),
+            "each has a precision of its own",
+        ),
+        (
+            ("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"),
+            "leave it out for a prompt alone",
+        ),
     ],
 )
 def test_a_likely_slip_gets_a_hint(line, hint):

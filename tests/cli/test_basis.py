@@ -4,8 +4,21 @@ import pytest
 
 from . import call, good
 
-CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "64", "--batch", "8")
-EXPECTED = "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"
+CASE = (
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "2048",
+    "--output",
+    "64",
+    "--batch",
+    "8",
+)
+EXPECTED = (
+    "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"
+)
 PEAK = "bound at 100 % of peak"
 
 
@@ -31,7 +44,12 @@ def test_at_the_peak_they_say_that(decisions, name):
 
 
 @pytest.mark.parametrize(
-    "line", [("eval", *CASE, "--all"), ("derive", "itl", "--all", *CASE), ("solve", "max_batch_itl", "--all", *CASE, "--target", "itl=20 ms")]
+    "line",
+    [
+        ("eval", *CASE, "--all"),
+        ("derive", "itl", "--all", *CASE),
+        ("solve", "max_batch_itl", "--all", *CASE, "--target", "itl=20 ms"),
+    ],
 )
 def test_derivations_stand_at_the_peak_unless_asked(line):
     assert PEAK in "\n".join(call(*line).out.splitlines()[:8])
@@ -50,11 +68,17 @@ def test_programs_find_the_bound_beside_what_is_expected():
 def test_a_sweep_and_a_check_say_it_too(tmp_path):
     swept = call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "-o", tmp_path / "x.csv")
     assert swept.err.splitlines()[0] == PEAK
-    assert call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "--efficiency", "measured").json["basis"] == [EXPECTED]
+    assert call(
+        "sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "--efficiency", "measured"
+    ).json["basis"] == [EXPECTED]
     note = tmp_path / "note.md"
-    note.write_text("A step takes 4.79 ms. <!-- symroof: itl model=llama-3.1-8b hardware=h100-sxm prompt=1 detail=weights -->\n")
+    note.write_text(
+        "A step takes 4.79 ms. <!-- symroof: itl model=llama-3.1-8b hardware=h100-sxm prompt=1 detail=weights -->\n"
+    )
     assert PEAK in call("check", note).out
-    note.write_text("The cache takes 131,072 byte. <!-- symroof: kv_cache_bytes model=llama-3.1-8b prompt=1 -->\n")
+    note.write_text(
+        "The cache takes 131,072 byte. <!-- symroof: kv_cache_bytes model=llama-3.1-8b prompt=1 -->\n"
+    )
     assert PEAK not in call("check", note).out
 
 
@@ -70,8 +94,12 @@ def test_check_takes_where_efficiencies_come_from_for_claims_that_state_none(tmp
     note.write_text(NOTE)
     case = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "1", "--json")
     for engine in ("compiled", "ggml"):
-        expected = good("eval", *case, "--efficiency", "measured", "--engine", engine).json["cases"][0]["quantities"]["itl"]
-        first, second = call("check", note, "--efficiency", "measured", "--engine", engine, "--json").json["claims"]
+        expected = good("eval", *case, "--efficiency", "measured", "--engine", engine).json[
+            "cases"
+        ][0]["quantities"]["itl"]
+        first, second = call(
+            "check", note, "--efficiency", "measured", "--engine", engine, "--json"
+        ).json["claims"]
         assert expected["value"] * float(first["ratio"]) == pytest.approx(9e-3)
         assert second["verdict"] == "rounded"
     printed = call("check", note, "--efficiency", "measured", "--engine", "vllm", "-v").out
@@ -81,14 +109,22 @@ def test_check_takes_where_efficiencies_come_from_for_claims_that_state_none(tmp
 
 def test_a_claim_beside_measured_efficiencies_says_whether_they_allow_it(tmp_path):
     note = tmp_path / "note.md"
-    for claimed, word in (("9.7 ms", "reason: between the ends"), ("40 ms", "not between the ends")):
+    for claimed, word in (
+        ("9.7 ms", "reason: between the ends"),
+        ("40 ms", "not between the ends"),
+    ):
         note.write_text(NOTE.replace("9 ms", claimed, 1))
         printed = call("check", note, "--efficiency", "measured", "-v").out
-        assert word.removeprefix("reason: ") in printed and ("not between" in printed) == (claimed == "40 ms")
+        assert word.removeprefix("reason: ") in printed and ("not between" in printed) == (
+            claimed == "40 ms"
+        )
         assert "--efficiency measured" in printed
 
 
-@pytest.mark.parametrize("words", [("--efficiency", "best"), ("--engine", "abacus"), ("--draft", "--efficiency", "measured")])
+@pytest.mark.parametrize(
+    "words",
+    [("--efficiency", "best"), ("--engine", "abacus"), ("--draft", "--efficiency", "measured")],
+)
 def test_check_refuses_what_it_cannot_stand_on(tmp_path, words):
     note = tmp_path / "note.md"
     note.write_text(NOTE)

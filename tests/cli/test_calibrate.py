@@ -24,7 +24,10 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
     outcome = call("calibrate", measured, *CASE, "-o", block)
     assert (outcome.code, outcome.err) == (0, f"wrote {block}\n")
     written = block.read_text(encoding="utf-8")
-    assert written.splitlines()[-1] in outcome.out and written.strip() in good("calibrate", measured, *CASE, "--all").out
+    assert (
+        written.splitlines()[-1] in outcome.out
+        and written.strip() in good("calibrate", measured, *CASE, "--all").out
+    )
     study = tmp_path / "study.yaml"
     study.write_text(study_text(model="llama-3.1-8b") + written, encoding="utf-8")
     good("validate", study)
@@ -35,24 +38,39 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
 
 def test_the_block_alone_goes_to_standard_output(measured):
     message = good("calibrate", measured, *CASE, "-o", "-").out
-    assert [line.partition(":")[0] for line in message.splitlines() if not line.startswith("#")] == ["efficiency"]
+    assert [
+        line.partition(":")[0] for line in message.splitlines() if not line.startswith("#")
+    ] == ["efficiency"]
 
 
 def test_json_and_text_say_the_same(measured):
     result = good("calibrate", measured, *CASE, "--json").json
     assert result["schema"] == "symroof/calibrate/1"
     assert result["parameters"]["mfu"]["value"] == pytest.approx(0.56, rel=0.02)
-    assert result["parameters"]["mfu"]["low"] < result["parameters"]["mfu"]["value"] < result["parameters"]["mfu"]["high"]
+    assert (
+        result["parameters"]["mfu"]["low"]
+        < result["parameters"]["mfu"]["value"]
+        < result["parameters"]["mfu"]["high"]
+    )
     assert (result["level"], result["freedom"], len(result["rows"])) == (0.95, 11, 14)
     assert result["inputs"]["layer_overhead"]["defaulted"] is True
     text = good("calibrate", measured, *CASE, "--all").out
-    for word in ("95% interval", "Student's t with 11 degrees", "* layer_overhead", "roofline=aggregate*", "limited by", "efficiency: {mfu: "):
+    for word in (
+        "95% interval",
+        "Student's t with 11 degrees",
+        "* layer_overhead",
+        "roofline=aggregate*",
+        "limited by",
+        "efficiency: {mfu: ",
+    ):
         assert word in text
 
 
 def test_a_study_file_gives_the_case(measured, tmp_path):
     study = tmp_path / "study.yaml"
-    study.write_text(study_text(model="llama-3.1-8b", workload="{prompt: 1024, batch: [1, 2]}"), encoding="utf-8")
+    study.write_text(
+        study_text(model="llama-3.1-8b", workload="{prompt: 1024, batch: [1, 2]}"), encoding="utf-8"
+    )
     outcome = call("calibrate", measured, study)
     assert outcome.code == 0
     assert "first of 2" in outcome.err
@@ -65,7 +83,10 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
     path = tmp_path / "fast.csv"
     path.write_text("prompt,batch,itl_ms\n1024,1,6.1\n1024,1,3.1\n1024,2,12\n", encoding="utf-8")
     message = refused("calibrate", path, *CASE)
-    assert message.splitlines()[0] == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at 100 % of peak"
+    assert (
+        message.splitlines()[0]
+        == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at 100 % of peak"
+    )
     assert message.splitlines()[1:3] == ["    1024,1,3.1", "           ^"]
     assert not list(tmp_path.glob("*.yaml"))
 
@@ -73,10 +94,22 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
 REFUSED = {
     "no case": (["itl_ms\n5\n"], [], "--model"),
     "no prompt": (["itl_ms\n9\n"], CASE, "needs prompt"),
-    "a stranger to fit": (["prompt,itl_ms\n9,9\n"], [*CASE, "--fit", "mfu,speed"], "'speed' cannot be fitted"),
+    "a stranger to fit": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--fit", "mfu,speed"],
+        "'speed' cannot be fitted",
+    ),
     "nothing to fit": (["prompt,itl_ms\n9,9\n"], [*CASE, "--fit", ","], "nothing to fit"),
-    "a time that is given": (["prompt,itl_ms\n9,9\n"], [*CASE, "--set", "itl=5 ms"], "nothing to fit"),
-    "hidden launches": (["prompt,itl_ms\n9,9\n"], [*CASE, "--assume", "launches=hidden"], "launches=hidden"),
+    "a time that is given": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--set", "itl=5 ms"],
+        "nothing to fit",
+    ),
+    "hidden launches": (
+        ["prompt,itl_ms\n9,9\n"],
+        [*CASE, "--assume", "launches=hidden"],
+        "launches=hidden",
+    ),
 }
 
 
@@ -107,7 +140,14 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
 
 def test_a_thousand_rows_take_seconds_at_most(tmp_path):
     path = tmp_path / "many.csv"
-    path.write_text(table(Truth(), lambda i: 0.03 * ((i * 7919) % 13 - 6) / 6, [(64 * (1 + i % 90), 1 + i % 200) for i in range(1000)]), encoding="utf-8")
+    path.write_text(
+        table(
+            Truth(),
+            lambda i: 0.03 * ((i * 7919) % 13 - 6) / 6,
+            [(64 * (1 + i % 90), 1 + i % 200) for i in range(1000)],
+        ),
+        encoding="utf-8",
+    )
     started = time.process_time()
     good("calibrate", path, *CASE, "--json")
     assert time.process_time() - started < 20

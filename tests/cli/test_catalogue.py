@@ -41,7 +41,8 @@ def test_list_models_and_hardware_are_the_files_of_the_catalogue():
 def test_list_models_says_what_tells_models_apart():
     result = {entry["name"]: entry for entry in good("list", "models", "--json").json["entries"]}
     message = {
-        name: tuple(result[name][key] for key in ("attention", "experts", "active_params")) for name in ("llama-3-8b", "deepseek-v3", "qwen3-next-80b-a3b")
+        name: tuple(result[name][key] for key in ("attention", "experts", "active_params"))
+        for name in ("llama-3-8b", "deepseek-v3", "qwen3-next-80b-a3b")
     }
     assert message == {
         "llama-3-8b": ("gqa", None, None),
@@ -85,7 +86,9 @@ def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
 
 
 def test_list_thresholds_are_equations_that_parse():
-    entries = {entry["name"]: entry for entry in good("list", "thresholds", "--json").json["entries"]}
+    entries = {
+        entry["name"]: entry for entry in good("list", "thresholds", "--json").json["entries"]
+    }
     expected = "batch_to_ridge prompt_to_ridge context_beyond_ridge max_batch_memory max_context_memory max_batch_itl max_prompt_ttft min_bandwidth_itl min_flops_ttft min_devices_memory attention_equals_linear batch_kv_equals_weights"
     assert set(expected.split()) <= set(entries)
     for entry in entries.values():
@@ -93,7 +96,11 @@ def test_list_thresholds_are_equations_that_parse():
 
 
 def test_lists_and_entries_carry_the_reference_of_quantities_and_thresholds():
-    listed = {entry["name"]: entry["reference"] for kind in ("quantities", "thresholds") for entry in good("list", kind, "--json").json["entries"]}
+    listed = {
+        entry["name"]: entry["reference"]
+        for kind in ("quantities", "thresholds")
+        for entry in good("list", kind, "--json").json["entries"]
+    }
     assert all(listed.values())
     for name, source in (
         ("ridge_point", "Williams, Waterman, Patterson 2009, Roofline"),
@@ -121,7 +128,16 @@ def test_list_an_unknown_kind_is_refused():
     assert "model" in refused("list", "modells")
 
 
-SHOWN = ["llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_to_ridge", "kv_traffic", "isl"]
+SHOWN = [
+    "llama-3-8b",
+    "h100-sxm",
+    "tutorial-mlsysim",
+    "ttft",
+    "prompt",
+    "batch_to_ridge",
+    "kv_traffic",
+    "isl",
+]
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -203,7 +219,8 @@ def test_validate_every_spec_of_the_repository():
         "inference": "theory part",
     }
     assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [
-        (str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name]) for path in files
+        (str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name])
+        for path in files
     ]
 
 
@@ -213,7 +230,13 @@ def test_validate_says_every_problem_of_every_file(tmp_path):
     outcome = call("validate", first, second, CHAT)
     assert outcome.code == 2
     assert outcome.out == f"{CHAT}: a valid study file\n"
-    for words in (f"{first}:5:1: modell: unknown key", f"{first}:6:", "efficiency.mfu", f"{second}:1:1: hardware: is missing", "did you mean 'model'"):
+    for words in (
+        f"{first}:5:1: modell: unknown key",
+        f"{first}:6:",
+        "efficiency.mfu",
+        f"{second}:1:1: hardware: is missing",
+        "did you mean 'model'",
+    ):
         assert words in outcome.err
 
 
@@ -222,12 +245,20 @@ def test_validate_json_has_the_place_of_every_problem(tmp_path):
     outcome = call("validate", path, "--json")
     assert outcome.code == 2
     (problem,) = outcome.json["problems"]
-    assert (problem["file"], problem["line"], problem["column"], problem["path"]) == (str(path), 5, 14, "efficiency.mfu")
+    assert (problem["file"], problem["line"], problem["column"], problem["path"]) == (
+        str(path),
+        5,
+        14,
+        "efficiency.mfu",
+    )
 
 
 def test_the_list_has_the_memory_that_cases_have():
     """What the driver reports where that is known, the label elsewhere."""
-    listed = {entry["name"]: entry["mem_capacity"] for entry in good("list", "hardware", "--json").json["entries"]}
+    listed = {
+        entry["name"]: entry["mem_capacity"]
+        for entry in good("list", "hardware", "--json").json["entries"]
+    }
     assert (listed["h100-sxm"], listed["gaudi3"]) == ("81559 MiB", "128 GB")
 
 
@@ -241,12 +272,21 @@ def test_schema_is_a_json_schema_of_the_kind(kind):
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_the_schemas_for_editors_are_those_the_command_prints(kind):
-    assert (ROOT / "schema" / f"{kind}.schema.json").read_text(encoding="utf-8") == good("schema", kind).out, f"stale: symroof schema {kind}"
+    assert (ROOT / "schema" / f"{kind}.schema.json").read_text(encoding="utf-8") == good(
+        "schema", kind
+    ).out, f"stale: symroof schema {kind}"
 
 
 @pytest.mark.parametrize(
     ("kind", "folder"),
-    [("study", "studies"), ("model", "models"), ("hardware", "hardware"), ("preset", "presets"), ("measured", "measured"), ("theory", "theories")],
+    [
+        ("study", "studies"),
+        ("model", "models"),
+        ("hardware", "hardware"),
+        ("preset", "presets"),
+        ("measured", "measured"),
+        ("theory", "theories"),
+    ],
 )
 def test_schema_knows_every_key_of_the_catalogue_and_demands_no_other(kind, folder):
     result = good("schema", kind).json

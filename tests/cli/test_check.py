@@ -23,7 +23,11 @@ POST = ROOT / "docs" / "blog-post.md"
         ("No claims.\n", 0, 0),
         ("Soon. <!-- symroof: itl model=llama-3-8b prompt=64 value='5 ms' -->\n", 0, 1),
         ("Good. <!-- symroof: unchecked='a matter of taste' -->\n", 0, 0),
-        ("A step takes 42.1 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm prompt=64 assume.detail=weights -->\n", 0, 1),  # does not fit
+        (
+            "A step takes 42.1 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm prompt=64 assume.detail=weights -->\n",
+            0,
+            1,
+        ),  # does not fit
         ("1 GB <!-- symroof: kv_cache_byts -->\n", 2, 2),
     ],
 )
@@ -35,7 +39,10 @@ def test_exit_codes(note, text, plain, strict):
 
 
 def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
-    first, second = note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml")
+    first, second = (
+        note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
+        note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml"),
+    )
     message = refused("check", first, second, tmp_path / "none.md")
     assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in message
     assert f"{second}:1:33: claims[0].valu: unknown key" in message
@@ -44,14 +51,23 @@ def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
 
 def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
     """Standard output has what could be judged, standard error every fault with its place, line, caret and hint; 2 outweighs 1."""
-    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(b"\xff", "b.md")
+    first, second = (
+        note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
+        note(b"\xff", "b.md"),
+    )
     outcome = call("check", first, second, "--all")
     assert outcome.code == 2
-    assert re.search(r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten", outcome.out)
+    assert re.search(
+        r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten",
+        outcome.out,
+    )
     assert re.search(r"3 +1 GB +1 GB +unchecked\n", outcome.out)
     assert "a.md:3:" not in outcome.out, "reported once, with the faults"
     assert outcome.out.endswith("2 claims: 1 wrong, 1 unchecked\n")
-    assert f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof" in outcome.err
+    assert (
+        f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof"
+        in outcome.err
+    )
     assert f"{' ' * 23}^\n    hint: did you mean 'kv_cache_bytes'?\n" in outcome.err
     assert "b.md: is not UTF-8" in outcome.err
 
@@ -76,11 +92,20 @@ def test_hostile_notes_are_refused_in_bounded_time(name, note):
 
 
 def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
-    first, second = note(f"{RIGHT}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), tmp_path / "none.md"
+    first, second = (
+        note(f"{RIGHT}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
+        tmp_path / "none.md",
+    )
     outcome = call("check", first, second, "--json")
     assert (outcome.code, outcome.json["summary"]) == (2, {"rounded": 1, "unchecked": 1})
-    assert outcome.json["claims"][1]["reason"] == "kv_cache_byts: no such quantity or input; did you mean 'kv_cache_bytes'?"
-    assert [(error["file"], error["line"]) for error in outcome.json["errors"]] == [(str(first), 3), (str(second), None)]
+    assert (
+        outcome.json["claims"][1]["reason"]
+        == "kv_cache_byts: no such quantity or input; did you mean 'kv_cache_bytes'?"
+    )
+    assert [(error["file"], error["line"]) for error in outcome.json["errors"]] == [
+        (str(first), 3),
+        (str(second), None),
+    ]
     assert json.loads(outcome.err)["errors"] == outcome.json["errors"]
     assert call("check", second, "--json").json["claims"] == []
     assert "errors" not in call("check", note(RIGHT), "--json").json
@@ -92,12 +117,18 @@ def test_bad_input_in_the_forms_for_reviews(note):
     assert (github.code, github.out.count("::error"), github.err.count("::error")) == (2, 1, 1)
     assert github.err.startswith(f"::error file={path},line=3,col=20,")
     log = json.loads(call("check", path, "--format", "sarif").out)
-    assert [(result["ruleId"], result["level"]) for result in log["runs"][0]["results"]] == [("wrong/gqa_forgotten", "error"), ("unchecked", "error")]
+    assert [(result["ruleId"], result["level"]) for result in log["runs"][0]["results"]] == [
+        ("wrong/gqa_forgotten", "error"),
+        ("unchecked", "error"),
+    ]
 
 
 def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
     """Nor is any other file of that call: what is written is whole, or it is not written."""
-    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(WRONG, "b.md")
+    first, second = (
+        note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"),
+        note(WRONG, "b.md"),
+    )
     outcome = call("check", first, second, "--fix", "--in-place")
     assert outcome.code == 2
     assert outcome.err.startswith("nothing was corrected; fix these errors first:\n")
@@ -107,7 +138,13 @@ def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
 
 def test_usage_errors(note):
     path = note(RIGHT)
-    for arguments in (["--json", "--format", "sarif"], ["-o", "x.md"], ["--in-place"], ["--fix", "--in-place", "-o", "x.md"], ["--format", "xml"]):
+    for arguments in (
+        ["--json", "--format", "sarif"],
+        ["-o", "x.md"],
+        ["--in-place"],
+        ["--fix", "--in-place", "-o", "x.md"],
+        ["--format", "xml"],
+    ):
         refused("check", path, *arguments)
     refused("check")
 
@@ -115,10 +152,17 @@ def test_usage_errors(note):
 def test_the_table_tells_sentence_claimed_derived_verdict_and_correction(note):
     out = call("check", note(RIGHT + "\n" + WRONG), "--all").out
     assert re.search(r"line +sentence +claimed +derived +verdict +slip +correction\n", out)
-    assert re.search(r"1 +A prompt of 4,096 tokens takes 1.34 GB\. +1.34 GB +1.3422 GB +rounded\n", out)
-    assert re.search(r"3 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten,? +1.34 GB\n", out)
+    assert re.search(
+        r"1 +A prompt of 4,096 tokens takes 1.34 GB\. +1.34 GB +1.3422 GB +rounded\n", out
+    )
+    assert re.search(
+        r"3 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten,? +1.34 GB\n",
+        out,
+    )
     assert out.endswith("2 claims: 1 rounded, 1 wrong\n")
-    lines = out.split("\n\n")[1].splitlines()  # one for each that does not hold; 10.7e9/1342177280 = 7.972
+    lines = out.split("\n\n")[
+        1
+    ].splitlines()  # one for each that does not hold; 10.7e9/1342177280 = 7.972
     assert [line.partition("note.md")[2] for line in lines] == [
         ":3:32: wrong: 10.7 GB should be 1.34 GB; 7.97 times too high; gqa_forgotten: query heads used for KV heads in the cache: ×8"
     ]
@@ -131,10 +175,15 @@ def test_the_first_screen_is_the_answer(monkeypatch):
     """Sixteen claims, four of them wrong: how many, then where, what is said, what is right, the mistake."""
     monkeypatch.setenv("COLUMNS", "100")
     lines = call("check", POST).out.splitlines()
-    assert lines[0].endswith("blog-post.md: 16 claims: 4 wrong, 1 conditional, 11 hold (2 exact, 9 rounded)")
+    assert lines[0].endswith(
+        "blog-post.md: 16 claims: 4 wrong, 1 conditional, 11 hold (2 exact, 9 rounded)"
+    )
     assert lines[0].startswith("✗ ")
     assert lines[1].split() == ["line", "said", "right", "because"]
-    assert re.fullmatch(r"✗  8     2\.62 MB +0\.328 MB +gqa_forgotten: query heads used for KV heads in the cache: ×8", lines[3])
+    assert re.fullmatch(
+        r"✗  8     2\.62 MB +0\.328 MB +gqa_forgotten: query heads used for KV heads in the cache: ×8",
+        lines[3],
+    )
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 100
     assert "! lines 14, 15: this configuration does not fit in memory" in lines
@@ -149,14 +198,21 @@ def test_more_than_fits_on_a_screen_is_counted(note, count):
     assert len(lines) <= 25
     assert [line[0] for line in shown[:3]] == ["✗"] * 3
     (left_out,) = [line for line in lines if line.startswith("and ")]
-    said = dict(reversed(part.split(" more ")) for part in left_out.removeprefix("and ").split(", "))
+    said = dict(
+        reversed(part.split(" more ")) for part in left_out.removeprefix("and ").split(", ")
+    )
     assert sum(map(int, said.values())) + len(shown) == 20 + count
 
 
 def test_what_holds_is_said_in_a_line_and_a_truth_with_its_sentence(note):
     lines = good("check", note(RIGHT)).out.splitlines()
     assert (lines[0].endswith("note.md: 1 claim: 1 holds (1 rounded)"), lines[0][0]) == (True, "✓")
-    out = call("check", note("It fits on one card. <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->")).out
+    out = call(
+        "check",
+        note(
+            "It fits on one card. <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->"
+        ),
+    ).out
     assert re.search(r"✗  1 +true +false +It fits on one card\.\n", out)
 
 
@@ -179,7 +235,14 @@ def test_every_command_it_names_runs():
 
 
 @pytest.mark.parametrize(
-    ("ratio", "words"), [(None, ""), (1.04, ": 4 % too high"), (0.96, ": 4 % too low"), (1e12, ": 1.0e+12 times too high"), (0.001, ": 1,000 times too low")]
+    ("ratio", "words"),
+    [
+        (None, ""),
+        (1.04, ": 4 % too high"),
+        (0.96, ": 4 % too low"),
+        (1e12, ": 1.0e+12 times too high"),
+        (0.001, ": 1,000 times too low"),
+    ],
 )
 def test_how_far_off(ratio, words):
     assert off(ratio) == words
@@ -191,7 +254,10 @@ def test_text_of_strangers_cannot_steer_a_terminal(note):
 
 
 def test_no_claims_shows_how_to_write_one(note):
-    assert "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes" in good("check", note("Text.")).out
+    assert (
+        "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes"
+        in good("check", note("Text.")).out
+    )
 
 
 # ------------------------------------------------------------------------------------------ findings, files, corrections
@@ -199,11 +265,16 @@ def test_no_claims_shows_how_to_write_one(note):
 
 @pytest.mark.parametrize(
     ("claimed", "code"),
-    [("42.1 ms", 1), ("5.27 ms", 1)],  # weights alone for 67.4 ms, and for 8.8 ms on eight: 1.6 and 1.7 times
+    [
+        ("42.1 ms", 1),
+        ("5.27 ms", 1),
+    ],  # weights alone for 67.4 ms, and for 8.8 ms on eight: 1.6 and 1.7 times
 )
 def test_a_conditional_claim_that_is_far_off_is_a_finding(note, claimed, code):
     tp = "tp=8 " if claimed.startswith("5") else ""
-    path = note(f"A step takes {claimed}. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm {tp}prompt=8192 batch=32 -->")
+    path = note(
+        f"A step takes {claimed}. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm {tp}prompt=8192 batch=32 -->"
+    )
     outcome = call("check", path)
     assert outcome.code == code
     assert "conditional" in outcome.out
@@ -212,7 +283,9 @@ def test_a_conditional_claim_that_is_far_off_is_a_finding(note, claimed, code):
 
 def test_a_conditional_claim_that_is_near_is_none(note):
     """(16.06 + 0.134) GB over 3.35 TB/s is 4.83 ms, with the streamed weights alone 4.48 ms: 6 % apart."""
-    path = note("A step takes 4.79 ms. <!-- symroof: itl model=llama-3-8b hardware=h100-sxm prompt=4096 -->")
+    path = note(
+        "A step takes 4.79 ms. <!-- symroof: itl model=llama-3-8b hardware=h100-sxm prompt=4096 -->"
+    )
     outcome = call("check", path)
     assert outcome.code == 0
 
@@ -226,9 +299,16 @@ def test_a_file_that_cannot_hold_claims_says_so(note, name):
 
 
 def test_latex_source_is_corrected_in_its_own_place(note, tmp_path):
-    path = note("A token adds \\SI{2.62}{\\mega\\byte}. % symroof: kv_bytes_per_token model=llama-3-70b\n", "paper.tex")
+    path = note(
+        "A token adds \\SI{2.62}{\\mega\\byte}. % symroof: kv_bytes_per_token model=llama-3-70b\n",
+        "paper.tex",
+    )
     assert call("check", path, "--fix").code == 1
-    assert (tmp_path / "paper.fixed.tex").read_text(encoding="utf-8").startswith("A token adds \\SI{0.328}{\\mega\\byte}.")
+    assert (
+        (tmp_path / "paper.fixed.tex")
+        .read_text(encoding="utf-8")
+        .startswith("A token adds \\SI{0.328}{\\mega\\byte}.")
+    )
 
 
 def test_a_correction_leaves_what_another_claim_holds_and_lists_what_rests_on_it(note, tmp_path):

@@ -14,7 +14,10 @@ POST = ROOT / "docs" / "blog-post.md"
 def test_fix_writes_a_copy_beside_the_note(note, tmp_path):
     path = note(RIGHT + "\n" + WRONG)
     outcome = call("check", path, "--fix")
-    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n  line 3: 10.7 GB is now 1.34 GB\n")
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n  line 3: 10.7 GB is now 1.34 GB\n",
+    )
     assert path.read_text(encoding="utf-8") == RIGHT + "\n" + WRONG
     assert (tmp_path / "note.fixed.md").read_text(encoding="utf-8") == RIGHT + "\n" + RIGHT
     assert "2 claims: all hold (2 rounded)" in good("check", tmp_path / "note.fixed.md").out
@@ -39,7 +42,10 @@ def test_only_the_digits_change_and_the_copy_is_right(written, right, note, tmp_
     text = "\ufeffFirst.\r\n\r\nIt takes {}, you see. " + KV + "\r\nLast 2.68 GB.\r\n"
     call("check", note(text.format(written)), "--fix", "-o", tmp_path / "out.md")
     assert (tmp_path / "out.md").read_bytes() == text.format(right).encode("utf-8")
-    assert list(good("check", tmp_path / "out.md", "--json").json["summary"]) in (["rounded"], ["exact"])
+    assert list(good("check", tmp_path / "out.md", "--json").json["summary"]) in (
+        ["rounded"],
+        ["exact"],
+    )
 
 
 @pytest.mark.parametrize("written", ["under 1.2 GB", "1.5–1.6 GB", "5 ms", "1.3 GB", "1.34 GB"])
@@ -53,7 +59,11 @@ def test_the_example_is_right_once_it_is_corrected(tmp_path):
     outcome = call("check", POST, "--fix", "-o", tmp_path / "post.md")
     assert outcome.code == 1
     assert ", 0 left" not in outcome.err
-    assert set(good("check", tmp_path / "post.md", "--json").json["summary"]) == {"exact", "rounded", "conditional"}
+    assert set(good("check", tmp_path / "post.md", "--json").json["summary"]) == {
+        "exact",
+        "rounded",
+        "conditional",
+    }
 
 
 def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
@@ -86,7 +96,9 @@ def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
 def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
     """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
     text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
-    first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
+    first, second = (
+        f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b")
+    )
     path = note(text.format(first, "2{,}621{,}440", second))
     outcome = call("check", path, "--fix", "-v", "-o", tmp_path / "out.md")
     assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
@@ -125,7 +137,9 @@ def test_an_original_is_replaced_only_in_place(note, tmp_path):
 
 def test_a_link_to_a_note_stays_a_link(note, tmp_path):
     (tmp_path / "link.md").symlink_to(note(WRONG))
-    assert "is an original" in refused("check", tmp_path / "link.md", "--fix", "-o", tmp_path / "note.md")
+    assert "is an original" in refused(
+        "check", tmp_path / "link.md", "--fix", "-o", tmp_path / "note.md"
+    )
     call("check", tmp_path / "link.md", "--fix", "--in-place")
     assert (tmp_path / "link.md").is_symlink()
     assert (tmp_path / "note.md").read_text(encoding="utf-8") == RIGHT
@@ -137,24 +151,33 @@ def test_a_copy_never_replaces_another_of_the_files(note):
 
 
 def test_a_copy_is_a_file_and_only_fix_makes_one(note):
-    assert "--fix writes a file, not standard output" in refused("check", "--fix", note(WRONG), "-o", "-")
+    assert "--fix writes a file, not standard output" in refused(
+        "check", "--fix", note(WRONG), "-o", "-"
+    )
     for option in (("-o", "x.md"), ("--in-place",)):
         assert "-o and --in-place need --fix" in refused("check", note(WRONG), *option)
 
 
 def test_several_notes_go_to_a_folder(note, tmp_path):
     first, second = note(WRONG, "a.md"), note(WRONG, "b.md")
-    assert "for several notes" in refused("check", first, second, "--fix", "-o", tmp_path / "out.md")
+    assert "for several notes" in refused(
+        "check", first, second, "--fix", "-o", tmp_path / "out.md"
+    )
     assert call("check", first, second, "--fix", "-o", f"{tmp_path}/out/").code == 1
     assert everything_under(tmp_path / "out") == ["a.md", "b.md"]
     (tmp_path / "x").mkdir()
     third = tmp_path / "x" / "a.md"
     third.write_text(WRONG, encoding="utf-8")
-    assert "two corrected notes" in refused("check", first, third, "--fix", "-o", f"{tmp_path}/both/")
+    assert "two corrected notes" in refused(
+        "check", first, third, "--fix", "-o", f"{tmp_path}/both/"
+    )
 
 
 def test_claim_files_are_not_corrected(note):
-    path = note("claims: [{id: a, quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 2 GB}]\n", "c.yaml")
+    path = note(
+        "claims: [{id: a, quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 2 GB}]\n",
+        "c.yaml",
+    )
     assert "is not a Markdown note" in refused("check", path, "--fix")
 
 

@@ -16,7 +16,13 @@ def test_json_is_one_object_of_the_contract(note):
     result = call("check", path, "--json").json
     (claim,) = result["claims"]
     assert (result["schema"], result["summary"]) == ("symroof/check/1", {"wrong": 1})
-    assert (claim["file"], claim["line"], claim["claimed"], claim["derived"], claim["correction"]) == (str(path), 1, 10_700_000_000, 1_342_177_280, "1.34 GB")
+    assert (
+        claim["file"],
+        claim["line"],
+        claim["claimed"],
+        claim["derived"],
+        claim["correction"],
+    ) == (str(path), 1, 10_700_000_000, 1_342_177_280, "1.34 GB")
 
 
 def test_github_annotations(note):
@@ -29,7 +35,10 @@ def test_github_annotations(note):
 
 
 def test_github_annotations_are_escaped(note):
-    path = note("100 % sure:: that it is 10 %25 <!-- x -->%0A::error::x at 62 % <!-- symroof: expression='1/2' -->\n", "a,b: c%.md")
+    path = note(
+        "100 % sure:: that it is 10 %25 <!-- x -->%0A::error::x at 62 % <!-- symroof: expression='1/2' -->\n",
+        "a,b: c%.md",
+    )
     line, _ = call("check", path, "--format", "github").out.splitlines()
     properties, _, message = line.removeprefix("::error ").partition("::")
     assert properties.endswith("a%2Cb%3A c%25.md,line=1,col=" + properties.rpartition("col=")[2])
@@ -44,26 +53,43 @@ def test_sarif_has_a_result_and_a_rule_for_what_does_not_hold(note, monkeypatch,
     log = json.loads(call("check", "my note.md", "--format", "sarif").out)
     (run,) = log["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert (log["version"], run["tool"]["driver"]["name"], rules) == ("2.1.0", "symroof", ["conditional", "wrong/gqa_forgotten"])
-    assert [(r["ruleId"], r["level"]) for r in run["results"]] == [("wrong/gqa_forgotten", "error"), ("conditional", "warning")]
-    assert all(rules[r["ruleIndex"]] == r["ruleId"] and r["message"]["text"] for r in run["results"])
+    assert (log["version"], run["tool"]["driver"]["name"], rules) == (
+        "2.1.0",
+        "symroof",
+        ["conditional", "wrong/gqa_forgotten"],
+    )
+    assert [(r["ruleId"], r["level"]) for r in run["results"]] == [
+        ("wrong/gqa_forgotten", "error"),
+        ("conditional", "warning"),
+    ]
+    assert all(
+        rules[r["ruleIndex"]] == r["ruleId"] and r["message"]["text"] for r in run["results"]
+    )
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "my%20note.md"
     assert place["region"] == {"startLine": 3, "startColumn": 32, "endLine": 3, "endColumn": 36}
     strict = json.loads(call("check", "my note.md", "--format", "sarif", "--strict").out)
     assert [r["level"] for r in strict["runs"][0]["results"]] == ["error", "error"]
-    assert json.loads(good("check", note(RIGHT), "--format", "sarif").out)["runs"][0]["results"] == []
+    assert (
+        json.loads(good("check", note(RIGHT), "--format", "sarif").out)["runs"][0]["results"] == []
+    )
 
 
 def test_validate_reads_notes_and_claim_files_with_their_names(note):
     right, wrong = note(WRONG), note("claims: [{id: a, quantity: itll, value: 3 ms}]\n", "c.yaml")
     assert good("validate", right).out == f"{right}: a valid claims file\n"
-    assert f"{wrong}:1:18: claims[0].quantity: itll: no such quantity or input" in refused("validate", wrong)
+    assert f"{wrong}:1:18: claims[0].quantity: itll: no such quantity or input" in refused(
+        "validate", wrong
+    )
 
 
 def test_the_starter_is_checked_too(tmp_path):
     call("init", "claims", "-o", tmp_path / "c.yaml")
-    assert set(good("check", tmp_path / "c.yaml", "--json").json["summary"]) == {"exact", "rounded", "conditional"}
+    assert set(good("check", tmp_path / "c.yaml", "--json").json["summary"]) == {
+        "exact",
+        "rounded",
+        "conditional",
+    }
 
 
 def test_the_schema_has_the_keys_of_files():
@@ -76,20 +102,39 @@ def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
     import yaml
 
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert (hook["id"], hook["entry"], hook["language"]) == ("symroof-check", "symroof check", "python")
-    for path, expected in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "a.ipynb": 1, "study.yaml": 0, "md.py": 0}.items():
+    assert (hook["id"], hook["entry"], hook["language"]) == (
+        "symroof-check",
+        "symroof check",
+        "python",
+    )
+    for path, expected in {
+        "notes.md": 1,
+        "a/b.markdown": 1,
+        "specs/claims/x.yaml": 1,
+        "my-claims.yml": 1,
+        "a.ipynb": 1,
+        "study.yaml": 0,
+        "md.py": 0,
+    }.items():
         assert bool(re.search(hook["files"], path)) == expected
 
 
 def test_junit_has_a_suite_for_each_file_and_a_case_for_each_claim(note):
-    first, second = note(RIGHT + "\n" + WRONG + "\n" + NEEDS), note("It has 5 \x0b<GB>. <!-- symroof: unchecked='a < b' -->\n", "b.md")
+    first, second = (
+        note(RIGHT + "\n" + WRONG + "\n" + NEEDS),
+        note("It has 5 \x0b<GB>. <!-- symroof: unchecked='a < b' -->\n", "b.md"),
+    )
     outcome = call("check", first, second, "--format", "junit")
     root = ElementTree.fromstring(outcome.out)
     assert outcome.code == 1
     assert [(suite.get("name"), suite.get("tests"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
         (str(first), "3", "1", "0"), (str(second), "1", "0", "1"),
     ]  # fmt: skip
-    assert [(case.get("name"), [child.tag for child in case]) for case in root[0]] == [("L1", []), ("L3", ["failure"]), ("L5", [])]
+    assert [(case.get("name"), [child.tag for child in case]) for case in root[0]] == [
+        ("L1", []),
+        ("L3", ["failure"]),
+        ("L5", []),
+    ]
     assert "claimed 10.7 GB, derived 1.3422 GB" in root[0][1][0].get("message")
     strict = ElementTree.fromstring(call("check", first, "--format", "junit", "--strict").out)
     assert strict[0].get("failures") == "2"
@@ -107,11 +152,20 @@ def action(folder, **inputs):
     import yaml
 
     step = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"][-1]
-    names = {name: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1] for name, value in step["env"].items()}
+    names = {
+        name: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]
+        for name, value in step["env"].items()
+    }
     given = {"files": "", "strict": "false", "sarif": "", "junit": ""} | inputs
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, **{name: given[of] for name, of in names.items()}}
-    return subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_the_action_annotates_and_writes_the_logs(note, tmp_path):
@@ -119,9 +173,18 @@ def test_the_action_annotates_and_writes_the_logs(note, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/more.md").write_text(RIGHT, encoding="utf-8")
     result = action(tmp_path, files="*.md docs/**/*.md", sarif="log.sarif", junit="junit.xml")
-    assert (result.returncode, result.stdout.splitlines()[-1]) == (1, "3 claims: 2 rounded, 1 wrong")
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (
+        1,
+        "3 claims: 2 rounded, 1 wrong",
+    )
     assert result.stdout.startswith("::error file=note.md,line=3,")
-    assert len(json.loads((tmp_path / "log.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]) == 1
+    assert (
+        len(json.loads((tmp_path / "log.sarif").read_text(encoding="utf-8"))["runs"][0]["results"])
+        == 1
+    )
     assert ElementTree.parse(tmp_path / "junit.xml").getroot()[0].get("failures") == "1"
     assert action(tmp_path, files="docs/*.md").returncode == 0
-    assert (action(tmp_path, files="*.tex").returncode, action(tmp_path, files="*.tex").stdout.strip()) == (2, "::error::no file matches *.tex")
+    assert (
+        action(tmp_path, files="*.tex").returncode,
+        action(tmp_path, files="*.tex").stdout.strip(),
+    ) == (2, "::error::no file matches *.tex")

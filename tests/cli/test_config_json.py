@@ -32,11 +32,18 @@ def unknown(folder):
 
 
 def params(*arguments):
-    return cases("--hardware", "h100-sxm", "--prompt", 128, *arguments)[0]["quantities"]["params"]["value"]
+    return cases("--hardware", "h100-sxm", "--prompt", 128, *arguments)[0]["quantities"]["params"][
+        "value"
+    ]
 
 
 def test_eval_reads_a_file_and_a_folder(folder):
-    assert params("--model", folder) == params("--model", folder / "config.json") == params("--model", LLAMA) == 8_030_261_248
+    assert (
+        params("--model", folder)
+        == params("--model", folder / "config.json")
+        == params("--model", LLAMA)
+        == 8_030_261_248
+    )
 
 
 def test_the_name_is_the_folders(folder):
@@ -51,7 +58,9 @@ def test_a_folder_in_the_working_directory_needs_no_slash(folder):
 
 def test_filled_in_fields_are_reported_before_every_number(folder):
     warnings = cases("--model", CONFIGS / "llama-2-7b.config.json", "--prompt", 128)[0]["warnings"]
-    assert any("head_dim 128" in warning and "attention_bias false" in warning for warning in warnings)
+    assert any(
+        "head_dim 128" in warning and "attention_bias false" in warning for warning in warnings
+    )
 
 
 def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
@@ -59,14 +68,27 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
     out = good("show", CONFIGS / "gpt-oss-20b.config.json", "--all").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out
-    for message in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
+    for message in (
+        "20,914,757,184",
+        "local",
+        "window 128",
+        "moe: 4 of 32 experts of 2,880",
+        "config.json, as GptOssConfig of transformers",
+    ):
         assert message in out
-    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json", "--all").out.split("missing in the file and filled in")[1]
+    assert (
+        "head_dim"
+        in good("show", CONFIGS / "qwen2.5-7b.config.json", "--all").out.split(
+            "missing in the file and filled in"
+        )[1]
+    )
 
 
 def test_show_in_json_holds_the_defaults():
     tables = good("show", CONFIGS / "qwen2.5-7b.config.json", "--json").json["tables"]
-    filled = next(table for table in tables if table["title"] == "missing in the file and filled in")
+    filled = next(
+        table for table in tables if table["title"] == "missing in the file and filled in"
+    )
     assert ["head_dim", "128", "hidden_size // num_attention_heads"] in filled["rows"]
 
 
@@ -77,34 +99,53 @@ def test_an_unknown_type_names_the_family_that_reads_its_keys(unknown):
 
 
 def test_a_type_that_no_family_reads_says_so_and_cannot_be_assumed(unknown):
-    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | {"model_type": "qwen3_moe_like", "num_hash_experts": 4, "recurrent_pattern": "ABA"}))
+    unknown.write_text(
+        json.dumps(
+            json.loads(unknown.read_text())
+            | {"model_type": "qwen3_moe_like", "num_hash_experts": 4, "recurrent_pattern": "ABA"}
+        )
+    )
     message = refused("show", unknown)
     assert "no family that is known reads all of its keys" in message
     assert "num_hash_experts, recurrent_pattern" in message
-    assert "llama does not know what may be structure: num_hash_experts, recurrent_pattern" in refused("show", unknown, "--assume-family", "llama")
+    assert (
+        "llama does not know what may be structure: num_hash_experts, recurrent_pattern"
+        in refused("show", unknown, "--assume-family", "llama")
+    )
 
 
 def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):
     path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"}))
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"})
+    )
     said = "keys of its file that are not read, so that any number may be wrong: num_hash_experts, comment"
     assert said in good("show", folder, "--all").out
     assert said in flat(good("eval", "--model", folder, "--prompt", 128).out)
-    assert any(said in warning for warning in cases("--model", folder, "--prompt", 128)[0]["warnings"])
+    assert any(
+        said in warning for warning in cases("--model", folder, "--prompt", 128)[0]["warnings"]
+    )
     assert said in flat(good("vllm", f"vllm serve {folder}", "--hardware", "h100-sxm").out)
 
 
 def test_assume_family_is_the_way_out_and_is_reported(unknown):
     case = cases("--model", unknown, "--assume-family", "llama", "--prompt", 128)[0]
     assert case["quantities"]["params"]["value"] == 8_030_261_248
-    assert any("read as llama, as asked; its model_type is lama" in warning for warning in case["warnings"])
+    assert any(
+        "read as llama, as asked; its model_type is lama" in warning for warning in case["warnings"]
+    )
     assert "read as llama" in good("show", unknown, "--assume-family", "llama", "--all").out
-    assert good("validate", unknown, "--assume-family", "llama").out.endswith("a valid model file\n")
+    assert good("validate", unknown, "--assume-family", "llama").out.endswith(
+        "a valid model file\n"
+    )
     assert "no such family 'lma'" in refused("show", unknown, "--assume-family", "lma")
 
 
 def test_assume_family_in_python_and_in_a_study(unknown, tmp_path):
-    assert Study(model=str(unknown), assume_family="llama", prompt=128).exact("params") == 8_030_261_248
+    assert (
+        Study(model=str(unknown), assume_family="llama", prompt=128).exact("params")
+        == 8_030_261_248
+    )
     path = write_study(tmp_path, model=unknown.parent, assume_family="llama")
     assert cases(path)[0]["quantities"]["params"]["value"] == 8_030_261_248
     assert "no family 'lama' is known" in refused("eval", write_study(tmp_path, model=unknown))
@@ -113,7 +154,9 @@ def test_assume_family_in_python_and_in_a_study(unknown, tmp_path):
 def test_a_claim_may_give_a_config(unknown, tmp_path):
     claims = tmp_path / "claims.yaml"
     given = f"{{model: {unknown}, assume_family: llama, prompt: 1000}}"
-    claims.write_text(f"source: test\nclaims:\n- {{id: a, says: the cache, quantity: kv_cache_bytes, given: {given}, value: 131 MB}}\n")
+    claims.write_text(
+        f"source: test\nclaims:\n- {{id: a, says: the cache, quantity: kv_cache_bytes, given: {given}, value: 131 MB}}\n"
+    )
     assert call("check", claims).code == 0
 
 
@@ -131,25 +174,41 @@ def test_validate_needs_no_sympy():
 
 
 @pytest.mark.parametrize(
-    "command", [("show",), ("validate",), ("eval", "--prompt", 8, "--model"), ("derive", "params", "--model"), ("solve", "max_batch_memory", "--model")]
+    "command",
+    [
+        ("show",),
+        ("validate",),
+        ("eval", "--prompt", 8, "--model"),
+        ("derive", "params", "--model"),
+        ("solve", "max_batch_memory", "--model"),
+    ],
 )
 def test_a_broken_file_is_one_line_and_exit_code_two(command, folder):
     path = folder / "config.json"
-    path.write_text(path.read_text().replace('"hidden_size": 4096', "\"hidden_size\": \"__import__('os').system('true')\""))
+    path.write_text(
+        path.read_text().replace(
+            '"hidden_size": 4096', "\"hidden_size\": \"__import__('os').system('true')\""
+        )
+    )
     message = refused(*command, path)
     assert message.count("hidden_size: expected a whole number, found the text") == 1
     refused(*command, folder)
 
 
 def test_a_model_with_a_recurrence_answers(tmp_path):
-    data = json.loads((ROOT / "tests" / "data" / "families.json").read_text())["models"]["mamba2-780m"]["config"]
+    data = json.loads((ROOT / "tests" / "data" / "families.json").read_text())["models"][
+        "mamba2-780m"
+    ]["config"]
     (tmp_path / "config.json").write_text(json.dumps(data))
     case = cases("--model", tmp_path, "--hardware", "h100-sxm", "--prompt", 128, "--output", 8)[0]
     assert case["quantities"]["params"]["value"] == 780_161_280
     assert case["quantities"]["itl"]["value"] > 0
 
 
-@pytest.mark.parametrize("name", ["x" * 5000, "x" * 5000 + ".json", "a\0b", "a\0b.json", "~", "..", "nowhere/config.json", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 5000, "x" * 5000 + ".json", "a\0b", "a\0b.json", "~", "..", "nowhere/config.json", ""],
+)
 def test_names_that_are_no_file(name):
     with pytest.raises(InputError) as error:
         Study(model=name, prompt=8).exact("params")

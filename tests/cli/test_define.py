@@ -23,7 +23,11 @@ claims:
 - {id: right, says: 46.7 ms, quantity: wasted_time, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096, hit_rate: 0.25}, value: 46.7 ms}
 - {id: wrong, says: 93 ms, quantity: wasted_time, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096, hit_rate: 0.25}, value: 93 ms}
 """
-PREFILL = 2 * 32 * 4096 * ((32 + 16) * 128 + 32 * 128 + 3 * 14336) * 4096 + 4 * 32 * 32 * 128 * (4096 * 4097 // 2) + 2 * 4096 * 128256
+PREFILL = (
+    2 * 32 * 4096 * ((32 + 16) * 128 + 32 * 128 + 3 * 14336) * 4096
+    + 4 * 32 * 32 * 128 * (4096 * 4097 // 2)
+    + 2 * 4096 * 128256
+)
 """FLOPs of a prefill of Llama-3-8B at 4,096 tokens: the matrices, the causal pairs, one row of logits."""
 WASTED = PREFILL * 3 / 4
 
@@ -41,7 +45,11 @@ def test_eval_has_it_like_any_other_quantity(study):
     assert case["quantities"]["wasted_prefill"] == {"value": WASTED, "unit": "FLOP"}
     assert case["quantities"]["wasted_time"]["value"] == pytest.approx(WASTED / 989.4e12)
     text = good("eval", study).out
-    assert "defined here:" in text and "46.2 TFLOP" in text and "46.18 TFLOP" in good("eval", study, "--all").out
+    assert (
+        "defined here:" in text
+        and "46.2 TFLOP" in text
+        and "46.18 TFLOP" in good("eval", study, "--all").out
+    )
 
 
 def test_derive_solve_and_sweep_take_it(study):
@@ -50,7 +58,17 @@ def test_derive_solve_and_sweep_take_it(study):
     assert r"\mathrm{wasted\_prefill}" in derived["definition"]["latex"]
     solved = good("solve", "wasted_tenth", study, "--json").json
     least = solved["integer"]["at_least"]
-    swept = good("sweep", study, "--output", "1", "--over", f"prompt={least - 1}:{least}", "-q", "wasted_time", "--json").json
+    swept = good(
+        "sweep",
+        study,
+        "--output",
+        "1",
+        "--over",
+        f"prompt={least - 1}:{least}",
+        "-q",
+        "wasted_time",
+        "--json",
+    ).json
     before, after = swept["data"]["wasted_time"]
     assert before < 0.1 <= after
 
@@ -59,7 +77,9 @@ def test_the_review_shows_quantities_and_thresholds(study):
     review = good("report", study, "-o", "-", "--format", "md", "--full").out
     assert "46.18 TFLOP" in review and "work that a perfect prefix cache would save" in review
     assert "wasted_tenth" in review and "from here on a tenth of a second is wasted" in review
-    assert "max_batch_memory" in review and "batch_to_ridge" not in review  # asked for, not asked for
+    assert (
+        "max_batch_memory" in review and "batch_to_ridge" not in review
+    )  # asked for, not asked for
 
 
 @pytest.mark.parametrize("format", ["html", "tex"])
@@ -71,7 +91,10 @@ def test_other_formats_have_it(study, format):
 def test_check_takes_the_names_of_the_study(study):
     from symroof import Study
 
-    assert {claim.id: claim.verdict for claim in Study.load(study).check().claims} == {"right": "rounded", "wrong": "wrong"}
+    assert {claim.id: claim.verdict for claim in Study.load(study).check().claims} == {
+        "right": "rounded",
+        "wrong": "wrong",
+    }
 
 
 def test_a_value_for_it_replaces_the_formula(study):
@@ -83,10 +106,17 @@ def test_a_theory_without_an_llm_answers_for_itself(tmp_path):
     run = ("training-step", "--set", "model_parameters=70e9", "--set", "training_tokens=1.4e12")
     (case,) = good("eval", *run, "--json").json["cases"]
     assert case["quantities"]["training_flops"] == {"value": 588 * 10**21, "unit": "FLOP"}
-    assert set(case["inputs"]) >= {"model_parameters", "training_tokens"} and case["assumptions"] == {}
-    assert "ttft" not in case["unknown"] and "needs accelerator_flops" in case["unknown"]["training_time"]
+    assert (
+        set(case["inputs"]) >= {"model_parameters", "training_tokens"} and case["assumptions"] == {}
+    )
+    assert (
+        "ttft" not in case["unknown"]
+        and "needs accelerator_flops" in case["unknown"]["training_time"]
+    )
     assert "ttft" not in good("eval", *run).out
-    swept = good("sweep", *run, "--over", "accelerators=1:4:x2", "-q", "weights_sharded_bytes", "--json").json
+    swept = good(
+        "sweep", *run, "--over", "accelerators=1:4:x2", "-q", "weights_sharded_bytes", "--json"
+    ).json
     assert swept["data"]["weights_sharded_bytes"] == [1.12e12, 0.56e12, 0.28e12]
     assert swept["assumptions"] == {}
     assert call("report", *run, "-o", "-", "--format", "md").code == 2
@@ -94,7 +124,10 @@ def test_a_theory_without_an_llm_answers_for_itself(tmp_path):
 
 def test_a_theory_is_solved_without_any_number():
     solved = good("solve", "accelerators_to_fit", "training-step", "--json").json
-    assert (solved["verdict"], solved["branches"][0]["closed_form"]["text"]) == ("crosses", "model_state_bytes/accelerator_memory")
+    assert (solved["verdict"], solved["branches"][0]["closed_form"]["text"]) == (
+        "crosses",
+        "model_state_bytes/accelerator_memory",
+    )
 
 
 def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
@@ -118,17 +151,27 @@ def test_a_study_of_a_theory_alone_needs_no_model(tmp_path):
     assert case["quantities"]["model_state_bytes"]["value"] == 120 * 10**9
     assert good("validate", path).out.endswith("a valid study file\n")
     path.write_text("title: t\n")
-    assert {line.split(": ", 2)[1] for line in call("eval", path).err.splitlines() if "is missing" in line} == {"model", "hardware", "workload"}
+    assert {
+        line.split(": ", 2)[1]
+        for line in call("eval", path).err.splitlines()
+        if "is missing" in line
+    } == {"model", "hardware", "workload"}
 
 
 def test_claims_and_notes_of_a_theory(tmp_path):
     note = tmp_path / "note.md"
-    note.write_text("The states take 120 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n")
+    note.write_text(
+        "The states take 120 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n"
+    )
     (claim,) = good("check", note, "--json").json["claims"]
     assert (claim["verdict"], claim["derived"]) == ("exact", 120 * 10**9)
-    note.write_text("The states take 60 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n")
+    note.write_text(
+        "The states take 60 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n"
+    )
     assert call("check", note).code == 1
-    note.write_text("The states take 60 GB. <!-- symroof: model_state_bites theory=training-step model_parameters=7.5e9 -->\n")
+    note.write_text(
+        "The states take 60 GB. <!-- symroof: model_state_bites theory=training-step model_parameters=7.5e9 -->\n"
+    )
     outcome = call("check", note)
     assert outcome.code == 2 and "did you mean 'model_state_bytes'?" in outcome.err
 
@@ -137,15 +180,23 @@ def test_a_theory_that_is_not_there_is_the_fault_of_its_line(tmp_path):
     path = tmp_path / "lost.yaml"
     path.write_text("title: t\ntheory: training-stop\n")
     outcome = call("eval", path)
-    assert outcome.code == 2 and "lost.yaml:2:" in outcome.err and "did you mean 'training-step'?" in outcome.err
+    assert (
+        outcome.code == 2
+        and "lost.yaml:2:" in outcome.err
+        and "did you mean 'training-step'?" in outcome.err
+    )
 
 
 def test_show_and_list_and_init(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     shown = good("show", "training-step", "--all").out
     assert "6 FLOP*model_parameters*training_tokens" in shown and "ZeRO" in shown
-    assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == ["training-step"]
-    assert good("validate", "--kind", "theory", _starter(tmp_path)).out.endswith("a valid theory file\n")
+    assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == [
+        "training-step"
+    ]
+    assert good("validate", "--kind", "theory", _starter(tmp_path)).out.endswith(
+        "a valid theory file\n"
+    )
 
 
 def _starter(folder):
@@ -167,7 +218,9 @@ define:
 
 def test_a_note_of_a_study_speaks_its_names(study):
     given = "model=llama-3-8b hardware=h100-sxm prompt=4096 hit_rate=0.25"
-    lines = [f"It wastes 46.7 ms <!-- symroof: wasted_time {given} -->, not 93 ms. <!-- symroof: wasted_time {given} -->"]
+    lines = [
+        f"It wastes 46.7 ms <!-- symroof: wasted_time {given} -->, not 93 ms. <!-- symroof: wasted_time {given} -->"
+    ]
     (study.parent / "note.md").write_text("\n".join(lines))
     study.write_text(STUDY.replace("[claims.yaml]", "[note.md]"))
     assert [claim.verdict for claim in sr.Study.load(study).check().claims] == ["rounded", "wrong"]
@@ -179,7 +232,9 @@ def test_a_note_of_a_study_speaks_its_names(study):
 def chats(tmp_path):
     path = tmp_path / "chats.yaml"
     path.write_text(CHATS)
-    return sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, theory=path, targets={"itl": "50 ms"})
+    return sr.Study(
+        "llama-3-8b", "h100-sxm", prompt=1024, output=64, theory=path, targets={"itl": "50 ms"}
+    )
 
 
 def test_candidates_of_ones_own_inputs(chats):
@@ -192,8 +247,19 @@ def test_candidates_of_ones_own_inputs(chats):
 def test_columns_of_ones_own_inputs(chats, tmp_path):
     """By hand: first tokens of 1,024 tokens at half of the peak, whatever the turns."""
     measured = tmp_path / "measured.csv"
-    seconds = [2 * chats.value("prefill_compute_time"), *(2 * sr.Study("llama-3-8b", "h100-sxm", prompt=n).value("prefill_compute_time") for n in (2048, 4096))]
-    measured.write_text("prompt,turns,ttft\n" + "\n".join(f"{n},2,{value:.12f}" for n, value in zip((1024, 2048, 4096), seconds, strict=True)))
+    seconds = [
+        2 * chats.value("prefill_compute_time"),
+        *(
+            2 * sr.Study("llama-3-8b", "h100-sxm", prompt=n).value("prefill_compute_time")
+            for n in (2048, 4096)
+        ),
+    ]
+    measured.write_text(
+        "prompt,turns,ttft\n"
+        + "\n".join(
+            f"{n},2,{value:.12f}" for n, value in zip((1024, 2048, 4096), seconds, strict=True)
+        )
+    )
     assert chats.calibrate(measured, ["mfu"])["mfu"].value == pytest.approx(0.5, rel=1e-6)
     measured.write_text("prompt,turn,ttft\n1024,2,0.1")
     with pytest.raises(sr.InputError, match="did you mean 'turns'"):

@@ -12,8 +12,21 @@ from . import H100, cases, good, refused
 
 def test_derive_has_the_shape_of_the_contract():
     result = good("derive", "kv_cache_bytes", *H100, "--batch", "2", "--json").json
-    assert {"schema", "quantity", "unit", "definition", "expanded", "substituted", "value", "steps"} <= set(result)
-    assert (result["schema"], result["quantity"], result["unit"]) == ("symroof/derive/1", "kv_cache_bytes", "byte")
+    assert {
+        "schema",
+        "quantity",
+        "unit",
+        "definition",
+        "expanded",
+        "substituted",
+        "value",
+        "steps",
+    } <= set(result)
+    assert (result["schema"], result["quantity"], result["unit"]) == (
+        "symroof/derive/1",
+        "kv_cache_bytes",
+        "byte",
+    )
     for part in ("definition", "expanded", "substituted"):
         assert set(result[part]) == {"text", "latex"}
     assert (result["value"], type(result["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
@@ -38,12 +51,24 @@ DERIVED = [
 def test_every_text_of_a_derivation_parses_back(quantity):
     result = good("derive", quantity, *H100, "--engine", "ideal", "--batch", "2", "--json").json
     texts = [result[part]["text"] for part in ("definition", "expanded", "substituted")]
-    texts += [step[part]["text"] for step in result["steps"] for part in ("definition", "substituted")]
+    texts += [
+        step[part]["text"] for step in result["steps"] for part in ("definition", "substituted")
+    ]
     for text in texts:
         parse(text)
 
 
-ARITHMETIC = ["ttft", "itl", "kv_cache_bytes", "prefill_intensity", "decode_throughput", "memory_utilization", "user_rate", "prefill_flops", "concurrency"]
+ARITHMETIC = [
+    "ttft",
+    "itl",
+    "kv_cache_bytes",
+    "prefill_intensity",
+    "decode_throughput",
+    "memory_utilization",
+    "user_rate",
+    "prefill_flops",
+    "concurrency",
+]
 
 
 @pytest.mark.parametrize("quantity", ARITHMETIC)
@@ -52,7 +77,10 @@ def test_a_substituted_line_comes_to_its_value(quantity):
     from symroof.formula.evaluate import evaluate
 
     result = good("derive", quantity, *H100, "--batch", "2", "--json").json
-    steps = [*result["steps"], {"quantity": quantity, "substituted": result["substituted"], "value": result["value"]}]
+    steps = [
+        *result["steps"],
+        {"quantity": quantity, "substituted": result["substituted"], "value": result["value"]},
+    ]
     assert len(steps) > 1
     for step in steps:
         worked_out = float(evaluate(parse(step["substituted"]["text"]), NoNames()))
@@ -69,7 +97,9 @@ class NoNames:
         raise AssertionError(name)
 
 
-@pytest.mark.parametrize("quantity", ["kv_bytes_per_token", "kv_cache_bytes", "itl", "decode_intensity"])
+@pytest.mark.parametrize(
+    "quantity", ["kv_bytes_per_token", "kv_cache_bytes", "itl", "decode_intensity"]
+)
 def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
     """The expanded formula, evaluated over the printed inputs, is the printed value."""
     from symroof.formula.evaluate import evaluate
@@ -85,13 +115,20 @@ def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
         def value(self, name):
             return Fraction(str(case["inputs"][name]["value"]))
 
-    assert float(evaluate(tree, Inputs())) == pytest.approx(case["quantities"][quantity]["value"], rel=1e-12)
+    assert float(evaluate(tree, Inputs())) == pytest.approx(
+        case["quantities"][quantity]["value"], rel=1e-12
+    )
 
 
 def test_derive_without_a_case_stays_symbolic():
     result = good("derive", "kv_bytes_per_token", "--json").json
     assert result["value"] is None
-    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {"n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element"}
+    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {
+        "n_layers",
+        "n_kv_heads",
+        "head_dim",
+        "kv_bytes_per_element",
+    }
     text = good("derive", "kv_bytes_per_token").out
     assert "no number" in text
     assert "kv_bytes_per_token = " in text
@@ -104,7 +141,9 @@ def test_derive_text_has_definition_expansion_numbers_and_value():
     (case,) = cases(*H100)
     last = text.partition("\ninputs (")[0].strip().splitlines()[-1]
     number, unit = re.search(r"= ([\d.]+) (ms|s)$", last).groups()
-    assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(case["quantities"]["ttft"]["value"], rel=6e-4)
+    assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(
+        case["quantities"]["ttft"]["value"], rel=6e-4
+    )
 
 
 def test_the_value_comes_first_and_every_line_fits(monkeypatch):
@@ -112,9 +151,15 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
     lines = good("derive", "ttft", *H100).out.splitlines()
     assert lines[0] == "ttft: time to first token [s]"
     assert re.fullmatch(r"  expected \S+ ms \(.*\), bound \S+ ms \(100 % of peak\)", lines[1])
-    assert lines[3] == "  ttft = queue_time + prefill_time + prefill_overhead" and lines[5] == "with numbers, at the peak (as expected: --efficiency measured)"
+    assert (
+        lines[3] == "  ttft = queue_time + prefill_time + prefill_overhead"
+        and lines[5] == "with numbers, at the peak (as expected: --efficiency measured)"
+    )
     assert max(map(len, lines)) <= 100
-    assert "  no number: needs prompt (--prompt 4096)" in good("derive", "ttft", *H100[:4]).out.splitlines()
+    assert (
+        "  no number: needs prompt (--prompt 4096)"
+        in good("derive", "ttft", *H100[:4]).out.splitlines()
+    )
 
 
 def test_derive_tells_limits_and_elasticities():
@@ -122,7 +167,9 @@ def test_derive_tells_limits_and_elasticities():
     _, _, limits = text.partition("\nlimits\n")
     assert "  as memory bandwidth grows: decode_compute_time = " in limits.partition("\n\n")[0]
     assert "  first order (weights alone): max(" in limits
-    _, _, table = text.partition("\nelasticities: % change of itl per 1 % change of an input (on decode_memory_time)\n")
+    _, _, table = text.partition(
+        "\nelasticities: % change of itl per 1 % change of an input (on decode_memory_time)\n"
+    )
     assert re.search(r"^  mem_bandwidth +-1\.00  = -1$", table, re.M)
     symbolic = good("derive", "gemm_intensity", "--all").out
     assert "  as activation bytes go to 0: 2*gemm_m/weight_bytes_per_param\n" in symbolic
@@ -145,11 +192,15 @@ def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
 
 
 def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
-    result = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json").json
+    result = good(
+        "derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json"
+    ).json
     (case,) = cases(*H100, "--batch", "2", "--assume", "roofline=no_overlap")
     assert result["assumptions"] == case["assumptions"]
     assert result["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
-    text = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--all").out
+    text = good(
+        "derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--all"
+    ).out
     assert re.search(r"roofline=no_overlap(?!\*)", text)
     assert "attention=causal*" in text
     for name in ("mem_bandwidth", "batch", "n_layers", "mfu"):
@@ -167,12 +218,28 @@ def test_derive_an_unknown_name_names_the_nearest():
     assert "did you mean 'ttft'" in message
 
 
-@pytest.mark.parametrize(("model", "source"), [("llama-3-8b", "arXiv 2211.05102"), ("deepseek-v3", "arXiv 2405.04434, section 2.1")])
+@pytest.mark.parametrize(
+    ("model", "source"),
+    [("llama-3-8b", "arXiv 2211.05102"), ("deepseek-v3", "arXiv 2405.04434, section 2.1")],
+)
 def test_the_source_of_a_cache_is_where_its_attention_is_defined(model, source):
     said = good("derive", "kv_bytes_per_token", "--model", model, "--all").out
-    assert next(line for line in said.splitlines() if line.startswith("source of the formula")).endswith(source)
+    assert next(
+        line for line in said.splitlines() if line.startswith("source of the formula")
+    ).endswith(source)
 
 
 def test_a_latent_cache_that_is_expanded_is_cached_in_full():
     """61 layers of 128 heads with a key of 192 and a value of 128, two bytes each."""
-    assert good("derive", "kv_bytes_per_token", "--model", "deepseek-v3", "--assume", "mla=expanded", "--json").json["value"] == 61 * 128 * (192 + 128) * 2
+    assert (
+        good(
+            "derive",
+            "kv_bytes_per_token",
+            "--model",
+            "deepseek-v3",
+            "--assume",
+            "mla=expanded",
+            "--json",
+        ).json["value"]
+        == 61 * 128 * (192 + 128) * 2
+    )

@@ -18,30 +18,59 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
 
 
 def test_two_lines_in_quotes_end_at_the_second():
-    out = good("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048 --batch 3", "-q", "kv_cache_bytes", "--json").json
+    out = good(
+        "diff",
+        "--model llama-3-8b --prompt 1024",
+        "--model llama-3-8b --prompt 2048 --batch 3",
+        "-q",
+        "kv_cache_bytes",
+        "--json",
+    ).json
     assert out["schema"] == "symroof/diff/1"
     (entry,) = out["quantities"]
-    assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (131072 * 1024, 131072 * 6144, 131072 * 5120, 6)
-    assert [(step["changes"][0]["name"], step["effect"], step["factor"], step["value"]) for step in entry["steps"]] == [
+    assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (
+        131072 * 1024,
+        131072 * 6144,
+        131072 * 5120,
+        6,
+    )
+    assert [
+        (step["changes"][0]["name"], step["effect"], step["factor"], step["value"])
+        for step in entry["steps"]
+    ] == [
         ("prompt", 131072 * 1024, 2, 131072 * 2048),
         ("batch", 131072 * 4096, 3, 131072 * 6144),
     ]
 
 
 def test_presets_count_the_case_of_the_options_or_a_study():
-    line = good("diff", "symroof", "tutorial-mlsysim", *CASE, "-q", "itl", "--json").json["quantities"][0]
-    assert line["to"]["value"] == pytest.approx(8.3519e-3, rel=1e-4)  # the tutorial's printed 8.35 ms
-    study = good("diff", "llama-3-8b-chat", "tutorial-mlsysim", "-q", "itl", "--json").json["quantities"][0]
-    named = good("diff", "symroof", "tutorial-mlsysim", "llama-3-8b-chat", "-q", "itl", "--json").json["quantities"][0]
+    line = good("diff", "symroof", "tutorial-mlsysim", *CASE, "-q", "itl", "--json").json[
+        "quantities"
+    ][0]
+    assert line["to"]["value"] == pytest.approx(
+        8.3519e-3, rel=1e-4
+    )  # the tutorial's printed 8.35 ms
+    study = good("diff", "llama-3-8b-chat", "tutorial-mlsysim", "-q", "itl", "--json").json[
+        "quantities"
+    ][0]
+    named = good(
+        "diff", "symroof", "tutorial-mlsysim", "llama-3-8b-chat", "-q", "itl", "--json"
+    ).json["quantities"][0]
     assert study == named
     assert study["from"]["value"] == float(sr.Study.load("llama-3-8b-chat").value("itl"))
 
 
 def test_times_say_what_they_rest_on_and_bytes_do_not():
-    itl, memory = good("diff", " ".join(CASE), f"{' '.join(CASE)} --batch 2", "-q", "itl,kv_cache_bytes").out.split("\n\n")[:2]
+    itl, memory = good(
+        "diff", " ".join(CASE), f"{' '.join(CASE)} --batch 2", "-q", "itl,kv_cache_bytes"
+    ).out.split("\n\n")[:2]
     assert itl.splitlines()[0].endswith("(bound at 100 % of peak)") and "peak" not in memory
-    both = good("diff", " ".join(CASE), f"{' '.join(CASE)} --efficiency measured", "-q", "itl", "--all").out
-    assert "(first bound at 100 % of peak, second expected by measured efficiencies" in " ".join(both.split())
+    both = good(
+        "diff", " ".join(CASE), f"{' '.join(CASE)} --efficiency measured", "-q", "itl", "--all"
+    ).out
+    assert "(first bound at 100 % of peak, second expected by measured efficiencies" in " ".join(
+        both.split()
+    )
 
 
 def test_of_a_line_with_two_devices_the_first_is_said_to_be_taken():
@@ -50,7 +79,13 @@ def test_of_a_line_with_two_devices_the_first_is_said_to_be_taken():
 
 
 def test_text_and_markdown_show_every_step():
-    sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
+    sides = (
+        "diff",
+        "--model llama-3-8b --prompt 1024",
+        "--model llama-3-8b --prompt 2048",
+        "-q",
+        "kv_cache_bytes",
+    )
     text = good(*sides, "--all").out
     assert "input  prompt: 1,024 tokens -> 2,048 tokens" in text
     assert "+134.2 MB  × 2" in text
@@ -94,14 +129,20 @@ def test_a_number_is_explained_by_presets_and_choices(explained):
     text, entries = explained
     assert "preset llm-analysis" in text
     assert "the cache is charged twice (llm-analysis)" in text
-    assert (entries["quantity"], entries["claimed"], entries["explanations"][0]["preset"]) == ("itl", 4.643e-3, "llm-analysis")
+    assert (entries["quantity"], entries["claimed"], entries["explanations"][0]["preset"]) == (
+        "itl",
+        4.643e-3,
+        "llm-analysis",
+    )
     assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in entries["explanations"])
 
 
 def test_a_study_against_a_number_ends_at_the_number():
     (entry,) = good("diff", " ".join(CASE), "5 ms", "-q", "itl", "--json").json["quantities"]
     assert entry["to"]["value"] == 0.005
-    assert entry["from"]["value"] + sum(step["effect"] for step in entry["steps"]) == pytest.approx(0.005, rel=1e-12)
+    assert entry["from"]["value"] + sum(step["effect"] for step in entry["steps"]) == pytest.approx(
+        0.005, rel=1e-12
+    )
 
 
 def test_either_side_may_be_a_number_and_name_its_quantity():
@@ -110,14 +151,20 @@ def test_either_side_may_be_a_number_and_name_its_quantity():
     assert (there["quantity"], there["to"]["value"]) == ("itl", 0.005)
     (back,) = good("diff", "5 ms", " ".join(CASE), "-q", "itl", "--json").json["quantities"]
     assert (back["from"], back["to"]) == (there["to"], there["from"])
-    assert [step["effect"] for step in back["steps"]] == [-step["effect"] for step in reversed(there["steps"])]
+    assert [step["effect"] for step in back["steps"]] == [
+        -step["effect"] for step in reversed(there["steps"])
+    ]
 
 
 def test_an_explanation_names_slips_with_their_chance():
     """Query heads for KV heads, by hand: 32 heads instead of 8, times 2 x 32 layers x 128 x 2 bytes."""
     arguments = ("diff", "--explain", "kv_bytes_per_token = 524 kB", "--model", "llama-3-8b")
     slips = good(*arguments, "--json").json["explain"]["slips"]
-    assert (slips[0]["slip"], slips[0]["named"], slips[0]["explains"]) == ("gqa_forgotten", True, 2 * 32 * 32 * 128 * 2)
+    assert (slips[0]["slip"], slips[0]["named"], slips[0]["explains"]) == (
+        "gqa_forgotten",
+        True,
+        2 * 32 * 32 * 128 * 2,
+    )
     assert slips[0]["chance"] < 0.05
     line = next(line for line in good(*arguments).out.splitlines() if "slip gqa_forgotten" in line)
     assert "×4" in line and "% of random errors would match a slip too" in line
@@ -126,7 +173,9 @@ def test_an_explanation_names_slips_with_their_chance():
 def test_a_slow_latency_is_a_share_of_the_roof_first():
     """Half of the roof: that share, and the bandwidth's share that alone gives it, before anything else."""
     roof = sr.Study("llama-3-8b", "h100-sxm", prompt=2048).value("decode_memory_time")
-    lines = good("diff", "--explain", f"decode_memory_time = {2 * roof * 1000:.4g} ms", *CASE).out.splitlines()
+    lines = good(
+        "diff", "--explain", f"decode_memory_time = {2 * roof * 1000:.4g} ms", *CASE
+    ).out.splitlines()
     assert lines[1].startswith("  50 % of the roof")
     assert lines[2] == "  holds at mbu 0.500: that share of the bandwidth is reached"
 
@@ -138,14 +187,22 @@ def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
     assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
     monkeypatch.setattr("symroof.claims.case_comparison.COINCIDENCE", 0.3)
     assert good(*arguments, "--json").json["explain"]["explanations"] == []
-    assert "1 set of choices would give this number and most others: no explanation" in good(*arguments).out
-    (step,) = sr.diff(sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time").steps
+    assert (
+        "1 set of choices would give this number and most others: no explanation"
+        in good(*arguments).out
+    )
+    (step,) = sr.diff(
+        sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time"
+    ).steps
     assert step.label == "not explained"
 
 
 def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
     out = good("diff", "vllm", "symroof", *CASE, "-q", "itl").out
-    assert "the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, memory_share, block_size, concurrency" in out
+    assert (
+        "the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, memory_share, block_size, concurrency"
+        in out
+    )
     assert "does not move" not in good("diff", "genz", "symroof", *CASE, "-q", "itl").out
 
 
@@ -173,9 +230,15 @@ def test_names_that_a_study_declares_are_taken_apart_as_well(tmp_path):
     text = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096}\ndefine:\n  wasted: {formula: prefill_flops*0.1, unit: FLOP, means: wasted work}\n"
     (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "two.yaml").write_text(text.replace("0.1", "0.2"), encoding="utf-8")
-    (entry,) = good("diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json").json["quantities"]
-    assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [("definition", 2)]
-    assert "has no value on the first side" in refused("diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted")
+    (entry,) = good(
+        "diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json"
+    ).json["quantities"]
+    assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [
+        ("definition", 2)
+    ]
+    assert "has no value on the first side" in refused(
+        "diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted"
+    )
 
 
 CHAT = "llama-3-8b-chat"
@@ -189,10 +252,14 @@ def test_a_waterfall_is_a_kind_of_picture(tmp_path):
         assert outcome.code == 0, outcome.err
         assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
         if sides[0] is not CHAT:  # which gives its efficiencies
-            assert re.search(r"elementwise_bytes: [\d.]+ byte\.\.[\d.]+ byte -> 0 byte: -", outcome.out)
+            assert re.search(
+                r"elementwise_bytes: [\d.]+ byte\.\.[\d.]+ byte -> 0 byte: -", outcome.out
+            )
     chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
     assert f"ttft goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
-    assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
+    assert (
+        sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
+    )
 
 
 def test_a_review_holds_its_case_against_another():
@@ -200,9 +267,13 @@ def test_a_review_holds_its_case_against_another():
     markdown = good("report", *CASE, "--against", "genz", "--sections", "against", "-o", "-").out
     other = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").decide().first
     for name in ("ttft", "itl", "memory_bytes"):
-        table = markdown.partition(f"### {name.replace('_', chr(92) + '_')}: ")[2].partition("###")[0]
+        table = markdown.partition(f"### {name.replace('_', chr(92) + '_')}: ")[2].partition("###")[
+            0
+        ]
         assert table.splitlines()[2] == "|  |  | effect | factor | value |"
-        assert next(line for line in table.splitlines() if line.startswith("| to")).endswith(f"| {other.result(name).text()} |")
+        assert next(line for line in table.splitlines() if line.startswith("| to")).endswith(
+            f"| {other.result(name).text()} |"
+        )
     assert "slip: genz: GB/s are taken times 2^30" in markdown
 
 
@@ -211,18 +282,28 @@ def test_the_section_names_the_other_side_as_it_was_written():
     shown = against("a_b & <c>", [sr.diff(study, "10 ms")])
     assert shown["name"] == "a_b & <c>"
     (way,) = shown["ways"]
-    assert (way["rows"][0][1], way["rows"][-1][1], way["rows"][-1][-1]) == ("this case", "a_b & <c>", "10 ms")
+    assert (way["rows"][0][1], way["rows"][-1][1], way["rows"][-1][-1]) == (
+        "this case",
+        "a_b & <c>",
+        "10 ms",
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("plot", "waterfall", CHAT), "give the second with --against B"),
-        (("plot", "waterfall", CHAT, "genz", "--against", "genz"), "give the second with --against B"),
+        (
+            ("plot", "waterfall", CHAT, "genz", "--against", "genz"),
+            "give the second with --against B",
+        ),
         (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
         (("plot", "waterfall", CHAT, "gen"), "is not a study, a preset"),
         (("plot", "waterfall", CHAT, "14 GB", "-q", "itl"), "is byte, but the quantity is s"),
-        (("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"), "has no value on the first side"),
+        (
+            ("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"),
+            "has no value on the first side",
+        ),
         (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
         (("report", CHAT, "--against", "itl = 14 GB", "-o", "-"), "is byte, but the quantity is s"),
         (("report", CHAT, "--against", "14.2 ms", "-o", "-"), "--against 'itl = 14.2 ms'"),
@@ -240,14 +321,19 @@ def test_python_compares_studies_presets_and_numbers():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=2048)
     way = sr.diff(study, "genz", "ttft")
     assert isinstance(way, sr.Waterfall)
-    assert study.exact("ttft") + way.effect == sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").exact("ttft")
+    assert study.exact("ttft") + way.effect == sr.Study(
+        "llama-3-8b", "h100-sxm", prompt=2048, preset="genz"
+    ).exact("ttft")
     assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
     assert sr.diff(CHAT, "symroof").steps == ()
     assert sr.diff(study, "5 ms").end.value * 1000 == 5
     assert sr.diff("itl = 5 ms", study).start.value * 1000 == 5
     assert "<th>effect</th>" in way._repr_html_()
     assert repr(way).startswith("Waterfall(ttft: ")
-    assert sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name == "itl"
+    assert (
+        sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name
+        == "itl"
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,12 +362,27 @@ def test_kinds_that_take_no_second_side_refuse_one():
 
 def test_an_explanation_says_how_many_random_numbers_it_would_explain(explained):
     """The share of a number's neighbourhood, in logarithms, that lies as close to a value tried as its digits allow."""
-    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(1), Fraction(2), Fraction(4), Fraction(100)))
+    made = Origins(
+        INPUTS["link_latency"],
+        Fraction(1),
+        (),
+        3,
+        True,
+        (Fraction(1), Fraction(2), Fraction(4), Fraction(100)),
+    )
     two = read_written("2.0 s", "s")
-    reach = math.log(2)  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
-    expected = math.log(2.1 / 1.95) + math.log(2.1 / 2)  # of claims that agree with 4, those below 4
+    reach = math.log(
+        2
+    )  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
+    expected = math.log(2.1 / 1.95) + math.log(
+        2.1 / 2
+    )  # of claims that agree with 4, those below 4
     assert chance_share(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
-    assert chance_share(made, read_written("~2 s", "s")) > chance_share(made, two) > chance_share(made, read_written("2.000 s", "s"))
+    assert (
+        chance_share(made, read_written("~2 s", "s"))
+        > chance_share(made, two)
+        > chance_share(made, read_written("2.000 s", "s"))
+    )
     text, entries = explained
     assert 0 < entries["chance"] < 0.5
     assert "% of random numbers of this size and precision would be explained too" in text
@@ -297,11 +398,18 @@ def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):
     """Beyond what a file may be called; and a file whose name looks like a line."""
     long = f"{' '.join(CASE)} --batch {' ' * 300}3"
     assert len(long) > 300
-    (entry,) = good("diff", " ".join(CASE), long, "-q", "kv_cache_bytes", "--json").json["quantities"]
+    (entry,) = good("diff", " ".join(CASE), long, "-q", "kv_cache_bytes", "--json").json[
+        "quantities"
+    ]
     assert entry["factor"] == 3
     path = tmp_path / "a_b & <c> 50%#1.yaml"
-    path.write_text("model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 2048}\n", encoding="utf-8")
-    assert good("diff", path, " ".join(CASE), "-q", "itl", "--json").json["quantities"][0]["steps"] == []
+    path.write_text(
+        "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 2048}\n", encoding="utf-8"
+    )
+    assert (
+        good("diff", path, " ".join(CASE), "-q", "itl", "--json").json["quantities"][0]["steps"]
+        == []
+    )
 
 
 @pytest.mark.parametrize("side", ["\0", "x" * 5000, "--model " + "x" * 5000])
@@ -311,10 +419,26 @@ def test_odd_sides_are_refused(side):
 
 def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
     """Eight slots do not keep up with nine requests a second, sixty-four do."""
-    few, many = (f"--model llama-3-8b --hardware h100-sxm --engine ideal --batch {batch}" for batch in (8, 64))
-    line = ("diff", few, many, "--prompt", "2048", "--output", "300", "--set", "arrival_rate=9/s", "--json")
+    few, many = (
+        f"--model llama-3-8b --hardware h100-sxm --engine ideal --batch {batch}"
+        for batch in (8, 64)
+    )
+    line = (
+        "diff",
+        few,
+        many,
+        "--prompt",
+        "2048",
+        "--output",
+        "300",
+        "--set",
+        "arrival_rate=9/s",
+        "--json",
+    )
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
-    assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == ["sustained_itl"]
+    assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == [
+        "sustained_itl"
+    ]
     assert "has no value on the first side: no steady state" in result.err
     alone = call(*line, "-q", "loaded_ttft,admission_wait")
     assert (alone.code, alone.out) == (2, "") and "loaded_ttft" in alone.err

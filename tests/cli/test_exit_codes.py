@@ -31,9 +31,19 @@ def test_json_never_changes_the_exit_code():
 
 
 def test_strict_works_for_the_report(tmp_path):
-    assert process("report", TOO_LARGE, "-o", tmp_path, "--format", "md", "--no-plots", "--strict").returncode == 1
+    assert (
+        process(
+            "report", TOO_LARGE, "-o", tmp_path, "--format", "md", "--no-plots", "--strict"
+        ).returncode
+        == 1
+    )
     assert (tmp_path / "llama-3-70b-chat.md").exists()
-    assert process("report", CHAT, "-o", tmp_path, "--format", "md", "--no-plots", "--strict").returncode == 0
+    assert (
+        process(
+            "report", CHAT, "-o", tmp_path, "--format", "md", "--no-plots", "--strict"
+        ).returncode
+        == 0
+    )
 
 
 def broken(monkeypatch):

@@ -59,7 +59,12 @@ LIGHT = {
     ("list", "hardware"): {"pydantic", "symroof.formula", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
-    ("validate", str(CHAT)): {"symroof.formula.mathml", "symroof.specs.model", "symroof.specs.user_theory", *FORMULAS},
+    ("validate", str(CHAT)): {
+        "symroof.formula.mathml",
+        "symroof.specs.model",
+        "symroof.specs.user_theory",
+        *FORMULAS,
+    },
     ("eval", "--help"): {"yaml", "pydantic", "symroof.formula"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.solver", "symroof.claims", "symroof.report.view"},
@@ -84,15 +89,26 @@ def test_importing_the_package_is_light():
 
 
 @pytest.mark.parametrize(
-    "line", [("list", "quantities"), ("eval", str(TOO_LARGE)), ("report", str(CHAT), "-o", "-", "--no-plots"), ("schema", "study")], ids=lambda line: line[0]
+    "line",
+    [
+        ("list", "quantities"),
+        ("eval", str(TOO_LARGE)),
+        ("report", str(CHAT), "-o", "-", "--no-plots"),
+        ("schema", "study"),
+    ],
+    ids=lambda line: line[0],
 )
 def test_a_closed_pipe_is_no_error(line):
     import shlex
     import subprocess
     import sys
 
-    command = f"{shlex.join([sys.executable, '-m', 'symroof', *line])} | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    command = (
+        f"{shlex.join([sys.executable, '-m', 'symroof', *line])} | head -1; echo ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == "0"
     assert len(done.stdout.splitlines()) == 2
@@ -107,7 +123,13 @@ def test_a_very_early_closed_pipe_is_no_error():
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:
         done = subprocess.run(
-            [sys.executable, "-m", "symroof", "list", "quantities"], stdout=closed, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False
+            [sys.executable, "-m", "symroof", "list", "quantities"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            timeout=60,
+            check=False,
         )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -128,7 +150,13 @@ def test_python_and_the_command_line_agree(stem):
 
 
 def test_every_json_is_one_object_on_one_stream():
-    for line in (("eval", CHAT), ("derive", "ttft"), ("list", "models"), ("show", "ttft"), ("validate", CHAT)):
+    for line in (
+        ("eval", CHAT),
+        ("derive", "ttft"),
+        ("list", "models"),
+        ("show", "ttft"),
+        ("validate", CHAT),
+    ):
         outcome = good(*line, "--json")
         assert isinstance(json.loads(outcome.out), dict)
         assert not re.search(r"\b(NaN|Infinity)\b", outcome.out)

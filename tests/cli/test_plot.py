@@ -17,12 +17,18 @@ def test_without_a_file_it_is_named_after_study_and_kind(tmp_path):
         outcome = call("plot", "tornado", CHAT)
         of_line = call("plot", "memory", *LINE)
     assert (outcome.code, of_line.code) == (0, 0)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["llama-3-8b-chat-tornado.svg", "memory.svg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "llama-3-8b-chat-tornado.svg",
+        "memory.svg",
+    ]
     assert outcome.err == "wrote llama-3-8b-chat-tornado.svg\n"
     assert "moves most with" in outcome.out
 
 
-@pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("SVG", b"<svg")])
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [("svg", b"<svg"), ("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("SVG", b"<svg")],
+)
 def test_the_ending_says_the_form(ending, start, tmp_path):
     assert call("plot", "memory", *LINE, "-o", tmp_path / f"a.{ending}").code == 0
     assert (tmp_path / f"a.{ending}").read_bytes().startswith(start)
@@ -35,7 +41,9 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path):
 
 
 def test_without_a_target_the_front_says_how_far_it_reaches(tmp_path):
-    assert "On the front: batches 1 to " in call("plot", "pareto", *LINE, "-o", tmp_path / "a.svg").out
+    assert (
+        "On the front: batches 1 to " in call("plot", "pareto", *LINE, "-o", tmp_path / "a.svg").out
+    )
 
 
 def test_standard_output_holds_the_picture_and_nothing_else(tmp_path):
@@ -60,7 +68,9 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
         message = refused("plot", "memory", *LINE, "-o", tmp_path / name)
         assert ".svg, .pdf, .png" in message
     assert "svg, pdf, png" in refused("plot", "memory", *LINE, "--format", "gif")
-    assert "is not what" in refused("plot", "memory", *LINE, "-o", tmp_path / "a.svg", "--format", "pdf")
+    assert "is not what" in refused(
+        "plot", "memory", *LINE, "-o", tmp_path / "a.svg", "--format", "pdf"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -71,10 +81,27 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
         ("itl", ("--hardware", "h100-sxm", "--batch", "4"), "needs"),
         ("roofline", ("--model", "llama-3-8b"), "peak_flops needs peak_flops"),
         ("memory", ("--model", "llama-3-8b", "--prompt", "512"), "needs mem_capacity"),
-        ("pareto", ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"), "memory holds none"),
+        (
+            "pareto",
+            ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"),
+            "memory holds none",
+        ),
         ("regimes", ("--hardware", "h100-sxm"), "needs"),
         ("tornado", ("--model", "llama-3-8b"), "needs"),
-        ("latency-throughput", ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--set", "itl=9 ms"), "no batch moves its ITL"),
+        (
+            "latency-throughput",
+            (
+                "--model",
+                "llama-3-8b",
+                "--hardware",
+                "h100-sxm",
+                "--prompt",
+                "512",
+                "--set",
+                "itl=9 ms",
+            ),
+            "no batch moves its ITL",
+        ),
     ],
 )
 def test_the_error_names_what_a_case_lacks(kind, line, lacks, tmp_path):
@@ -99,7 +126,9 @@ def loaded(*arguments):
         f"main({[str(a) for a in arguments]!r})\n"
         "print(sorted({'matplotlib', 'numpy', 'sympy', 'symroof.drawing.canvas'} & set(sys.modules)), file=sys.stderr)"
     )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.splitlines()[-1]
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stderr.splitlines()[-1]
 
 
 def test_help_and_bad_input_load_nothing_to_draw_with(tmp_path):

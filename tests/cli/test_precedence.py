@@ -14,7 +14,12 @@ def test_command_line_over_study_over_preset_over_default(tmp_path):
     plain = write_study(tmp_path, "plain.yaml")
     preset = write_study(tmp_path, "preset.yaml", preset=PRESET)
     study = write_study(tmp_path, "own.yaml", preset=PRESET, efficiency="{mfu: 0.6}")
-    steps = [(plain, (), 1, "default"), (preset, (), 0.5, f"preset {PRESET}"), (study, (), 0.6, "study"), (study, ("--mfu", "0.7"), 0.7, "command line")]
+    steps = [
+        (plain, (), 1, "default"),
+        (preset, (), 0.5, f"preset {PRESET}"),
+        (study, (), 0.6, "study"),
+        (study, ("--mfu", "0.7"), 0.7, "command line"),
+    ]
     for path, line, value, source in steps:
         result = chosen(path, *line)["inputs"]["mfu"]
         assert (result["value"], result["source"]) == (value, source)
@@ -30,7 +35,9 @@ def test_a_preset_on_the_line_is_still_weaker_than_the_study(tmp_path):
 def test_a_switch_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
     path = write_study(tmp_path, preset=PRESET, assume="{activations: on}")
     assert chosen(path)["assumptions"]["activations"]["value"] == "on"
-    assert chosen(path, "--assume", "activations=off")["assumptions"]["activations"]["value"] == "off"
+    assert (
+        chosen(path, "--assume", "activations=off")["assumptions"]["activations"]["value"] == "off"
+    )
 
 
 def test_detail_on_the_line_beats_a_single_switch_of_the_study(tmp_path):
@@ -47,7 +54,9 @@ def test_detail_in_the_study_beats_a_single_switch_of_the_preset(tmp_path):
 
 
 def test_a_single_switch_beside_detail_wins_over_it():
-    result = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0]["assumptions"]
+    result = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0][
+        "assumptions"
+    ]
     assert {s: result[s]["value"] for s in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
         "parameters": "nominal", "attention_flops": "off", "kv_traffic": "on", "activations": "off",
     }  # fmt: skip
@@ -55,7 +64,9 @@ def test_a_single_switch_beside_detail_wins_over_it():
 
 def test_precision_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
     preset = write_study(tmp_path, "preset.yaml", preset=PRESET, precision="{weights: int8}")
-    assert chosen(preset)["inputs"]["kv_bytes_per_element"]["value"] == 1  # the preset's cache follows the weights
+    assert (
+        chosen(preset)["inputs"]["kv_bytes_per_element"]["value"] == 1
+    )  # the preset's cache follows the weights
     study = write_study(tmp_path, "own.yaml", preset=PRESET, precision="{weights: int8, kv: fp16}")
     assert chosen(study)["inputs"]["kv_bytes_per_element"]["value"] == 2
     assert chosen(study, "--kv", "fp8")["inputs"]["kv_bytes_per_element"]["value"] == 1

@@ -49,7 +49,9 @@ def test_the_text_says_what_every_reader_needs():
         "* experts",
     ):
         assert line in text
-    assert not any("t4" in line and "token/s" in line for line in text.splitlines())  # no rate of what does not fit
+    assert not any(
+        "t4" in line and "token/s" in line for line in text.splitlines()
+    )  # no rate of what does not fit
 
 
 RATE = (
@@ -71,11 +73,25 @@ RATE = (
 def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("select", *RATE).out.splitlines()
-    assert len(lines) <= 25 and max(len(line) for line in lines if not line.startswith("review it: ")) <= 100
+    assert (
+        len(lines) <= 25
+        and max(len(line) for line in lines if not line.startswith("review it: ")) <= 100
+    )
     assert lines[0] == "1 of 2 configurations passes: memory and itl within 20 ms"
     assert lines[1].startswith("✓ cheapest: h100-sxm, batch ") and "USD/hour" in lines[1]
     head = next(line for line in lines if "configuration" in line and "TTFT" in line)
-    assert head.split() == ["configuration", "TTFT", "ITL", "memory", "tok/s/dev", "$/M", "tok", "replicas", "$/hour", "misses"]
+    assert head.split() == [
+        "configuration",
+        "TTFT",
+        "ITL",
+        "memory",
+        "tok/s/dev",
+        "$/M",
+        "tok",
+        "replicas",
+        "$/hour",
+        "misses",
+    ]
     assert [line[0] for line in lines if line[3:].startswith(("h100-sxm ", "l4 "))] == ["✓", "✗"]
     assert any(line.startswith("l4 needs mem_bandwidth at least ") for line in lines)
 
@@ -86,10 +102,18 @@ def test_where_nothing_passes_the_nearest_comes_first():
 
 
 def test_every_latency_of_what_does_not_fit_is_flagged():
-    rows = [line for line in good("select", "tutorial-sla", "--details").out.splitlines() if line.strip().startswith("t4 ") and "ms" in line]
+    rows = [
+        line
+        for line in good("select", "tutorial-sla", "--details").out.splitlines()
+        if line.strip().startswith("t4 ") and "ms" in line
+    ]
     for row in rows:
         cells = [cell.strip() for cell in row.split("  ") if cell.strip()]
-        assert all("(does not fit)" in cell or cell.startswith(("-", "+")) for cell in cells if cell.endswith(("ms", " s", "fit)")) and cell[0].isdigit()), row
+        assert all(
+            "(does not fit)" in cell or cell.startswith(("-", "+"))
+            for cell in cells
+            if cell.endswith(("ms", " s", "fit)")) and cell[0].isdigit()
+        ), row
 
 
 def test_json_holds_the_whole_selection():
@@ -120,7 +144,9 @@ def test_json_holds_the_whole_selection():
 
 
 def test_price_targets_in_a_study_and_on_the_line(tmp_path):
-    path = write_study(tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}")
+    path = write_study(
+        tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}"
+    )
     result = json.loads(call("select", path, "--json").out)
     limits = {name: target["value"] for name, target in result["targets"].items()}
     assert limits == {"cost": 2, "price": pytest.approx(3 / 3600)}
@@ -128,7 +154,10 @@ def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     assert "price" in states["h100-sxm"]  # 3.9 USD an hour
     assert "price" not in states["a100-80gb-sxm"]  # 2.325
     dear = json.loads(call("select", path, "--json", "--target", "price=5 USD/hour").out)
-    assert "price" not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
+    assert (
+        "price"
+        not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
+    )
 
 
 def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
@@ -137,8 +166,14 @@ def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     assert "cost per million tokens" in review and "price per instance" in review
     assert "against 0.001 USD" in review and "against 1 USD/hour" in review
     text = good("eval", path).out
-    assert "\n✗ cost within 0.001 USD: " in text and "\n✗ price within 1 USD/hour: 3.9 USD/hour (2.6 to 12.3)" in text
-    assert "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour" in good("eval", path, "--all").out
+    assert (
+        "\n✗ cost within 0.001 USD: " in text
+        and "\n✗ price within 1 USD/hour: 3.9 USD/hour (2.6 to 12.3)" in text
+    )
+    assert (
+        "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour"
+        in good("eval", path, "--all").out
+    )
     assert call("eval", path, "--strict").code == 1
 
 
@@ -146,14 +181,29 @@ def test_markdown_has_the_same_tables():
     lines = good("select", *CASE, *PASSING, "--format", "md").out.splitlines()
     assert lines[0] == "# 1 of 2 configurations passes: memory and ttft within 200 ms"
     heads = [line for line in lines if line.startswith("## ")]
-    assert {"## Configurations", "## Required changes of failing configurations", "## Inputs", "## Assumptions"} <= set(heads)
+    assert {
+        "## Configurations",
+        "## Required changes of failing configurations",
+        "## Inputs",
+        "## Assumptions",
+    } <= set(heads)
     rows = [line for line in lines if line.startswith("|")]
     assert all(line.endswith(" |") for line in rows)
     assert any("a100-80gb-sxm" in line and "misses ttft" in line for line in rows)
 
 
 def test_show_cuts_the_tables_and_says_so():
-    text = good("select", "--model", "llama-3-8b", "--prompt", "512", "--among", "hardware=all", "--show", "2").out
+    text = good(
+        "select",
+        "--model",
+        "llama-3-8b",
+        "--prompt",
+        "512",
+        "--among",
+        "hardware=all",
+        "--show",
+        "2",
+    ).out
     devices = len(list((ROOT / "specs" / "hardware").glob("*.yaml")))
     assert f"the first 2 of {devices}; --show {devices} shows all" in text
 
@@ -176,7 +226,14 @@ REFUSED = [
     (("--target", "itl=5 GB"), "s is needed"),
     (("--show", "0"), "--show"),
     (("--format", "pdf"), "--format"),
-    (tuple(word for name in ("batch", "prompt", "output") for word in ("--among", f"{name}=" + ",".join(map(str, range(1, 31))))), "at most 20,000"),
+    (
+        tuple(
+            word
+            for name in ("batch", "prompt", "output")
+            for word in ("--among", f"{name}=" + ",".join(map(str, range(1, 31))))
+        ),
+        "at most 20,000",
+    ),
 ]
 
 
@@ -208,20 +265,44 @@ REVIEWED = [
 def test_the_command_that_reviews_the_first_evaluates_the_same_case(line):
     import shlex
 
-    (shown,) = [text for text in good("select", *line).out.splitlines() if text.startswith("review it: ")]
+    (shown,) = [
+        text for text in good("select", *line).out.splitlines() if text.startswith("review it: ")
+    ]
     program, command, *words = shlex.split(shown.removeprefix("review it: "))
     assert (program, command) == ("symroof", "report")
     (case,) = good("eval", *words, "--efficiency", "measured", "--json").json["cases"]
     first = good("select", *line, "--json").json["configurations"][0]
-    assert case["inputs"]["batch"]["value"] == first["batch"] and case["hardware"] == first["hardware"] and case["model"] == first["model"]
+    assert (
+        case["inputs"]["batch"]["value"] == first["batch"]
+        and case["hardware"] == first["hardware"]
+        and case["model"] == first["model"]
+    )
     for name in ("sustained_itl", "loaded_ttft", "memory_bytes", "fleet_price"):
         if name in case["quantities"] and name in first["quantities"]:
-            assert case["quantities"][name]["value"] == pytest.approx(first["quantities"][name]["value"], rel=1e-9)
+            assert case["quantities"][name]["value"] == pytest.approx(
+                first["quantities"][name]["value"], rel=1e-9
+            )
     assert "sustained_itl" in case["quantities"]
 
 
 def test_what_options_cannot_say_is_not_offered_for_review(tmp_path):
     hardware = tmp_path / "mine.yaml"
-    hardware.write_text((ROOT / "specs" / "hardware" / "h100-sxm.yaml").read_text().replace("name: h100-sxm", "name: mine"))
-    outcome = good("select", "--model", "llama-3-8b", "--hardware", hardware, "--prompt", "500", "--output", "50", "--target", "itl=50 ms").out
+    hardware.write_text(
+        (ROOT / "specs" / "hardware" / "h100-sxm.yaml")
+        .read_text()
+        .replace("name: h100-sxm", "name: mine")
+    )
+    outcome = good(
+        "select",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        hardware,
+        "--prompt",
+        "500",
+        "--output",
+        "50",
+        "--target",
+        "itl=50 ms",
+    ).out
     assert "review it: " not in outcome

@@ -25,7 +25,12 @@ def ridge_batch(context, peak=989.4e12, bandwidth=3.35e12):
     matrices = layers * d * ((heads + 2 * kv_heads) * width + heads * width + 3 * ff)
     flops = 2 * matrices + 4 * layers * heads * width * context + 2 * d * vocabulary
     moved = (
-        2 * (layers * (2 * 4 * d + (heads + 2 * kv_heads) * width + 3 * heads * width + 3 * ff) + 2 * d + vocabulary)
+        2
+        * (
+            layers * (2 * 4 * d + (heads + 2 * kv_heads) * width + 3 * heads * width + 3 * ff)
+            + 2 * d
+            + vocabulary
+        )
         + 2 * 2 * layers * kv_heads * width * context
     )
     slope = flops / peak - moved / bandwidth
@@ -39,16 +44,34 @@ def test_batch_to_ridge(capsys, context):
     if expected is None:
         assert (result["verdict"], result["value"], result["integer"]) == ("lhs_below", None, None)
         assert "never" not in result["reason"] and "every batch" in result["reason"]
-        assert any(condition["holds"] is False for branch in result["branches"] for condition in branch["conditions"])
+        assert any(
+            condition["holds"] is False
+            for branch in result["branches"]
+            for condition in branch["conditions"]
+        )
     else:
         assert result["verdict"] == "crosses" and result["method"] == "closed_form"
         assert result["value"] == pytest.approx(expected, rel=1e-12)
         assert result["integer"] == {"at_least": ceil(expected)}
-        assert all(condition["holds"] for branch in result["branches"] for condition in branch["conditions"])
+        assert all(
+            condition["holds"]
+            for branch in result["branches"]
+            for condition in branch["conditions"]
+        )
 
 
 def test_form_of_the_contract(capsys):
-    result = solved(capsys, "max_batch_memory", *CASE, "--engine", "ideal", "--prompt", "4096", "--output", "512")
+    result = solved(
+        capsys,
+        "max_batch_memory",
+        *CASE,
+        "--engine",
+        "ideal",
+        "--prompt",
+        "4096",
+        "--output",
+        "512",
+    )
     assert set(result) >= {
         "schema",
         "equation",
@@ -64,13 +87,22 @@ def test_form_of_the_contract(capsys):
         "unit",
         "reason",
     }
-    assert result["schema"] == "symroof/solve/1" and result["unknown"] == "batch" and result["unit"] == "request"
+    assert (
+        result["schema"] == "symroof/solve/1"
+        and result["unknown"] == "batch"
+        and result["unit"] == "request"
+    )
     norms = 161 * 8192 * 2  # each of the two has all of them
-    assert result["value"] == pytest.approx((81559 * 2**20 - norms - (141107412992 - norms) / 2) / (327680 / 2 * 4607), rel=1e-12)
+    assert result["value"] == pytest.approx(
+        (81559 * 2**20 - norms - (141107412992 - norms) / 2) / (327680 / 2 * 4607), rel=1e-12
+    )
     assert result["integer"] == {"at_most": 19} and result["within_memory"] is True
     (branch,) = result["branches"]
     assert set(branch) == {"closed_form", "where", "conditions", "value", "holds"}
-    assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
+    assert (
+        branch["where"]["kv_bytes_per_token"]["text"]
+        == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,12 +130,33 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     (branch,) = result["branches"]
     (condition,) = branch["conditions"]
     assert condition["holds"] is None
-    numbers = {"params": 70 * 10**9, "weight_bytes_per_param": 2, "n_layers": 80, "n_heads": 64, "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2}
-    numbers |= {"peak_flops": 9894 * 10**11, "mem_bandwidth": 335 * 10**10, "mfu": 1, "mbu": 1, "context": 1024}
-    study = Study(**{name: (f"{value} byte" if "bytes" in name else value) for name, value in numbers.items()}, assume={"detail": "attention"})
+    numbers = {
+        "params": 70 * 10**9,
+        "weight_bytes_per_param": 2,
+        "n_layers": 80,
+        "n_heads": 64,
+        "n_kv_heads": 8,
+        "head_dim": 128,
+        "kv_bytes_per_element": 2,
+    }
+    numbers |= {
+        "peak_flops": 9894 * 10**11,
+        "mem_bandwidth": 335 * 10**10,
+        "mfu": 1,
+        "mbu": 1,
+        "context": 1024,
+    }
+    study = Study(
+        **{
+            name: (f"{value} byte" if "bytes" in name else value) for name, value in numbers.items()
+        },
+        assume={"detail": "attention"},
+    )
     ridge, weights, kappa, pair = 989.4 / 3.35, 140e9, 327680, 2621440
     value = evaluate(parse(branch["closed_form"]["text"]), study.first.case)
-    assert float(value) == pytest.approx(ridge * weights / (140e9 + pair * 1024 - ridge * kappa * 1024), rel=1e-12)
+    assert float(value) == pytest.approx(
+        ridge * weights / (140e9 + pair * 1024 - ridge * kappa * 1024), rel=1e-12
+    )
     limit = evaluate(parse(condition["bound"]["text"].removeprefix("context < ")), study.first.case)
     assert float(limit) == pytest.approx(140e9 / (ridge * kappa - pair), rel=1e-12)
 
@@ -130,13 +183,21 @@ def test_identical_sides(capsys):
             r"\frac{\Phi_{\mathrm{decode}}}{\eta_c F} = \frac{Q_{\mathrm{decode}}}{\eta_m \beta}",
             "decode_flops/(mfu*peak_flops) = decode_bytes/(mbu*mem_bandwidth)",
         ),
-        (r"$$ 2 L H_{kv} d_h b_{kv} \cdot B C = W. $$", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes"),
-        ("2 L H_kv d_h b_kv B C = W", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes"),
+        (
+            r"$$ 2 L H_{kv} d_h b_{kv} \cdot B C = W. $$",
+            "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes",
+        ),
+        (
+            "2 L H_kv d_h b_kv B C = W",
+            "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes",
+        ),
     ],
 )
 def test_an_equation_in_latex_is_the_same_equation(capsys, written, plain):
     case = [*CASE, "--prompt", "1024"]
-    assert solved(capsys, written, "--for", "B", *case) == solved(capsys, plain, "--for", "batch", *case)
+    assert solved(capsys, written, "--for", "B", *case) == solved(
+        capsys, plain, "--for", "batch", *case
+    )
 
 
 def test_an_error_in_latex_has_its_column(capsys):
@@ -145,30 +206,62 @@ def test_an_error_in_latex_has_its_column(capsys):
 
 
 def test_a_set_formula_may_be_latex():
-    by_hand = Study(model="llama-3-8b", kv_bytes_per_token="n_layers*n_heads*head_dim*kv_bytes_per_element")
+    by_hand = Study(
+        model="llama-3-8b", kv_bytes_per_token="n_layers*n_heads*head_dim*kv_bytes_per_element"
+    )
     for written in (r"L H d_h b_{kv}", r"\frac{2 L H d_h b_{\mathrm{kv}}}{2}", "L*H*d_h*b_kv"):
-        assert Study(model="llama-3-8b", kv_bytes_per_token=written).exact("kv_bytes_per_token") == by_hand.exact("kv_bytes_per_token")
+        assert Study(model="llama-3-8b", kv_bytes_per_token=written).exact(
+            "kv_bytes_per_token"
+        ) == by_hand.exact("kv_bytes_per_token")
 
 
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
-    case = ["itl = 20 ms", "--for", "batch", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "4096"]
+    case = [
+        "itl = 20 ms",
+        "--for",
+        "batch",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "4096",
+    ]
     ranged = solved(capsys, *case, "--mbu", "0.5..0.9")
     ends = [solved(capsys, *case, "--mbu", mbu) for mbu in ("0.5", "0.9")]
-    assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged["everywhere"] is True
+    assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged[
+        "everywhere"
+    ] is True
     assert not {"low", "high", "everywhere"} & ends[0].keys()
     assert main(["solve", *case, "--mbu", "0.5..0.9"]) == 0
     first, last = (end["integer"]["at_least"] for end in ends)
-    assert f"batch: at least {ranged['integer']['at_least']:,} requests ({first} to {last})" in capsys.readouterr().out
+    assert (
+        f"batch: at least {ranged['integer']['at_least']:,} requests ({first} to {last})"
+        in capsys.readouterr().out
+    )
 
 
 def test_what_nobody_gave_is_in_the_answer(capsys):
-    case = ["max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--engine", "ideal", "--prompt", "1024"]
+    case = [
+        "max_context_memory",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        "h100-sxm",
+        "--engine",
+        "ideal",
+        "--prompt",
+        "1024",
+    ]
     assumed = solved(capsys, *case, "--weights", "fp8", "--kv", "fp8")["assumed"]
     assert assumed == {"batch": 1, "memory_reserve": 0, "memory_share": 1}
     assert solved(capsys, "max_context_memory")["assumed"] == {}
     assert main(["solve", *case, "--weights", "fp8", "--kv", "fp8"]) == 0
-    assert "  assumed: batch 1 request, memory_reserve 0 byte, memory_share 1\n" in capsys.readouterr().out
+    assert (
+        "  assumed: batch 1 request, memory_reserve 0 byte, memory_share 1\n"
+        in capsys.readouterr().out
+    )
 
 
 def test_the_answer_comes_first_then_the_closed_form_and_its_conditions(capsys, monkeypatch):
@@ -177,8 +270,12 @@ def test_the_answer_comes_first_then_the_closed_form_and_its_conditions(capsys, 
     assert main(["solve", *line]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100 and len(lines) <= 25
-    assert lines[0].startswith("batch: expected at least ") and lines[1].startswith("  bound: at least ")
-    assert any(text.startswith("  batch = weight_bytes_read*peak_flops/") for text in lines) and any("> 0: holds" in text for text in lines)
+    assert lines[0].startswith("batch: expected at least ") and lines[1].startswith(
+        "  bound: at least "
+    )
+    assert any(
+        text.startswith("  batch = weight_bytes_read*peak_flops/") for text in lines
+    ) and any("> 0: holds" in text for text in lines)
     assert "where weight_bytes_read = " not in "\n".join(lines)
     assert main(["solve", "--all", *line]) == 0
     assert "where weight_bytes_read = " in capsys.readouterr().out

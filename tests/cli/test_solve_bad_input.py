@@ -11,7 +11,18 @@ import pytest
 
 from . import call, process, processor_seconds
 
-CASE = ("--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2", "--prompt", "4096", "--output", "512")
+CASE = (
+    "--model",
+    "llama-3-70b",
+    "--hardware",
+    "h100-sxm",
+    "--tp",
+    "2",
+    "--prompt",
+    "4096",
+    "--output",
+    "512",
+)
 SOON = 2.0
 """Seconds of processor time within which every question is answered or refused, the start of Python included."""
 
@@ -131,8 +142,12 @@ def test_a_question_that_cannot_be_asked(name, case):
     for word in words:
         assert word in message, message
     assert message.count("\n") <= 5, f"one message, a line, a caret, a hint:\n{message}"
-    assert max(map(len, message.splitlines())) <= 300, "a message is not as long as what somebody pasted"
-    assert not {c for c in message if ord(c) < 32 and c != "\n"} and "\x7f" not in message, "what was pasted does not reach the terminal raw"
+    assert max(map(len, message.splitlines())) <= 300, (
+        "a message is not as long as what somebody pasted"
+    )
+    assert not {c for c in message if ord(c) < 32 and c != "\n"} and "\x7f" not in message, (
+        "what was pasted does not reach the terminal raw"
+    )
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -156,7 +171,13 @@ NEEDS_NUMBERS = {
 def test_odd_but_legitimate_questions_have_answers(name):
     answer = call("solve", NEEDS_NUMBERS[name], "--for", "batch", "--json", *CASE).json
     assert answer["verdict"] == "crosses"
-    assert answer["value"] == pytest.approx({"a rounding": 77, "an exponent": 358.496250072, "a logarithm": 32}[name], rel=1e-9) or name == "a rounding"
+    assert (
+        answer["value"]
+        == pytest.approx(
+            {"a rounding": 77, "an exponent": 358.496250072, "a logarithm": 32}[name], rel=1e-9
+        )
+        or name == "a rounding"
+    )
     if name == "a rounding":  # every batch above 77 and up to 84 will do
         assert 77 < answer["integer"]["at_least"] <= 84 or answer["integer"] == {"at_least": 78}
 
@@ -165,7 +186,9 @@ def test_odd_but_legitimate_questions_have_answers(name):
 def test_a_sum_of_a_billion_terms_is_a_formula(case):
     """Its end is far, but its terms add up to n (n + 1)/2: exactly, and at once."""
     started = time.process_time()
-    answer = call("solve", "sum(step, step, 1, 10**9) = batch", "--for", "batch", "--json", *case).json
+    answer = call(
+        "solve", "sum(step, step, 1, 10**9) = batch", "--for", "batch", "--json", *case
+    ).json
     assert time.process_time() - started < SOON
     assert answer["verdict"] == "crosses"
     assert answer["value"] == 500_000_000_500_000_000
@@ -174,7 +197,12 @@ def test_a_sum_of_a_billion_terms_is_a_formula(case):
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 @pytest.mark.parametrize(
     ("equation", "unknown"),
-    [("weight_bytes = 10 GB", "batch"), ("1 s = 2 s", "batch"), ("memory_bytes = usable_memory", "peak_flops"), ("max_batch_memory", "peak_flops")],
+    [
+        ("weight_bytes = 10 GB", "batch"),
+        ("1 s = 2 s", "batch"),
+        ("memory_bytes = usable_memory", "peak_flops"),
+        ("max_batch_memory", "peak_flops"),
+    ],
 )
 def test_an_unknown_that_does_not_occur_is_an_error(equation, unknown, case):
     """Refused, or answered with which side is larger; either way the words say that the unknown is not in it."""
@@ -187,7 +215,10 @@ def test_an_unknown_that_does_not_occur_is_an_error(equation, unknown, case):
 
 
 def test_refusals_are_the_same_for_numbers_and_without():
-    assert call("solve", "weight_bytes = 10 GB", "--for", "batch").code == call("solve", "weight_bytes = 10 GB", "--for", "batch", *CASE).code
+    assert (
+        call("solve", "weight_bytes = 10 GB", "--for", "batch").code
+        == call("solve", "weight_bytes = 10 GB", "--for", "batch", *CASE).code
+    )
 
 
 TRUE_EVERYWHERE = [
@@ -203,14 +234,23 @@ TRUE_EVERYWHERE = [
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 @pytest.mark.parametrize("equation", TRUE_EVERYWHERE)
 def test_an_equation_true_everywhere_is_identical(equation, case):
-    answer = call("solve", equation, "--for", "prompt" if "ttft" in equation else "batch", "--json", *case)
+    answer = call(
+        "solve", equation, "--for", "prompt" if "ttft" in equation else "batch", "--json", *case
+    )
     assert answer.code == 0, answer.err
-    assert (answer.json["verdict"], answer.json["value"], answer.json["values"], answer.json["integer"]) == ("identical", None, [], None)
+    assert (
+        answer.json["verdict"],
+        answer.json["value"],
+        answer.json["values"],
+        answer.json["integer"],
+    ) == ("identical", None, [], None)
 
 
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 def test_a_definition_is_identical(case):
-    answer = call("solve", "ridge_point = peak_flops/mem_bandwidth", "--for", "mem_bandwidth", "--json", *case)
+    answer = call(
+        "solve", "ridge_point = peak_flops/mem_bandwidth", "--for", "mem_bandwidth", "--json", *case
+    )
     assert answer.code == 0, answer.err
     assert answer.json["verdict"] == "identical"
 

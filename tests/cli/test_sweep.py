@@ -39,9 +39,14 @@ def test_the_contract(tmp_path):
     assert list(result["data"]) == ["itl", "fits", "queue_wait", "decode_bound"]
     assert result["data"]["fits"] == [[True, True]] * 3
     assert result["data"]["decode_bound"] == [["memory", "memory"]] * 3
-    case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=4, arrival_rate=1)
+    case = sr.Study(
+        model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=4, arrival_rate=1
+    )
     assert result["data"]["itl"][2][0] == pytest.approx(float(case.exact("itl")), rel=1e-12)
-    assert result["data"]["queue_wait"][2] == [pytest.approx(float(case.exact("queue_wait")), rel=1e-12), None]
+    assert result["data"]["queue_wait"][2] == [
+        pytest.approx(float(case.exact("queue_wait")), rel=1e-12),
+        None,
+    ]
     assert result["units"]["itl"] == "s"
     assert result["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
 
@@ -58,10 +63,14 @@ def test_json_or_not_is_the_same():
 
 
 def test_a_study_its_lists_and_a_stronger_line(tmp_path):
-    study = write_study(tmp_path, hardware="[h100-sxm, h200]", workload="{prompt: 1024, output: 16, batch: [1, 32]}")
+    study = write_study(
+        tmp_path, hardware="[h100-sxm, h200]", workload="{prompt: 1024, output: 16, batch: [1, 32]}"
+    )
     result = good("sweep", study, "-q", "itl").json
     assert result["coords"] == {"hardware": ["h100-sxm", "h200"], "batch": [1, 32]}
-    result = good("sweep", study, "-q", "itl", "--over", "batch=2,3", "--hardware", "h200", "--prompt", "7").json
+    result = good(
+        "sweep", study, "-q", "itl", "--over", "batch=2,3", "--hardware", "h200", "--prompt", "7"
+    ).json
     assert result["coords"] == {"batch": [2, 3]}
     assert result["inputs"]["prompt"]["value"] == 7
 
@@ -72,27 +81,41 @@ def test_points_that_do_not_fit_and_ranges_are_reported():
     assert outcome.json["data"]["fits"] == [True, False]
     assert "! 1 of 2 points do not fit in memory" in outcome.err
     assert "mfu is given as 0.5..0.7: evaluated at its middle, 0.6" in outcome.err
-    assert outcome.json["warnings"] == [line.removeprefix("! ") for line in outcome.err.splitlines()]
+    assert outcome.json["warnings"] == [
+        line.removeprefix("! ") for line in outcome.err.splitlines()
+    ]
 
 
 def test_a_file(tmp_path):
     goal = tmp_path / "grid.csv"
-    outcome = call("sweep", CHAT, "--over", "prompt=128:4096:x2", "-q", "ttft,prefill_bound", "-o", goal)
+    outcome = call(
+        "sweep", CHAT, "--over", "prompt=128:4096:x2", "-q", "ttft,prefill_bound", "-o", goal
+    )
     assert (outcome.code, outcome.out) == (0, "")
     assert f"wrote {goal}: 2 hardware x 6 prompt" in outcome.err
     rows = list(csv.DictReader(goal.read_text(encoding="utf-8").splitlines()))
     assert {row["prompt"] for row in rows} == {"128", "256", "512", "1024", "2048", "4096"}
     assert set(rows[0]) >= {"prompt", "ttft", "prefill_bound", "fits"}
     message = call("sweep", *CASE, "--over", "batch=1:4", "-q", "itl", "-o", goal, "--json").json
-    assert (message["file"], message["shape"], message["quantities"]) == (str(goal), [4], ["itl", "fits"])
+    assert (message["file"], message["shape"], message["quantities"]) == (
+        str(goal),
+        [4],
+        ["itl", "fits"],
+    )
 
 
 REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
     "no case": (("--over", "batch=1:4", "-q", "itl"), "needs n_layers"),
-    "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
+    "a billion": (
+        (*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"),
+        "-o FILE.parquet",
+    ),
     "a long axis": ((*CASE, "--over", "batch=1:1000000000"), "-o FILE.parquet"),
-    "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
+    "a trillion": (
+        (*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"),
+        "1,000,000,000,000 points",
+    ),
     "reversed": ((*CASE, "--over", "batch=8:1"), "write 1:8"),
     "empty": ((*CASE, "--over", "batch="), "has no values"),
     "not a number": ((*CASE, "--over", "batch=1:nan"), "not a quantity"),
@@ -101,7 +124,10 @@ REFUSED = {
     "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
     "missing": ((*CASE, "--over", "batch=1:8", "-q", "queue_wait"), "needs arrival_rate"),
     "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
-    "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
+    "folder": (
+        (*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"),
+        "there is no folder no/such",
+    ),
     "resume what": ((*CASE, "--over", "batch=1:8", "--resume"), "-o FILE.parquet"),
     "study": (("nowhere.yaml", "--over", "batch=1:8"), "nowhere.yaml"),
 }
@@ -124,9 +150,26 @@ def test_bad_input_as_json():
 def test_ctrl_c_and_resume(tmp_path):
     """The signal a terminal sends, while blocks are worked out: the old file stays, 130, and --resume ends as an undisturbed sweep does."""
     goal = tmp_path / "grid.zarr"
-    line = ["sweep", *CASE, "--over", "batch=1:3000", "--over", "context=1:2000", "-q", "itl,decode_flops,decode_bound", "-o", str(goal)]
+    line = [
+        "sweep",
+        *CASE,
+        "--over",
+        "batch=1:3000",
+        "--over",
+        "context=1:2000",
+        "-q",
+        "itl,decode_flops,decode_bound",
+        "-o",
+        str(goal),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen([sys.executable, "-m", "symroof", *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "symroof", *line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
     parts = tmp_path / ".symroof-grid.zarr.parts"
     until = time.monotonic() + 60
     while not list(parts.glob("*.part")) and time.monotonic() < until and running.poll() is None:
@@ -146,7 +189,9 @@ def test_ctrl_c_and_resume(tmp_path):
     with xarray.open_zarr(goal, chunks=None) as result:
         assert dict(result.sizes) == {"batch": 3000, "context": 2000}
         point = result.sel(batch=1234, context=567)
-        case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=1234, context=567)
+        case = sr.Study(
+            model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=1234, context=567
+        )
         assert point.itl.item() == pytest.approx(float(case.exact("itl")), rel=1e-12)
         assert point.decode_flops.item() == float(case.exact("decode_flops"))
         assert not result.itl.isnull().any()

@@ -2,13 +2,45 @@
 
 import pytest
 
-from symroof.cli.terminal import clipped, coloured, fitted_table, folded_table, reflowed, warning_lines, wrapped
+from symroof.cli.terminal import (
+    clipped,
+    coloured,
+    fitted_table,
+    folded_table,
+    reflowed,
+    warning_lines,
+    wrapped,
+)
 from symroof.drawing.table_formats import width
 
 from . import ROOT, STUDIES, call
 
-CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "64", "--batch", "4")
-R1 = ("--model", "deepseek-r1", "--hardware", "h200", "--tp", "8", "--prompt", "4096", "--output", "512", "--batch", "32")
+CASE = (
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "1024",
+    "--output",
+    "64",
+    "--batch",
+    "4",
+)
+R1 = (
+    "--model",
+    "deepseek-r1",
+    "--hardware",
+    "h200",
+    "--tp",
+    "8",
+    "--prompt",
+    "4096",
+    "--output",
+    "512",
+    "--batch",
+    "32",
+)
 THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
     "help": ("--help",),
@@ -17,8 +49,24 @@ LINES = {
     "eval of several": ("eval", *CASE, *THREE),
     "eval without a prompt": ("eval", *CASE[:4]),
     "eval of a study": ("eval", STUDIES / "llama-3-70b-chat.yaml"),
-    "select": ("select", *CASE[:-2], "--among", "hardware=h100-sxm,l4,l40s,h200", "--target", "itl=20 ms"),
-    "select with arrivals": ("select", *R1[:-2], "--among", "tp=8,16", "--set", "arrival_rate=5/s", "--target", "itl=50 ms"),
+    "select": (
+        "select",
+        *CASE[:-2],
+        "--among",
+        "hardware=h100-sxm,l4,l40s,h200",
+        "--target",
+        "itl=20 ms",
+    ),
+    "select with arrivals": (
+        "select",
+        *R1[:-2],
+        "--among",
+        "tp=8,16",
+        "--set",
+        "arrival_rate=5/s",
+        "--target",
+        "itl=50 ms",
+    ),
     "solve": ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms"),
     "solve without numbers": ("solve", "batch_to_ridge"),
     "solve several": ("solve", "max_batch_memory", *CASE, *THREE),
@@ -28,15 +76,55 @@ LINES = {
     "diff": ("diff", "genz", "symroof", *CASE),
     "diff of a measurement": ("diff", "--measured", "itl = 28 ms", *CASE),
     "simulate": ("simulate", *CASE, "--requests", "50"),
-    "simulate often": ("simulate", *R1, "--requests", "50", "--replications", "2", "--target", "itl=50 ms"),
-    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", *CASE[2:6], "--target", "itl=30 ms"),
-    "server": ("server", "llama-server -m llama-3.1-8b --parallel 4", "--hardware", "h100-sxm", "--prompt", "1024"),
-    "calibrate": ("calibrate", ROOT / "docs" / "measured.csv", "--model", "llama-3.1-8b", "--hardware", "h100-sxm"),
+    "simulate often": (
+        "simulate",
+        *R1,
+        "--requests",
+        "50",
+        "--replications",
+        "2",
+        "--target",
+        "itl=50 ms",
+    ),
+    "vllm": (
+        "vllm",
+        "vllm serve meta-llama/Llama-3.1-8B-Instruct",
+        *CASE[2:6],
+        "--target",
+        "itl=30 ms",
+    ),
+    "server": (
+        "server",
+        "llama-server -m llama-3.1-8b --parallel 4",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "1024",
+    ),
+    "calibrate": (
+        "calibrate",
+        ROOT / "docs" / "measured.csv",
+        "--model",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+    ),
     "list quantities": ("list", "quantities"),
     "list models": ("list", "models"),
     "list hardware": ("list", "hardware"),
     "list measured": ("list", "measured"),
-    **{f"show {name}": ("show", name) for name in ("llama-3-8b", "deepseek-v3", "h100-sxm", "genz", "argonne-llm-inference-bench", "itl", "batch_to_ridge")},
+    **{
+        f"show {name}": ("show", name)
+        for name in (
+            "llama-3-8b",
+            "deepseek-v3",
+            "h100-sxm",
+            "genz",
+            "argonne-llm-inference-bench",
+            "itl",
+            "batch_to_ridge",
+        )
+    },
 }
 FIRST_SCREEN = 30
 """Lines after which a first screen ends: the answer and what it rests on."""
@@ -51,8 +139,12 @@ def test_a_first_screen_fits_the_terminal(name, columns, monkeypatch):
     lines = outcome.out.splitlines()
     command_line = 1 if name in ("server", "vllm") else 0  # the line to start is to be copied whole
     lines = [line for line in lines if not line.startswith("review it: ")]
-    formulas = {line for line in lines if len(line.split()) == 1 and "(" in line}  # a product that has no place to break
-    assert max(map(width, set(lines[command_line:]) - formulas)) <= columns, max(lines[command_line:], key=width)
+    formulas = {
+        line for line in lines if len(line.split()) == 1 and "(" in line
+    }  # a product that has no place to break
+    assert max(map(width, set(lines[command_line:]) - formulas)) <= columns, max(
+        lines[command_line:], key=width
+    )
     if columns >= 100 and not name.startswith("list "):
         assert len(lines) <= FIRST_SCREEN, "\n".join(lines)
 
@@ -63,7 +155,11 @@ def test_a_narrow_terminal_gets_at_least_sixty_columns(monkeypatch):
 
 
 def test_what_is_cut_says_so():
-    assert [clipped("abcdef", 6), clipped("abcdef", 5), clipped("日本語", 5)] == ["abcdef", "abcd…", "日本…"]
+    assert [clipped("abcdef", 6), clipped("abcdef", 5), clipped("日本語", 5)] == [
+        "abcdef",
+        "abcd…",
+        "日本…",
+    ]
     assert wrapped("word " * 100, "  ", "", 2)[-1].endswith("…")
 
 
@@ -76,7 +172,10 @@ def test_warnings_are_counted_beyond_the_first_and_said_once():
 def test_a_table_gives_way_in_one_column_or_in_its_widest(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     rows = [["name", "word " * 20], ["other", "short"]]
-    assert max(map(len, fitted_table(rows).splitlines())) <= 60 and len(fitted_table(rows).splitlines()) == 2
+    assert (
+        max(map(len, fitted_table(rows).splitlines())) <= 60
+        and len(fitted_table(rows).splitlines()) == 2
+    )
     folded = folded_table(rows).splitlines()
     assert max(map(len, folded)) <= 60 and " ".join(" ".join(folded).split()).count("word") == 20
     assert fitted_table([]) == folded_table([]) == ""

@@ -37,7 +37,16 @@ def test_an_option_of_no_tool_is_just_unknown():
 
 
 def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path):
-    line = good("eval", "--model", "meta-llama/Llama-3.1-8B-Instruct", "--hardware", "NVIDIA H100 80GB HBM3", "--prompt", "8", "--json").json["cases"][0]
+    line = good(
+        "eval",
+        "--model",
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "--hardware",
+        "NVIDIA H100 80GB HBM3",
+        "--prompt",
+        "8",
+        "--json",
+    ).json["cases"][0]
     assert (line["model"], line["hardware"]) == ("llama-3.1-8b", "h100-sxm")
     path = write_study(tmp_path, model="Qwen/Qwen2.5-7B-Instruct-AWQ", hardware="MI300X")
     result = good("eval", path, "--json").json["cases"][0]
@@ -51,20 +60,35 @@ def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path
 def test_claims_take_the_same_names_and_refuse_bare_numbers(tmp_path):
     note = tmp_path / "note.md"
     note.write_text(
-        "It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=meta-llama/Meta-Llama-3-70B-Instruct hardware='H100 SXM' prompt=4096 -->\n", encoding="utf-8"
+        "It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=meta-llama/Meta-Llama-3-70B-Instruct hardware='H100 SXM' prompt=4096 -->\n",
+        encoding="utf-8",
     )
     assert call("check", note).code == 0
-    note.write_text("It takes 5 ms. <!-- symroof: itl model=llama-3-8b prompt=4096 mem_bandwidth=3.35 peak_flops='989 TFLOP/s' -->\n", encoding="utf-8")
+    note.write_text(
+        "It takes 5 ms. <!-- symroof: itl model=llama-3-8b prompt=4096 mem_bandwidth=3.35 peak_flops='989 TFLOP/s' -->\n",
+        encoding="utf-8",
+    )
     message = refused("check", note)
     assert "unit of a bandwidth" in message
     claims = tmp_path / "claims.yaml"
-    claims.write_text("claims:\n- {id: a, quantity: fits, value: true, given: {model: llama-3-8b, mem_capacity: 80, targets: {itl: 50}}}\n", encoding="utf-8")
+    claims.write_text(
+        "claims:\n- {id: a, quantity: fits, value: true, given: {model: llama-3-8b, mem_capacity: 80, targets: {itl: 50}}}\n",
+        encoding="utf-8",
+    )
     message = refused("check", claims)
     assert "write '80 GB'" in message
     assert "write '50 ms'" in message
 
 
-@pytest.mark.parametrize("words", [("--set", "mem_bandwidth=3.35"), ("--target", "itl=50"), ("--target", "cost=2"), ("--set", "arrival_rate=3")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--set", "mem_bandwidth=3.35"),
+        ("--target", "itl=50"),
+        ("--target", "cost=2"),
+        ("--set", "arrival_rate=3"),
+    ],
+)
 def test_bare_numbers_on_the_line(words):
     assert "write " in refused("eval", *CASE, "--prompt", "8", *words)
 
@@ -85,9 +109,14 @@ MADE_FOR = "which exceeds Llama 3 8B's maximum context of 8,192 tokens"
     ],
 )
 def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
-    for message in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
+    for message in (
+        good("eval", *CASE, *workload).out,
+        good("solve", "batch_kv_equals_weights", *CASE, *workload).out,
+    ):
         assert f"! {what}, {MADE_FOR}" in flat(message)
-    assert f"{what}, {MADE_FOR}" in flat(good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out)
+    assert f"{what}, {MADE_FOR}" in flat(
+        good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
+    )
     assert MADE_FOR not in flat(good("eval", *CASE, "--prompt", "8000", "--output", "192").out)
 
 
@@ -125,28 +154,104 @@ def test_the_output_counts_beside_the_prompt():
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (["batch_to_rige"], "symroof: no such command 'batch_to_rige'", "did you mean `symroof solve batch_to_ridge`?"),
+        (
+            ["batch_to_rige"],
+            "symroof: no such command 'batch_to_rige'",
+            "did you mean `symroof solve batch_to_ridge`?",
+        ),
         (["eva"], "symroof: no such command 'eva'", "did you mean `symroof eval`?"),
         (["ttft"], "symroof: no such command 'ttft'", "did you mean `symroof derive ttft`?"),
-        (["llama-3-8b"], "symroof: no such command 'llama-3-8b'", "did you mean `symroof show llama-3-8b`?"),
-        (["frobnicate"], "symroof: no such command 'frobnicate'", "`symroof --help` lists the commands"),
-        (["show", "foo"], "foo: unknown name", "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too"),
+        (
+            ["llama-3-8b"],
+            "symroof: no such command 'llama-3-8b'",
+            "did you mean `symroof show llama-3-8b`?",
+        ),
+        (
+            ["frobnicate"],
+            "symroof: no such command 'frobnicate'",
+            "`symroof --help` lists the commands",
+        ),
+        (
+            ["show", "foo"],
+            "foo: unknown name",
+            "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too",
+        ),
         (["list", "gpus"], "symroof list: KIND: no such value 'gpus'", "did you mean 'hardware'?"),
-        (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
-        (["select", *CASE, "--format", "json"], "--format: no such value 'json'", "did you mean '--json'?"),
-        (["eval", *CASE, "--promt", "3"], "symroof eval: no such option '--promt'", "did you mean '--prompt'?"),
-        (["sweep", *CASE, "--over", "batch=1-8"], "--over: batch: '1-8' is not a range", "write batch='1:8'"),
-        (["show"], "symroof show: missing argument NAME", "`symroof show --help` shows how it is called"),
-        (["probe", "--model", "gpt2"], "symroof probe: missing option --out FILE.csv", "`symroof probe --help` shows how it is called"),
-        (["eval", *CASE, "--weights", "int3"], "--weights: unknown precision 'int3'", "did you mean 'int8'?"),
-        (["eval", *CASE, "--set", "mem_bandwith=3 TB/s"], "--set: mem_bandwith: unknown name 'mem_bandwith'", "did you mean 'mem_bandwidth'?"),
-        (["eval", *CASE, "--set", "zzz=3"], "--set: zzz: unknown name 'zzz'", "`symroof list inputs` shows the names"),
-        (["eval", *CASE, "--target", "itl=50"], "--target: itl: write the unit of a time, such as '50 ms'", "write itl='50 ms'"),
-        (["eval", *CASE, "--efficiency", "max"], "--efficiency: no such efficiency 'max'", "there are: measured, peak"),
-        (["select", *CASE, "--by", "speed"], "--by: no such order 'speed'", "there are: cost, fleet, itl, price, rate, throughput, ttft"),
-        (["select", *CASE, "--among", "tp=1-8"], "--among: tp: '1-8' is not a list", "write tp=1,2,4,8"),
-        (["solve", "batch_to_rige", *CASE], "batch_to_rige: no such threshold, and not of the form lhs = rhs", "did you mean 'batch_to_ridge'?"),
-        (["list", "models", "zzz"], "list models: no entry contains 'zzz'", "`symroof list models` shows all"),
+        (
+            ["eval", *CASE, "--format", "json"],
+            "symroof eval: no such option '--format'",
+            "did you mean '--json'?",
+        ),
+        (
+            ["select", *CASE, "--format", "json"],
+            "--format: no such value 'json'",
+            "did you mean '--json'?",
+        ),
+        (
+            ["eval", *CASE, "--promt", "3"],
+            "symroof eval: no such option '--promt'",
+            "did you mean '--prompt'?",
+        ),
+        (
+            ["sweep", *CASE, "--over", "batch=1-8"],
+            "--over: batch: '1-8' is not a range",
+            "write batch='1:8'",
+        ),
+        (
+            ["show"],
+            "symroof show: missing argument NAME",
+            "`symroof show --help` shows how it is called",
+        ),
+        (
+            ["probe", "--model", "gpt2"],
+            "symroof probe: missing option --out FILE.csv",
+            "`symroof probe --help` shows how it is called",
+        ),
+        (
+            ["eval", *CASE, "--weights", "int3"],
+            "--weights: unknown precision 'int3'",
+            "did you mean 'int8'?",
+        ),
+        (
+            ["eval", *CASE, "--set", "mem_bandwith=3 TB/s"],
+            "--set: mem_bandwith: unknown name 'mem_bandwith'",
+            "did you mean 'mem_bandwidth'?",
+        ),
+        (
+            ["eval", *CASE, "--set", "zzz=3"],
+            "--set: zzz: unknown name 'zzz'",
+            "`symroof list inputs` shows the names",
+        ),
+        (
+            ["eval", *CASE, "--target", "itl=50"],
+            "--target: itl: write the unit of a time, such as '50 ms'",
+            "write itl='50 ms'",
+        ),
+        (
+            ["eval", *CASE, "--efficiency", "max"],
+            "--efficiency: no such efficiency 'max'",
+            "there are: measured, peak",
+        ),
+        (
+            ["select", *CASE, "--by", "speed"],
+            "--by: no such order 'speed'",
+            "there are: cost, fleet, itl, price, rate, throughput, ttft",
+        ),
+        (
+            ["select", *CASE, "--among", "tp=1-8"],
+            "--among: tp: '1-8' is not a list",
+            "write tp=1,2,4,8",
+        ),
+        (
+            ["solve", "batch_to_rige", *CASE],
+            "batch_to_rige: no such threshold, and not of the form lhs = rhs",
+            "did you mean 'batch_to_ridge'?",
+        ),
+        (
+            ["list", "models", "zzz"],
+            "list models: no entry contains 'zzz'",
+            "`symroof list models` shows all",
+        ),
     ],
 )
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
@@ -156,11 +261,20 @@ def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["eval", *CASE, "--mfu", "2"], "--mfu: must be between 0 and 1 (for example 0.62 or 62 %)\n"),
+        (
+            ["eval", *CASE, "--mfu", "2"],
+            "--mfu: must be between 0 and 1 (for example 0.62 or 62 %)\n",
+        ),
         (["eval", *CASE, "--isl", "-5"], "--isl: must be positive\n"),
-        (["eval", *CASE, "--prompt", "200 ms"], "--prompt: is in s, but token is needed, such as '1 token'\n"),
+        (
+            ["eval", *CASE, "--prompt", "200 ms"],
+            "--prompt: is in s, but token is needed, such as '1 token'\n",
+        ),
         (["select", *CASE, "--show", "0"], "--show: 0 is not in the range x>=1\n"),
-        (["eval"], "symroof eval: give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096\n    hint: `symroof eval --help`\n"),
+        (
+            ["eval"],
+            "symroof eval: give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096\n    hint: `symroof eval --help`\n",
+        ),
     ],
 )
 def test_the_place_of_a_problem_is_the_option(words, said):
@@ -183,5 +297,11 @@ def test_a_usage_error_is_json_where_json_is_asked_for():
 
 def test_an_unknown_hub_name_says_how_to_give_a_file_and_names_no_other_model():
     message = refused("eval", "--model", "meta-llama/Llama-9-70B", "--prompt", "8")
-    assert message.startswith("meta-llama/Llama-9-70B: not in the catalogue") and "--model PATH/config.json" in message and "did you mean" not in message
-    assert "did you mean 'llama-3.1-8b'" in refused("eval", "--model", "meta-llama/Lama-3.1-8B", "--prompt", "8")
+    assert (
+        message.startswith("meta-llama/Llama-9-70B: not in the catalogue")
+        and "--model PATH/config.json" in message
+        and "did you mean" not in message
+    )
+    assert "did you mean 'llama-3.1-8b'" in refused(
+        "eval", "--model", "meta-llama/Lama-3.1-8B", "--prompt", "8"
+    )

@@ -34,8 +34,12 @@ def test_the_line_to_start_comes_first_and_then_why(monkeypatch):
     lines = good("vllm", LINE, *CASE).out.splitlines()
     assert lines[0] == good("vllm", LINE, *CASE, "--json").json["recommended"]["line"]
     assert lines[2].startswith("  --tensor-parallel-size 2: ") and max(map(len, lines[1:])) <= 100
-    head = next(i for i, line in enumerate(lines) if "as given" in line and "with this line" in line)
-    assert head <= 13 and any(line.startswith("  inter-token latency, under load ") for line in lines)
+    head = next(
+        i for i, line in enumerate(lines) if "as given" in line and "with this line" in line
+    )
+    assert head <= 13 and any(
+        line.startswith("  inter-token latency, under load ") for line in lines
+    )
     assert "memory_bytes_per_device = " not in "\n".join(lines)
 
 
@@ -48,8 +52,15 @@ def test_json_has_the_limits_as_solutions():
     assert result["schema"] == "symroof/vllm/1"
     limits = {limit["name"]: limit for limit in result["limits"]}
     assert limits["max_batch_memory"]["solution"]["schema"] == "symroof/solve/1"
-    assert limits["max_batch_memory"]["solution"]["integer"] == {"at_most": limits["max_batch_memory"]["value"]}
-    assert {flag["flag"] for flag in result["recommended"]["flags"]} == {"tensor-parallel-size", "kv-cache-dtype", "max-num-seqs", "max-num-batched-tokens"}
+    assert limits["max_batch_memory"]["solution"]["integer"] == {
+        "at_most": limits["max_batch_memory"]["value"]
+    }
+    assert {flag["flag"] for flag in result["recommended"]["flags"]} == {
+        "tensor-parallel-size",
+        "kv-cache-dtype",
+        "max-num-seqs",
+        "max-num-batched-tokens",
+    }
     assert read_line(result["recommended"]["line"])
 
 
@@ -60,9 +71,21 @@ def test_strict_turns_what_does_not_fit_into_a_finding():
 
 
 REFUSED = {
-    "unknown model": ("vllm serve meta-llama/Llama-9-9T", CASE, ["vllm line:1:12: model", "config.json"]),
-    "no room": ("vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200", CASE, ["vllm line:1:69", "no room for 300"]),
-    "drafted": ("vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'", CASE, ["vllm line:1:", "num_speculative_tokens"]),
+    "unknown model": (
+        "vllm serve meta-llama/Llama-9-9T",
+        CASE,
+        ["vllm line:1:12: model", "config.json"],
+    ),
+    "no room": (
+        "vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200",
+        CASE,
+        ["vllm line:1:69", "no room for 300"],
+    ),
+    "drafted": (
+        "vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'",
+        CASE,
+        ["vllm line:1:", "num_speculative_tokens"],
+    ),
     "unknown hardware": (LINE, ("--hardware", "h100-smx"), ["did you mean 'h100-sxm'"]),
     "a broken config": ("vllm serve ./nothing.json", CASE, ["nothing.json"]),
 }
@@ -90,7 +113,9 @@ def test_it_is_quick_and_help_loads_neither_numpy_nor_sympy():
 
 
 def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
-    line = "vllm serve meta-llama/Llama-3.1-8B --max-num-sequences 3 --port 80 --mamba-block-size 16"
+    line = (
+        "vllm serve meta-llama/Llama-3.1-8B --max-num-sequences 3 --port 80 --mamba-block-size 16"
+    )
     text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
     assert "! --max-num-sequences is not read: did you mean --max-num-seqs?" in text
     assert text.count("is not read") == 1

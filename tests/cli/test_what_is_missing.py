@@ -9,13 +9,22 @@ LLAMA = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm")
 
 def test_a_case_without_a_prompt_says_so_and_gives_what_is_known():
     text = good("eval", *LLAMA).out
-    assert "! give --prompt 4096: without it no time to first token, inter-token latency, memory\n" in text
+    assert (
+        "! give --prompt 4096: without it no time to first token, inter-token latency, memory\n"
+        in text
+    )
     assert "  weights " in text and "  ridge point " in text and len(text.splitlines()) <= 25
-    assert "! no ttft, itl, memory_bytes: needs prompt" in good("eval", *LLAMA, "--all").out.splitlines()[:5]
+    assert (
+        "! no ttft, itl, memory_bytes: needs prompt"
+        in good("eval", *LLAMA, "--all").out.splitlines()[:5]
+    )
 
 
 def test_a_command_for_one_case_says_which_of_several_it_takes():
-    assert "several cases given; deriving for the first of 2" in call("derive", "itl", *LLAMA, "--prompt", "2048", "--tp", "8", "--tp", "1").err
+    assert (
+        "several cases given; deriving for the first of 2"
+        in call("derive", "itl", *LLAMA, "--prompt", "2048", "--tp", "8", "--tp", "1").err
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,11 +41,20 @@ def test_no_point_of_a_grid_has_more_of_a_prompt_cached_than_it_is_long(line):
 
 def test_a_measured_first_token_gives_the_achieved_share():
     """8 billion parameters, 30 TFLOP in 50 ms on 989.4 TFLOP/s."""
-    (case,) = good("eval", *LLAMA, "--engine", "ideal", "--prompt", "2048", "--set", "ttft=50 ms", "--json").json["cases"]
+    (case,) = good(
+        "eval", *LLAMA, "--engine", "ideal", "--prompt", "2048", "--set", "ttft=50 ms", "--json"
+    ).json["cases"]
     quantities = {name: entry["value"] for name, entry in case["quantities"].items()}
-    assert quantities["prefill_mfu"] == pytest.approx(quantities["prefill_flops"] / 0.05 / 989.4e12, rel=1e-9)
-    assert quantities["prefill_mbu"] == pytest.approx(quantities["prefill_bytes"] / 0.05 / 3.35e12, rel=1e-9)
+    assert quantities["prefill_mfu"] == pytest.approx(
+        quantities["prefill_flops"] / 0.05 / 989.4e12, rel=1e-9
+    )
+    assert quantities["prefill_mbu"] == pytest.approx(
+        quantities["prefill_bytes"] / 0.05 / 3.35e12, rel=1e-9
+    )
 
 
 def test_list_prices_are_no_obstacle_to_a_threshold():
-    assert "at most" in good("solve", "max_batch_memory", *LLAMA, "--prompt", "2048", "--output", "300").out
+    assert (
+        "at most"
+        in good("solve", "max_batch_memory", *LLAMA, "--prompt", "2048", "--output", "300").out
+    )

@@ -38,7 +38,9 @@ def test_an_svg_has_a_title_a_description_and_its_words(page):
     texts = {node.text: node for node in root.iter(f"{SVG}text")}
     assert set(texts) == {"x < 3 & (y) \\ 2 × µ", "next 模", "note"}
     assert float(texts["note"].get("y")) == 112  # y downwards, the page grown below
-    assert float(texts["note"].get("textLength")) == pytest.approx(8 * (0.556 + 0.556 + 0.278 + 0.556), abs=0.01)
+    assert float(texts["note"].get("textLength")) == pytest.approx(
+        8 * (0.556 + 0.556 + 0.278 + 0.556), abs=0.01
+    )
 
 
 def test_everything_of_an_svg_that_is_referred_to_is_there(page):
@@ -59,14 +61,18 @@ def test_a_pdf_says_where_its_objects_begin(page):
     stream = made.partition(b"stream\n")[2].partition(b"endstream")[0]
     assert len(stream) == length
     assert "Title é".encode("utf-16-be").hex().upper().encode() in made
-    assert made.count("Described".encode("utf-16-be").hex().upper().encode()) == 2  # as the subject, and as what stands for the figure
+    assert (
+        made.count("Described".encode("utf-16-be").hex().upper().encode()) == 2
+    )  # as the subject, and as what stands for the figure
     assert b"/MediaBox[0 -20 200 100]" in made
 
 
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="needs poppler")
 def test_a_pdf_can_be_read_by_others(page, tmp_path):
     (tmp_path / "page.pdf").write_bytes(pdf(page, "t", "d"))
-    done = subprocess.run(["pdftotext", str(tmp_path / "page.pdf"), "-"], capture_output=True, check=True)
+    done = subprocess.run(
+        ["pdftotext", str(tmp_path / "page.pdf"), "-"], capture_output=True, check=True
+    )
     text = done.stdout.decode()
     assert "x < 3 & (y) \\ 2 × µ" in text
     assert "next ?" in text  # a letter that its fonts do not have
@@ -83,7 +89,10 @@ def test_a_png_shows_each_colour_where_it_was_drawn(page):
     assert (width, height) == (int(200 / 72 * 200), int(120 / 72 * 200))
 
     def at(x, y):
-        return tuple(round(float(part), 2) for part in pixels[int((100 - y) / 120 * height), int(x / 200 * width)][:3])
+        return tuple(
+            round(float(part), 2)
+            for part in pixels[int((100 - y) / 120 * height), int(x / 200 * width)][:3]
+        )
 
     assert at(20, 20) == (1, 0, 0)
     assert at(2, 90) == (0, 0, 1)

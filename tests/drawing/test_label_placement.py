@@ -18,7 +18,9 @@ def points_of(line, step=0.5):
     points = []
     for (x0, y0), (x1, y1) in pairwise(line):
         count = max(1, int(math.hypot(x1 - x0, y1 - y0) / step))
-        points += [(x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(count + 1)]
+        points += [
+            (x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(count + 1)
+        ]
     return points
 
 
@@ -38,11 +40,23 @@ def test_no_label_touches_a_line_a_label_or_the_edge(seed):
     for i in range(10):
         size = (draw.uniform(20, 110), draw.uniform(9, 30))
         spot = (draw.uniform(60, 440), draw.uniform(50, 290))
-        centres = [placer.beside_line(f"{i % 4}", size), placer.near_point(spot, 22.0, size), placer.inside_region(lambda _: (FRAME[0], FRAME[2]), size)]
+        centres = [
+            placer.beside_line(f"{i % 4}", size),
+            placer.near_point(spot, 22.0, size),
+            placer.inside_region(lambda _: (FRAME[0], FRAME[2]), size),
+        ]
         for centre in centres[:: 1 + i % 3]:
             if centre:
-                box = (centre[0] - size[0] / 2, centre[1] - size[1] / 2, centre[0] + size[0] / 2, centre[1] + size[1] / 2)
-                if any(a[0] < box[2] and box[0] < a[2] and a[1] < box[3] and box[1] < a[3] for a in boxes):
+                box = (
+                    centre[0] - size[0] / 2,
+                    centre[1] - size[1] / 2,
+                    centre[0] + size[0] / 2,
+                    centre[1] + size[1] / 2,
+                )
+                if any(
+                    a[0] < box[2] and box[0] < a[2] and a[1] < box[3] and box[1] < a[3]
+                    for a in boxes
+                ):
                     continue  # looked up before the other was taken
                 placer.reserve(box)
                 boxes.append(box)
@@ -126,11 +140,15 @@ def test_a_scale_goes_there_and_back(log):
     assert (scale(0.02), scale(5000)) == (pytest.approx(60), pytest.approx(480))
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.003, 70), (1, 1.4), (120, 900), (1e-6, 1e9), (5, 5.01)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.003, 70), (1, 1.4), (120, 900), (1e-6, 1e9), (5, 5.01)]
+)
 def test_marks_lie_on_the_axis_in_order(low, high):
     for marks in (*log_ticks(low, high), round_values(low, high)):
         assert marks == sorted(marks)
-        assert all(low - 1e-6 * (high - low) <= mark <= high + 1e-6 * (high - low) for mark in marks)
+        assert all(
+            low - 1e-6 * (high - low) <= mark <= high + 1e-6 * (high - low) for mark in marks
+        )
     assert len(log_ticks(low, high)[0]) >= 2
     for marks in power_of_two_ticks(max(low, 0.1), high):
         assert all(math.log2(mark).is_integer() for mark in marks)
@@ -138,7 +156,14 @@ def test_marks_lie_on_the_axis_in_order(low, high):
 
 def test_marks_are_thinned_until_they_can_be_read():
     frame = Frame(Canvas(520, 330), Scale(1, 2**20, 60, 490, True), Scale(0, 1, 40, 280))
-    frame.axes("x", "y", power_of_two_ticks, lambda low, high: [round_values(low, high)], lambda v: f"{v:,.0f}", lambda v: f"{v:.2g}")
+    frame.axes(
+        "x",
+        "y",
+        power_of_two_ticks,
+        lambda low, high: [round_values(low, high)],
+        lambda v: f"{v:,.0f}",
+        lambda v: f"{v:.2g}",
+    )
     boxes = [label.box for label in frame.canvas.labels]
     for a, b in combinations(boxes, 2):
         assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])

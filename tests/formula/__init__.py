@@ -33,13 +33,20 @@ def quotients(over, under):
 
 positive = quotients(st.integers(1, 60), st.integers(1, 60))
 points = st.fixed_dictionaries(dict.fromkeys(NAMES, positive))
-numbers = st.integers(0, 30).map(str) | st.sampled_from(["0.5", "2.25", "1e3", "1.5e-2", ".75", "12."])
+numbers = st.integers(0, 30).map(str) | st.sampled_from(
+    ["0.5", "2.25", "1e3", "1.5e-2", ".75", "12."]
+)
 
 
 def _joined(inner, operators):
     return st.lists(inner, min_size=2, max_size=4).flatmap(
-        lambda parts: st.lists(st.sampled_from(operators), min_size=len(parts) - 1, max_size=len(parts) - 1).map(
-            lambda signs: parts[0] + "".join(f"{sign}{part}" for sign, part in zip(signs, parts[1:], strict=True))
+        lambda parts: st.lists(
+            st.sampled_from(operators), min_size=len(parts) - 1, max_size=len(parts) - 1
+        ).map(
+            lambda signs: (
+                parts[0]
+                + "".join(f"{sign}{part}" for sign, part in zip(signs, parts[1:], strict=True))
+            )
         )
     )
 
@@ -48,7 +55,9 @@ def _grown(inner):
     """Operators side by side without parentheses, so that precedence is what decides."""
     bracketed = inner.map(lambda text: f"({text})")
     either = inner | bracketed
-    powers = st.tuples(bracketed | st.sampled_from(NAMES), st.integers(-3, 4)).map(lambda pair: f"{pair[0]}**{pair[1]}")
+    powers = st.tuples(bracketed | st.sampled_from(NAMES), st.integers(-3, 4)).map(
+        lambda pair: f"{pair[0]}**{pair[1]}"
+    )
     signed = either.map(lambda text: f"-{text}")
     return _joined(either, ["+", "-", "*", "/", " + ", " * "]) | powers | signed
 
@@ -60,8 +69,12 @@ with_functions = st.recursive(
     numbers | st.sampled_from(NAMES),
     lambda inner: (
         _grown(inner)
-        | st.tuples(st.sampled_from(["max", "min"]), st.lists(inner, min_size=1, max_size=3)).map(lambda call: f"{call[0]}({', '.join(call[1])})")
-        | st.tuples(st.sampled_from(["ceil", "floor"]), inner).map(lambda call: f"{call[0]}({call[1]})")
+        | st.tuples(st.sampled_from(["max", "min"]), st.lists(inner, min_size=1, max_size=3)).map(
+            lambda call: f"{call[0]}({', '.join(call[1])})"
+        )
+        | st.tuples(st.sampled_from(["ceil", "floor"]), inner).map(
+            lambda call: f"{call[0]}({call[1]})"
+        )
     ),
     max_leaves=10,
 )

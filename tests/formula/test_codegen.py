@@ -26,5 +26,9 @@ def test_functions_are_those_of_python():
     values = {"a": 7.5, "b": 2.0}
     formulas = ",".join(javascript(parse(source)) for source in CASES)
     script = f"{kernels}\nconst values = {json.dumps(values)}, e = {{v: name => values[name]}};\nconsole.log(JSON.stringify([{formulas}]));"
-    done = subprocess.run([NODE, "-e", script], capture_output=True, text=True, check=True, timeout=30)
-    assert json.loads(done.stdout) == pytest.approx([by_hand(**values) for by_hand in CASES.values()], rel=1e-15)
+    done = subprocess.run(
+        [NODE, "-e", script], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert json.loads(done.stdout) == pytest.approx(
+        [by_hand(**values) for by_hand in CASES.values()], rel=1e-15
+    )

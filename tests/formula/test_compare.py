@@ -47,7 +47,9 @@ def test_a_factor(claimed, derived, factor, ratio):
 
 
 def test_four_for_two_in_the_attention_term():
-    found = against("2*params*prompt + 4*batch*n_layers*prompt^2", "2*params*prompt + 2*batch*n_layers*prompt^2")
+    found = against(
+        "2*params*prompt + 4*batch*n_layers*prompt^2", "2*params*prompt + 2*batch*n_layers*prompt^2"
+    )
     assert found.verdict == "terms"
     assert str(found) == "batch*n_layers*prompt**2: you have 4, derived 2"
 
@@ -55,7 +57,10 @@ def test_four_for_two_in_the_attention_term():
 def test_a_missing_and_an_extra_term():
     assert str(against("2*p*s", "2*p*s + 2*d*v")) == "d*v: you have none, derived 2"
     assert str(against("2*p*s + d", "2*p*s")) == "d: you have 1, derived none"
-    assert str(against("b/(t + w/m)", "b/(t + 2*w/m)")) == "w in the denominator: you have 1, derived 2"
+    assert (
+        str(against("b/(t + w/m)", "b/(t + 2*w/m)"))
+        == "w in the denominator: you have 1, derived 2"
+    )
 
 
 def test_terms_come_with_what_they_stand_over():
@@ -73,10 +78,15 @@ def test_an_inverted_ratio():
 def test_maxima():
     assert against("max(a/b, c/d) + t", "t + max(c/d, a/b)").exact
     assert against("max(a/b, c/d) + t", "t + max(c/d, a/b)").verdict == "equal"
-    assert str(against("t + max(a/w, c)", "t + max(a/w, 2*c)")) == "arm c: is 0.5 times what is derived"
+    assert (
+        str(against("t + max(a/w, c)", "t + max(a/w, 2*c)"))
+        == "arm c: is 0.5 times what is derived"
+    )
     assert str(against("a/w", "max(a/w, c)")) == "missing arm c"
     assert str(against("max(a, b, c)", "max(a, b)")) == "extra arm c"
-    assert str(against("max(2*p*s + 4*d*s^2, w)", "max(w, 2*p*s + 2*d*s^2)")).endswith("d*s**2: you have 4, derived 2")
+    assert str(against("max(2*p*s + 4*d*s^2, w)", "max(w, 2*p*s + 2*d*s^2)")).endswith(
+        "d*s**2: you have 4, derived 2"
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,12 +112,23 @@ def test_dimensions_come_first():
     of = theory().dimension
     assert "byte" in str(against("weight_bytes", "weight_bytes/mem_bandwidth", of=of))
     assert against("weight_bytes + prompt", "weight_bytes", of=of).verdict == "dimension"
-    assert against("2*params*prompt", "2 FLOP*params*prompt", of=of).verdict == "equal", "work is written without its unit"
-    assert against("params*prompt/peak_flops", "2 FLOP*params*prompt/peak_flops", of=of).verdict == "factor"
+    assert against("2*params*prompt", "2 FLOP*params*prompt", of=of).verdict == "equal", (
+        "work is written without its unit"
+    )
+    assert (
+        against("params*prompt/peak_flops", "2 FLOP*params*prompt/peak_flops", of=of).verdict
+        == "factor"
+    )
 
 
 @pytest.mark.parametrize(
-    ("claimed", "derived"), [("a**n", "itl(a = a**n)"), ("log2(a**-64)**b", "log2(3e-7**n)"), ("floor(2**b)**3/a", "a"), ("itl(a = itl(a = ceil(a**c)))", "1")]
+    ("claimed", "derived"),
+    [
+        ("a**n", "itl(a = a**n)"),
+        ("log2(a**-64)**b", "log2(3e-7**n)"),
+        ("floor(2**b)**3/a", "a"),
+        ("itl(a = itl(a = ceil(a**c)))", "1"),
+    ],
 )
 def test_numbers_out_of_all_range_are_no_trouble(claimed, derived):
     assert str(against(claimed, derived))
@@ -127,7 +148,12 @@ def test_rational_formulas_are_decided_as_sympy_decides(one, other):
         return
     if any(part.has(sympy.zoo, sympy.nan) for part in (left, right)):
         return
-    same = sympy.expand(sympy.numer(left) * sympy.denom(right) - sympy.numer(right) * sympy.denom(left)) == 0
+    same = (
+        sympy.expand(
+            sympy.numer(left) * sympy.denom(right) - sympy.numer(right) * sympy.denom(left)
+        )
+        == 0
+    )
     assert (found.verdict == "equal") == same
     assert found.exact or found.verdict == "undecided"
 
@@ -191,17 +217,29 @@ def test_a_formula_is_itself_and_not_twice_itself(source):
     ("claimed", "derived"),
     [
         ("(a + b + c + d + e)**60", "(a + b + c + d + e)**61"),
-        ("*".join(f"(a{i} + b{i})" for i in range(60)), "*".join(f"(a{i} + b{i})" for i in range(60)) + " + 1"),
-        ("+".join(f"1/(x{i} + {i + 1})" for i in range(200)), "+".join(f"1/(x{i} + {i + 2})" for i in range(200))),
+        (
+            "*".join(f"(a{i} + b{i})" for i in range(60)),
+            "*".join(f"(a{i} + b{i})" for i in range(60)) + " + 1",
+        ),
+        (
+            "+".join(f"1/(x{i} + {i + 1})" for i in range(200)),
+            "+".join(f"1/(x{i} + {i + 2})" for i in range(200)),
+        ),
         ("max(" * 60 + "a" + ", b)" * 60 + "+1", "max(" * 60 + "a" + ", 2*b)" * 60),
-        ("max(" + ",".join(f"x{i}*y" for i in range(16)) + ")", "max(" + ",".join(f"x{i}*z" for i in range(16)) + ")"),
+        (
+            "max(" + ",".join(f"x{i}*y" for i in range(16)) + ")",
+            "max(" + ",".join(f"x{i}*z" for i in range(16)) + ")",
+        ),
         ("sum(sum(sum(i*j*k, i, 1, n), j, 1, n), k, 1, n)", "n"),
         ("sum(max(j, a)**b, j, 1, 1e9)", "a"),
         ("sum(max(j, a)**3, j, 1, 150*n)", "a"),
         ("a**a**a", "b**a**b"),
         ("+".join(f"x{i}*y{i}" for i in range(300)), "+".join(f"y{i}*x{i}*2" for i in range(300))),
         ("(9e60*a + 7e50/b + 3)**64", "(9e60*a + 7e50/b + 2)**64"),
-        ("max(" + ",".join(f"sqrt(x{i}) + y" for i in range(16)) + ")", "max(" + ",".join(f"log2(x{i}) + z" for i in range(16)) + ")"),
+        (
+            "max(" + ",".join(f"sqrt(x{i}) + y" for i in range(16)) + ")",
+            "max(" + ",".join(f"log2(x{i}) + z" for i in range(16)) + ")",
+        ),
         ("sqrt(" * 60 + "a" + ")" * 60, "log2(a)"),
     ],
 )

@@ -34,7 +34,9 @@ def read(source):
 
 
 def in_sympy(tree, point):
-    return to_sympy(tree).subs({symbol(name): sympy.Rational(v.numerator, v.denominator) for name, v in point.items()})
+    return to_sympy(tree).subs(
+        {symbol(name): sympy.Rational(v.numerator, v.denominator) for name, v in point.items()}
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- against SymPy
@@ -52,7 +54,18 @@ def test_values_are_those_of_sympy(source, point):
 
 @pytest.mark.parametrize(
     "source",
-    ["sqrt(2)", "sqrt(a*b + 1/3)", "log2(a)", "log2(1000000)*b", "a**b", "(31/32)**(100*a + 1/2)", "sqrt(a)/log2(b + 2)", "exp(a)", "exp(-100*a)*b", "exp(1)"],
+    [
+        "sqrt(2)",
+        "sqrt(a*b + 1/3)",
+        "log2(a)",
+        "log2(1000000)*b",
+        "a**b",
+        "(31/32)**(100*a + 1/2)",
+        "sqrt(a)/log2(b + 2)",
+        "exp(a)",
+        "exp(-100*a)*b",
+        "exp(1)",
+    ],
 )
 def test_roots_and_logarithms_to_thirty_digits(source):
     point = {"a": Fraction(7, 3), "b": Fraction(11, 7)}
@@ -62,7 +75,15 @@ def test_roots_and_logarithms_to_thirty_digits(source):
 
 
 @pytest.mark.parametrize(
-    ("source", "expected"), [("sqrt(9/4)", Fraction(3, 2)), ("sqrt(0)", 0), ("a**3", 8), ("ceil(-1/2)", 0), ("floor(49/49)", 1), ("ceil(a)", 2)]
+    ("source", "expected"),
+    [
+        ("sqrt(9/4)", Fraction(3, 2)),
+        ("sqrt(0)", 0),
+        ("a**3", 8),
+        ("ceil(-1/2)", 0),
+        ("floor(49/49)", 1),
+        ("ceil(a)", 2),
+    ],
 )
 def test_exact_where_it_can_be(source, expected):
     assert evaluate(parse(source), Values({"a": Fraction(2)})) == expected
@@ -75,7 +96,18 @@ def test_whole_logarithms_are_whole():
             assert evaluate(parse(source), Values({})) == n, source
 
 
-@pytest.mark.parametrize("source", ["1/(a - 2)", "sqrt(1 - a)", "log2(a - 2)", "log2(a - 3)", "(1 - a)**(1/a)", "(a - 2)**(0 - a)", "sum(j, j, 1/2, a)"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "1/(a - 2)",
+        "sqrt(1 - a)",
+        "log2(a - 2)",
+        "log2(a - 3)",
+        "(1 - a)**(1/a)",
+        "(a - 2)**(0 - a)",
+        "sum(j, j, 1/2, a)",
+    ],
+)
 def test_no_value_says_so(source):
     with pytest.raises(NoValue):
         evaluate(parse(source), Values({"a": Fraction(2)}))
@@ -93,7 +125,9 @@ def test_any_formula_has_a_value_or_says_that_it_has_none(shape, first, second, 
     if tree is None:
         return
     with contextlib.suppress(NoValue):
-        evaluate(tree, Values({"a": Fraction(3), "b": Fraction(3), "i": Fraction(2), "j": Fraction(1)}))
+        evaluate(
+            tree, Values({"a": Fraction(3), "b": Fraction(3), "i": Fraction(2), "j": Fraction(1)})
+        )
 
 
 @pytest.mark.parametrize(("exponent", "sign"), [(100, 1), (101, -1)])
@@ -122,7 +156,9 @@ def test_floats_follow(source, point):
         return
     scale = max(1.0, abs(expected))
     assume(scale < 1e12)
-    assert math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-6 * scale) or "-" in source  # differences may cancel
+    assert (
+        math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-6 * scale) or "-" in source
+    )  # differences may cancel
 
 
 # ------------------------------------------------------------------------------------------------------------------- sums
@@ -144,21 +180,29 @@ def of_degree(degree):
     return st.lists(rationals, min_size=1, max_size=degree + 1)
 
 
-spans = st.tuples(st.integers(-20, 30), st.integers(0, 40)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+spans = st.tuples(st.integers(-20, 30), st.integers(0, 40)).map(
+    lambda pair: (pair[0], pair[0] + pair[1])
+)
 
 
 @examples(150)
 @given(of_degree(5), spans)
 def test_a_polynomial_sums_like_a_loop(coefficients, span):
-    assert piecewise(coefficients, *span).total() == sum(polynomial(coefficients, j) for j in range(span[0], span[1] + 1))
+    assert piecewise(coefficients, *span).total() == sum(
+        polynomial(coefficients, j) for j in range(span[0], span[1] + 1)
+    )
 
 
 def check_maxima(first, second, third, span):
     p, q, r = (piecewise(c, *span) for c in (first, second, third))
-    values = [[polynomial(c, j) for c in (first, second, third)] for j in range(span[0], span[1] + 1)]
+    values = [
+        [polynomial(c, j) for c in (first, second, third)] for j in range(span[0], span[1] + 1)
+    ]
     assert p.maximum(q).total() == sum(max(v[0], v[1]) for v in values)
     assert p.minimum(q).total() == sum(min(v[0], v[1]) for v in values)
-    assert (p.maximum(q).minimum(r) * 3 + p).total() == sum(3 * min(max(v[0], v[1]), v[2]) + v[0] for v in values)
+    assert (p.maximum(q).minimum(r) * 3 + p).total() == sum(
+        3 * min(max(v[0], v[1]), v[2]) + v[0] for v in values
+    )
 
 
 @examples(300)
@@ -205,7 +249,10 @@ def test_the_position_in_a_chunk_needs_no_loop():
             looked_up.append(name)
             return super().value(name)
 
-    assert evaluate(parse("sum(j - floor((j - 1)/w)*w, j, 1, 16384)"), Counted({"w": Fraction(8192)})) == 2 * 8192 * 8193 // 2
+    assert (
+        evaluate(parse("sum(j - floor((j - 1)/w)*w, j, 1, 16384)"), Counted({"w": Fraction(8192)}))
+        == 2 * 8192 * 8193 // 2
+    )
     assert looked_up == ["w", "w"]
 
 
@@ -213,7 +260,9 @@ def test_the_position_in_a_chunk_needs_no_loop():
 def test_a_sum_of_one_term_is_that_term(j):
     """Whatever its shape: a rounding, a quotient by the index, the index in an exponent."""
     values = Values({"w": Fraction(8), "a": Fraction(j)})
-    assert evaluate(parse("sum(ceil(j/w)*j - w/j, j, a, a)"), values) == -(-j // 8) * j - Fraction(8, j)
+    assert evaluate(parse("sum(ceil(j/w)*j - w/j, j, a, a)"), values) == -(-j // 8) * j - Fraction(
+        8, j
+    )
     assert evaluate(parse("sum(max(j, w)*2**(j - a), j, a, a)"), values) == max(j, 8)
 
 
@@ -227,7 +276,9 @@ def test_a_cubic_that_dips_between_two_whole_numbers():
     index = PiecewisePolynomial.index(1, 12)
     found = (index - roots[0]) * (index - roots[1]) * (index - roots[2])
     assert [cubic(j) > 0 for j in (4, 5, 6, 7)] == [False, True, False, True]
-    assert found.maximum(Fraction(0)).total() == sum(max(cubic(j), Fraction(0)) for j in range(1, 13))
+    assert found.maximum(Fraction(0)).total() == sum(
+        max(cubic(j), Fraction(0)) for j in range(1, 13)
+    )
 
 
 STEP_TIMES = ["max(a*j + b, c)", "max(a, j) + min(j*j, 50*b)", "max(a*min(j, 7), b*j)", "j", "3", "max(j*j - 9*j, 0)", "(a + j)/b", "1/(j + 100)", "floor(j/3)", "max(j/7, floor(a))*j",
@@ -238,7 +289,13 @@ STEP_TIMES = ["max(a*j + b, c)", "max(a, j) + min(j*j, 50*b)", "max(a*min(j, 7),
 @pytest.mark.parametrize(("first", "last"), [(1, 12), (3, 3), (1, 0), (0, 40), (2, 25)])
 def test_a_sum_is_its_loop(body, first, last):
     point = {"a": Fraction(5, 2), "b": Fraction(3), "c": Fraction(21)}
-    expected = sum((evaluate(parse(body), Values({**point, "j": Fraction(j)})) for j in range(first, last + 1)), Fraction(0))
+    expected = sum(
+        (
+            evaluate(parse(body), Values({**point, "j": Fraction(j)}))
+            for j in range(first, last + 1)
+        ),
+        Fraction(0),
+    )
     found = evaluate(parse(f"sum({body}, j, {first}, {last})"), Values(point))
     assert abs(found - expected) <= abs(expected) * (Fraction(1, 10**30) if "sqrt" in body else 0)
 
@@ -256,7 +313,9 @@ def test_a_sum_leaves_a_name_outside_it_alone():
 
 
 def test_the_end_of_a_sum_may_be_the_index_of_another():
-    assert evaluate(parse("sum(sum(i*j, i, 1, j), j, 1, 6)"), Values({})) == sum(i * j for j in range(1, 7) for i in range(1, j + 1))
+    assert evaluate(parse("sum(sum(i*j, i, 1, j), j, 1, 6)"), Values({})) == sum(
+        i * j for j in range(1, 7) for i in range(1, j + 1)
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------- slopes
@@ -269,8 +328,14 @@ def slope_of(tree, point, name):
 
 def slopes_of(tree, point):
     """In all names at once."""
-    moved = evaluate(tree, Values({name: Dual(value, Gradient({name: Fraction(1)})) for name, value in point.items()}))
-    return {name: moved.slope.get(name, 0) if isinstance(moved, Dual) and moved.slope else 0 for name in point}
+    moved = evaluate(
+        tree,
+        Values({name: Dual(value, Gradient({name: Fraction(1)})) for name, value in point.items()}),
+    )
+    return {
+        name: moved.slope.get(name, 0) if isinstance(moved, Dual) and moved.slope else 0
+        for name in point
+    }
 
 
 @examples(120)
@@ -290,7 +355,19 @@ def test_slopes_are_derivatives(source, point, name):
     assert found == Fraction(int(expected.p), int(expected.q)) == slopes_of(tree, point)[name]
 
 
-@pytest.mark.parametrize("source", ["sqrt(a*b)", "log2(a + b)", "a**b", "b**(2*a)", "sqrt(a)/log2(b + 1)", "a**(1/b)", "exp(-a*b)", "a*exp(a/b)"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "sqrt(a*b)",
+        "log2(a + b)",
+        "a**b",
+        "b**(2*a)",
+        "sqrt(a)/log2(b + 1)",
+        "a**(1/b)",
+        "exp(-a*b)",
+        "a*exp(a/b)",
+    ],
+)
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_slopes_of_roots_and_logarithms(source, name):
     point = {"a": Fraction(7, 3), "b": Fraction(11, 7)}
@@ -304,14 +381,21 @@ def test_an_exponential_at_its_ends():
     """One at zero exactly; next to nothing far below it, but never nothing; no number far above it."""
     at = Values({"a": Fraction(0), "b": Fraction(10**9)})
     assert evaluate(parse("exp(a)"), at) == 1
-    assert all(0 < evaluate(parse(tiny), at) < Fraction(1, 10**900) for tiny in ("exp(-b)", "0.5**b", "(1/b)**b"))
+    assert all(
+        0 < evaluate(parse(tiny), at) < Fraction(1, 10**900)
+        for tiny in ("exp(-b)", "0.5**b", "(1/b)**b")
+    )
     assert evaluate(parse("a**b"), at) == 0
-    falling = [evaluate(parse(f"exp(-{n}*b)"), at) for n in (1, 2, 5, 1000)] + [evaluate(parse(f"0.5**({n}*b**2)"), at) for n in (1, 2, 10)]
+    falling = [evaluate(parse(f"exp(-{n}*b)"), at) for n in (1, 2, 5, 1000)] + [
+        evaluate(parse(f"0.5**({n}*b**2)"), at) for n in (1, 2, 10)
+    ]
     assert all(later * 10**9 < earlier for earlier, later in pairwise(falling)) and falling[-1] > 0
     assert falling[-1].denominator.bit_length() < 10_000
     with pytest.raises(NoValue, match="too large"):
         evaluate(parse("exp(b)"), at)
-    assert evaluate(parse("sum(exp(-j), j, 1, 3)"), at) == pytest.approx(sum(math.exp(-j) for j in (1, 2, 3)))
+    assert evaluate(parse("sum(exp(-j), j, 1, 3)"), at) == pytest.approx(
+        sum(math.exp(-j) for j in (1, 2, 3))
+    )
 
 
 def test_the_slope_of_a_maximum_is_that_of_the_arm_that_binds():
@@ -331,4 +415,6 @@ def test_terms_of_sums_in_sums_multiply():
     """3,000 times 3,000 terms took 46 s: only those of one sum were counted."""
     with pytest.raises(NoValue, match="a sum of 9000000 terms"):
         evaluate(parse("sum(sum(ceil(i*j/7), j, 1, 3000), i, 1, 3000)"), {})
-    assert evaluate(parse("sum(sum(ceil(i*j/7), j, 1, 3), i, 1, 4)"), {}) == sum(-(-i * j // 7) for i in range(1, 5) for j in range(1, 4))
+    assert evaluate(parse("sum(sum(ceil(i*j/7), j, 1, 3), i, 1, 4)"), {}) == sum(
+        -(-i * j // 7) for i in range(1, 5) for j in range(1, 4)
+    )

@@ -81,7 +81,14 @@ def test_the_scanner_sees_what_latex_refuses():
     for wrong in ("a^{2}^{3}", "10^{7}^{n}", "{a_b}_c_d", r"\frac{a^2^3}{b}"):
         with pytest.raises(AssertionError):
             typesets(wrong)
-    for right in ("a^{2}_{3}", "{a^{2}}^{3}", r"\left(10^{7}\right)^{n}", r"\frac{a_1}{b_1}", r"\sum_{j=1}^{4} j", r"t^{c}_{\mathrm{prefill}}"):
+    for right in (
+        "a^{2}_{3}",
+        "{a^{2}}^{3}",
+        r"\left(10^{7}\right)^{n}",
+        r"\frac{a_1}{b_1}",
+        r"\sum_{j=1}^{4} j",
+        r"t^{c}_{\mathrm{prefill}}",
+    ):
         typesets(right)
 
 
@@ -103,7 +110,15 @@ def test_powers_and_numbers_typeset(source):
     typesets(latex(parse(source), str))
 
 
-@pytest.mark.parametrize(("source", "bad"), [("(1/3)**a", r"\frac{1}{3}^{a}"), ("1e7**a", r"10^{7}^{a}"), ("2*3e9*a", "23"), ("a*1e9", "a1")])
+@pytest.mark.parametrize(
+    ("source", "bad"),
+    [
+        ("(1/3)**a", r"\frac{1}{3}^{a}"),
+        ("1e7**a", r"10^{7}^{a}"),
+        ("2*3e9*a", "23"),
+        ("a*1e9", "a1"),
+    ],
+)
 def test_what_would_be_misread(source, bad):
     assert bad not in latex(parse(source), str)
 
@@ -125,7 +140,10 @@ def words(written):
     return re.findall(r"(?<![\\A-Za-z])[A-Za-z]+_[a-z]{2,}|[a-z]+_[a-z]+_", bare)
 
 
-@pytest.mark.parametrize(("switch", "value"), [(name, value) for name, switch in SWITCHES.items() for value in switch.values])
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [(name, value) for name, switch in SWITCHES.items() for value in switch.values],
+)
 def test_every_definition_typesets(switch, value):
     for name, written in spelled(theory(assumptions=assumptions(**{switch: value}))):
         typesets(written)
@@ -135,13 +153,22 @@ def test_every_definition_typesets(switch, value):
 
 @pytest.mark.parametrize("model", ["gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k"])
 def test_every_definition_of_a_model_typesets(model):
-    for name, written in spelled(theory(build(catalogue.find("models", model), ModelSpec).architecture())):
+    for name, written in spelled(
+        theory(build(catalogue.find("models", model), ModelSpec).architecture())
+    ):
         typesets(written)
         assert not any(raw in written for raw in INPUTS if "_" in raw), name
 
 
 @pytest.mark.parametrize(
-    ("value", "written"), [("3.35e12", r"3.35 \cdot 10^{12}"), ("1/3", r"\frac{1}{3}"), ("0.5", "0.5"), ("-1/3", r"\frac{-1}{3}"), ("4096", "4096")]
+    ("value", "written"),
+    [
+        ("3.35e12", r"3.35 \cdot 10^{12}"),
+        ("1/3", r"\frac{1}{3}"),
+        ("0.5", "0.5"),
+        ("-1/3", r"\frac{-1}{3}"),
+        ("4096", "4096"),
+    ],
 )
 def test_numbers(value, written):
     assert number_latex(Fraction(value)) in (written, written.replace(r"\frac{-1}", r"-\frac{1}"))

@@ -49,18 +49,31 @@ def read(written):
             signs += "" if single in "{}_^ " else "−" if single == "-" else single
         elif command not in SILENT:
             size = "CAPITAL" if command[0].isupper() else "SMALL"
-            signs += SIGNS[command] if command in SIGNS else unicodedata.lookup(f"GREEK {size} LETTER {command.replace('lambda', 'lamda').upper()}")
+            signs += (
+                SIGNS[command]
+                if command in SIGNS
+                else unicodedata.lookup(
+                    f"GREEK {size} LETTER {command.replace('lambda', 'lamda').upper()}"
+                )
+            )
     return signs
 
 
 def agree(tree, spell):
     for dots in (False, True):
-        assert shown(mathml(tree, lambda name: spelling(spell(name)), dots)) == read(latex(tree, spell, dots)), tree
+        assert shown(mathml(tree, lambda name: spelling(spell(name)), dots)) == read(
+            latex(tree, spell, dots)
+        ), tree
 
 
 def test_the_two_readers_see_the_signs():
-    assert read(r"\frac{2 P}{\beta_l} - \left. t^{c}_{\mathrm{decode}} \right\vert_{B = 2}") == "2Pβl−tdecodec|B=2"
-    assert shown("<mfrac><mrow><mn>2</mn></mrow><mi>β</mi></mfrac><mtext>a\u00a0b</mtext>") == "2βab"
+    assert (
+        read(r"\frac{2 P}{\beta_l} - \left. t^{c}_{\mathrm{decode}} \right\vert_{B = 2}")
+        == "2Pβl−tdecodec|B=2"
+    )
+    assert (
+        shown("<mfrac><mrow><mn>2</mn></mrow><mi>β</mi></mfrac><mtext>a\u00a0b</mtext>") == "2βab"
+    )
     with pytest.raises(AssertionError):
         shown("<mfrac><mi>a</mi></mfrac>")
 
@@ -75,7 +88,10 @@ AGREED = set()
 """Definitions of theories without a model that were looked at: a name has one sign in all of them."""
 
 
-@pytest.mark.parametrize(("switch", "value"), [(name, value) for name, switch in SWITCHES.items() for value in switch.values])
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [(name, value) for name, switch in SWITCHES.items() for value in switch.values],
+)
 def test_every_definition_is_printed(switch, value):
     built = theory(assumptions=assumptions(**{switch: value}))
     for tree in built.definitions.values():
@@ -116,7 +132,10 @@ def test_any_formula_is_printed_in_the_order_and_with_the_brackets_of_its_latex(
     ],
 )
 def test_the_other_kinds_of_nodes(source):
-    agree(parse(source), lambda name: {"itl": r"\mathrm{ITL}", "context": "C", "batch": "B"}.get(name, name))
+    agree(
+        parse(source),
+        lambda name: {"itl": r"\mathrm{ITL}", "context": "C", "batch": "B"}.get(name, name),
+    )
 
 
 def test_formulas_by_hand():
@@ -126,12 +145,30 @@ def test_formulas_by_hand():
         return mathml(parse(source), lambda name: spelling(spelled[name]))
 
     decode = "<msubsup><mi>t</mi><mrow><mi>decode</mi></mrow><mrow><mi>c</mi></mrow></msubsup>"
-    assert printed("n*(n - 1)") == "<mi>N</mi><mrow><mo>(</mo><mi>N</mi><mo>−</mo><mn>1</mn><mo>)</mo></mrow>"
-    assert printed("time**2") == f"<msup><mrow><mrow><mo>(</mo>{decode}<mo>)</mo></mrow></mrow><mrow><mn>2</mn></mrow></msup>"
-    assert printed("-1/rate") == '<mfrac><mrow><mo form="prefix">−</mo><mn>1</mn></mrow><mrow><mi>λ</mi></mrow></mfrac>'
-    assert printed("5e12*n") == "<mn>5</mn><mo>·</mo><msup><mn>10</mn><mrow><mn>12</mn></mrow></msup><mi>N</mi>"
-    assert printed("2*3**n") == "<mn>2</mn><mo>·</mo><msup><mrow><mn>3</mn></mrow><mrow><mi>N</mi></mrow></msup>"
-    assert printed("ceil(n/2) <= n") == "<mrow><mo>⌈</mo><mfrac><mrow><mi>N</mi></mrow><mrow><mn>2</mn></mrow></mfrac><mo>⌉</mo></mrow><mo>≤</mo><mi>N</mi>"
+    assert (
+        printed("n*(n - 1)")
+        == "<mi>N</mi><mrow><mo>(</mo><mi>N</mi><mo>−</mo><mn>1</mn><mo>)</mo></mrow>"
+    )
+    assert (
+        printed("time**2")
+        == f"<msup><mrow><mrow><mo>(</mo>{decode}<mo>)</mo></mrow></mrow><mrow><mn>2</mn></mrow></msup>"
+    )
+    assert (
+        printed("-1/rate")
+        == '<mfrac><mrow><mo form="prefix">−</mo><mn>1</mn></mrow><mrow><mi>λ</mi></mrow></mfrac>'
+    )
+    assert (
+        printed("5e12*n")
+        == "<mn>5</mn><mo>·</mo><msup><mn>10</mn><mrow><mn>12</mn></mrow></msup><mi>N</mi>"
+    )
+    assert (
+        printed("2*3**n")
+        == "<mn>2</mn><mo>·</mo><msup><mrow><mn>3</mn></mrow><mrow><mi>N</mi></mrow></msup>"
+    )
+    assert (
+        printed("ceil(n/2) <= n")
+        == "<mrow><mo>⌈</mo><mfrac><mrow><mi>N</mi></mrow><mrow><mn>2</mn></mrow></mfrac><mo>⌉</mo></mrow><mo>≤</mo><mi>N</mi>"
+    )
 
 
 def test_values_and_words():
@@ -142,7 +179,23 @@ def test_values_and_words():
     assert shown(mathml(parse("-a"), {"a": measured(str(Fraction(1, 2)), "")}.get)) == "−12"
 
 
-@pytest.mark.parametrize("wrong", [r"\frac{a}{b}", r"a'", "x_{a}_{b}", r"\foo", "{a", "a}", "x_", "^a", "a b$", r"\mathrm{a{b}}", "<b>", r"\left(a"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        r"\frac{a}{b}",
+        r"a'",
+        "x_{a}_{b}",
+        r"\foo",
+        "{a",
+        "a}",
+        "x_",
+        "^a",
+        "a b$",
+        r"\mathrm{a{b}}",
+        "<b>",
+        r"\left(a",
+    ],
+)
 def test_what_no_name_is_spelled_with_is_refused(wrong):
     with pytest.raises(ValueError, match="spelled|two scripts"):
         spelling(wrong)
@@ -153,4 +206,7 @@ def test_a_script_without_braces_takes_one_digit_as_in_latex():
 
 
 def test_a_number_has_its_unit():
-    assert mathml(parse("0.5 s + 3 s*x"), lambda name: f"<mi>{name}</mi>") == f"{measured('0.5', 's')}<mo>+</mo>{measured('3', 's')}<mo>·</mo><mi>x</mi>"
+    assert (
+        mathml(parse("0.5 s + 3 s*x"), lambda name: f"<mi>{name}</mi>")
+        == f"{measured('0.5', 's')}<mo>+</mo>{measured('3', 's')}<mo>·</mo><mi>x</mi>"
+    )

@@ -33,7 +33,11 @@ def read(source):
 
 def exact(source, point):
     """What Python makes of the same text, every number a Fraction; None where it divides by zero."""
-    wrapped = re.sub(r"(?<!\*\*)(?<!\*\*-)(?<![A-Za-z0-9_.])((?:\d+\.?\d*|\.\d+)(?:e-?\d+)?)", r"Fraction('\1')", source)
+    wrapped = re.sub(
+        r"(?<!\*\*)(?<!\*\*-)(?<![A-Za-z0-9_.])((?:\d+\.?\d*|\.\d+)(?:e-?\d+)?)",
+        r"Fraction('\1')",
+        source,
+    )
     wrapped = re.sub(r"'(\d+)\.'", r"'\1'", wrapped)
     try:
         return Fraction(
@@ -135,7 +139,14 @@ def test_sums_do_not_get_around_the_bound_on_powers():
     """sum(i**64, i, X, X) is X**64, so it is bound by what a power is bound by."""
     for source in ("sum(i**64, i, 9**64, 9**64)", doubled(2, "i**64", "9**64")):
         tree = read(source)
-        largest = max((node.value.numerator.bit_length() for node in walk(tree) if isinstance(node, Num)), default=0) if tree else 0
+        largest = (
+            max(
+                (node.value.numerator.bit_length() for node in walk(tree) if isinstance(node, Num)),
+                default=0,
+            )
+            if tree
+            else 0
+        )
         assert largest <= 4096, source
 
 

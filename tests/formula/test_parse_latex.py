@@ -123,7 +123,15 @@ def test_what_is_too_much(source):
 
 
 @pytest.mark.parametrize(
-    "source", ["a" * 4096, "a_1+" * 1000 + "b", r"\frac{a}{b}" * 370, "ab" * 2000, "+".join(f"x_{{{i}}}" for i in range(500)), "(a" * 60 + ")" * 60]
+    "source",
+    [
+        "a" * 4096,
+        "a_1+" * 1000 + "b",
+        r"\frac{a}{b}" * 370,
+        "ab" * 2000,
+        "+".join(f"x_{{{i}}}" for i in range(500)),
+        "(a" * 60 + ")" * 60,
+    ],
 )
 def test_long_formulas_are_quick(source):
     start = time.process_time()
@@ -182,7 +190,11 @@ def test_a_mutated_formula_is_read_or_refused():
         source = FORMULA
         for _ in range(draw.randint(1, 4)):
             at, length = draw.randrange(len(FORMULA)), draw.randint(0, 4)
-            source = source[:at] + draw.choice(("", "{", "}", "^", "_", "\\", "(", "9", "a", r"\frac", " ")) + source[at + length :]
+            source = (
+                source[:at]
+                + draw.choice(("", "{", "}", "^", "_", "\\", "(", "9", "a", r"\frac", " "))
+                + source[at + length :]
+            )
         read(source)
 
 
@@ -194,7 +206,10 @@ def test_a_mutated_formula_is_read_or_refused():
     [
         ("2*L*H_kv*d_h", "2*n_layers*n_kv_heads*head_dim"),
         ("2 L H_kv d_h b_kv", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"),
-        (r"\beta_l \alpha_l S_c B_p P_a b_{kv} d_{ff}", "link_bandwidth*link_latency*cached_prefix*prefill_batch*active_params*kv_bytes_per_element*d_ff"),
+        (
+            r"\beta_l \alpha_l S_c B_p P_a b_{kv} d_{ff}",
+            "link_bandwidth*link_latency*cached_prefix*prefill_batch*active_params*kv_bytes_per_element*d_ff",
+        ),
         ("80 GB/(3.35 TB/s)", "80 GB/(3.35 TB/s)"),
         (r"t^{m}_{\mathrm{decode}} \cdot mfu", "decode_memory_time*mfu"),
         ("5 V", "5*vocab_size"),
@@ -205,7 +220,20 @@ def test_either_grammar(source, meaning):
     assert resolved(read_formula(source)) == parse(meaning)
 
 
-@pytest.mark.parametrize("source", ["4 k", "8 B", "70 B + 1", "2 foo", "prompt output", "prompt(S + 1)", "2 P S / F B", "x L", "3 GBB"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "4 k",
+        "8 B",
+        "70 B + 1",
+        "2 foo",
+        "prompt output",
+        "prompt(S + 1)",
+        "2 P S / F B",
+        "x L",
+        "3 GBB",
+    ],
+)
 def test_what_is_no_product_of_letters(source):
     with pytest.raises(FormulaError):
         read_formula(source)
@@ -225,7 +253,9 @@ def test_values_are_exact():
     assert value(parse_latex(r"0.1 \times 10^{-2} a"), {"a": Fraction(7)}) == Fraction(7, 1000)
 
 
-@pytest.mark.parametrize("source", ["of_largest(8)", "of_largest(8, 2, 3)", r"\text{of_largest}(x)"])
+@pytest.mark.parametrize(
+    "source", ["of_largest(8)", "of_largest(8, 2, 3)", r"\text{of_largest}(x)"]
+)
 def test_a_choice_takes_pairs_however_it_is_written(source):
     """Letters side by side are read as LaTeX, which took any number of arguments: one ended in a traceback."""
     with pytest.raises(FormulaError, match=r"of_largest\(\) takes"):

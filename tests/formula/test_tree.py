@@ -32,8 +32,17 @@ def test_a_part_is_replaced_wherever_a_plain_walk_meets_it(source):
 
 
 def test_names_are_free_names_in_the_order_they_are_written():
-    assert names(parse("sum(x*step, step, first, last)*z + itl(context = y)*x")) == ("x", "first", "last", "z", "itl", "y")
-    assert names(parse("sum(step, step, 1, step)")) == ("step",)  # the last value is outside the sum
+    assert names(parse("sum(x*step, step, first, last)*z + itl(context = y)*x")) == (
+        "x",
+        "first",
+        "last",
+        "z",
+        "itl",
+        "y",
+    )
+    assert names(parse("sum(step, step, 1, step)")) == (
+        "step",
+    )  # the last value is outside the sum
     assert not mentions(parse("sum(step, step, 1, n)"), "step")
 
 

@@ -22,7 +22,14 @@ def test_every_benchmark_is_run_here():
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_benchmark_runs(name, tmp_path):
-    done = subprocess.run([sys.executable, FOLDER / name, "--small"], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, FOLDER / name, "--small"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     for line in PRINTED[name]:
         assert line in done.stdout

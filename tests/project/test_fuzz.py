@@ -30,7 +30,9 @@ def runner():
 @pytest.fixture(scope="module")
 def outcomes(runner):
     """What every saved case comes to."""
-    return {name: finding(case.attempt, runner.run(case.attempt), SUITE) for name, case in SAVED.items()}
+    return {
+        name: finding(case.attempt, runner.run(case.attempt), SUITE) for name, case in SAVED.items()
+    }
 
 
 @pytest.mark.parametrize("name", SAVED)
@@ -66,10 +68,17 @@ def outcome(code=0, out=b"", err=b"", **more):
 FAULTS = {
     "a bug": (
         ("eval",),
-        outcome(101, err=b'Traceback (most recent call last)\n  File "/x/symroof/a/b.py", line 3, in f\n    x\nKeyError: 1\n'),
+        outcome(
+            101,
+            err=b'Traceback (most recent call last)\n  File "/x/symroof/a/b.py", line 3, in f\n    x\nKeyError: 1\n',
+        ),
         "bug: KeyError in symroof/a/b.py:f",
     ),
-    "a traceback": (("eval",), outcome(1, err=b"Traceback (most recent call last)\nValueError: x\n"), "traceback: ValueError in - (eval)"),
+    "a traceback": (
+        ("eval",),
+        outcome(1, err=b"Traceback (most recent call last)\nValueError: x\n"),
+        "traceback: ValueError in - (eval)",
+    ),
     "slow": (("eval",), outcome(cpu=61), "slow: eval"),
     "large": (("eval",), outcome(memory=2 * GIGABYTE), "memory: eval"),
     "killed": (("eval",), outcome(-11), "signal: eval SIGSEGV"),
@@ -80,9 +89,21 @@ FAULTS = {
     "a repr": (("eval",), outcome(2, err=b"is Fraction(1, 2)"), "inside: eval Fraction("),
     "no JSON": (("eval", "--json"), outcome(out=b'{"a": NaN}'), "json: eval"),
     "a file left": (("plot",), outcome(2, err=b"x", written={"a.svg": b""}), "partial: plot"),
-    "live in a page": (("report",), outcome(written={"a.html": b"<p><fuzzlive></p>"}), "live: report html"),
-    "live in Markdown": (("report",), outcome(written={"a.md": b"`a` <fuzzlive> `b`"}), "live: report md"),
-    "a row that is an option": (("report",), outcome(written={"a.tex": b"a & b \\\\\n[1ex] c & d \\\\"}), "live: report tex"),
+    "live in a page": (
+        ("report",),
+        outcome(written={"a.html": b"<p><fuzzlive></p>"}),
+        "live: report html",
+    ),
+    "live in Markdown": (
+        ("report",),
+        outcome(written={"a.md": b"`a` <fuzzlive> `b`"}),
+        "live: report md",
+    ),
+    "a row that is an option": (
+        ("report",),
+        outcome(written={"a.tex": b"a & b \\\\\n[1ex] c & d \\\\"}),
+        "live: report tex",
+    ),
 }
 
 
@@ -98,7 +119,13 @@ def test_a_fault_is_seen(name):
         outcome(),
         outcome(1),
         outcome(2, err=b"x: wrong"),
-        outcome(written={"a.md": b"`<fuzzlive>`", "a.html": b"&lt;fuzzlive&gt;", "a.tex": b"a \\\\\n{}[1ex]"}),
+        outcome(
+            written={
+                "a.md": b"`<fuzzlive>`",
+                "a.html": b"&lt;fuzzlive&gt;",
+                "a.tex": b"a \\\\\n{}[1ex]",
+            }
+        ),
     ],
 )
 def test_what_is_well_is_left(what):
@@ -116,7 +143,13 @@ def test_a_runaway_ends(runner, monkeypatch):
     "attempt",
     [
         Attempt(
-            ("eval", "a\x1b b", "b\udcff"), {"a.yaml": b"a: 1\n", "b.gguf": b"\x00\xff", "c.md": "a\r\n\u202e\U0001f600\x07".encode(), "b\udcff.yaml": b""}
+            ("eval", "a\x1b b", "b\udcff"),
+            {
+                "a.yaml": b"a: 1\n",
+                "b.gguf": b"\x00\xff",
+                "c.md": "a\r\n\u202e\U0001f600\x07".encode(),
+                "b\udcff.yaml": b"",
+            },
         ),
         Attempt(("list",), closed=("stdout",), interrupt_at=3, says="a", never="b"),
     ],

@@ -30,18 +30,32 @@ SAME_THING = {"study", "claims", "symbols"}
 @cache
 def parsed():
     """Every module as Python reads it, by its path."""
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+    return {
+        path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))
+    }
 
 
 @cache
 def graph():
     """Dotted name -> the modules it imports, wherever in the file; imports for type checkers alone count as well."""
-    files = {".".join(("symroof", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path for path in parsed()}
+    files = {
+        ".".join(("symroof", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
+        for path in parsed()
+    }
     found = defaultdict(set)
     for name, path in files.items():
         for node in ast.walk(parsed()[path]):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("symroof"):
-                found[name] |= {full if (full := f"{node.module}.{alias.name}") in files else node.module for alias in node.names}
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and node.module.startswith("symroof")
+            ):
+                found[name] |= {
+                    full if (full := f"{node.module}.{alias.name}") in files else node.module
+                    for alias in node.names
+                }
             elif isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names if alias.name in files}
     return {name: found[name] - {name} for name in files}
@@ -62,7 +76,9 @@ def test_imports_point_down():
         f"{module} imports {other}"
         for module, others in graph().items()
         for other in others
-        if room(module) not in ("", "__main__") and room(other) != room(module) and FLOOR.get(room(other), len(FLOORS)) >= FLOOR[room(module)]
+        if room(module) not in ("", "__main__")
+        and room(other) != room(module)
+        and FLOOR.get(room(other), len(FLOORS)) >= FLOOR[room(module)]
     ]
     assert up == []
 
@@ -86,7 +102,9 @@ def test_no_circle_of_imports():
 
 
 def test_a_name_of_a_file_is_its_own():
-    stems = Counter(path.stem for path in ROOT.rglob("*.py") if path.stem not in ("__init__", "__main__"))
+    stems = Counter(
+        path.stem for path in ROOT.rglob("*.py") if path.stem not in ("__init__", "__main__")
+    )
     assert {name for name, count in stems.items() if count > 1} <= SAME_THING
 
 
@@ -111,7 +129,9 @@ def test_one_place_prints():
         path.name
         for path, tree in parsed().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func)
+        in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
     }
     assert printing == {"output.py"}
 
@@ -140,7 +160,8 @@ def halves(loop):
         and node.right.value == 2
         and isinstance(node.left, ast.BinOp)
         and isinstance(node.left.op, ast.Add)
-        and made & {end.id for end in (node.left.left, node.left.right) if isinstance(end, ast.Name)}
+        and made
+        & {end.id for end in (node.left.left, node.left.right) if isinstance(end, ast.Name)}
         for node in ast.walk(loop)
         if isinstance(node, ast.BinOp)
     )
@@ -148,7 +169,10 @@ def halves(loop):
 
 def test_an_interval_is_halved_in_few_places():
     found = {
-        str(path.relative_to(ROOT)) for path, tree in parsed().items() for node in ast.walk(tree) if isinstance(node, ast.While | ast.For) and halves(node)
+        str(path.relative_to(ROOT))
+        for path, tree in parsed().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.While | ast.For) and halves(node)
     }
     assert found == set(HALVING)
 
@@ -175,12 +199,31 @@ def ruled(node):
     if not isinstance(node, ast.FunctionDef):
         return set()
     patterns = [inner.cls for inner in ast.walk(node) if isinstance(inner, ast.MatchClass)]
-    asked = [inner.args[1] for inner in ast.walk(node) if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "isinstance"]
-    compared = [end for inner in ast.walk(node) if isinstance(inner, ast.Compare) for end in inner.comparators]
-    return {name.id for part in (*patterns, *asked, *compared) for name in ast.walk(part) if isinstance(name, ast.Name)}
+    asked = [
+        inner.args[1]
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "isinstance"
+    ]
+    compared = [
+        end
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Compare)
+        for end in inner.comparators
+    ]
+    return {
+        name.id
+        for part in (*patterns, *asked, *compared)
+        for name in ast.walk(part)
+        if isinstance(name, ast.Name)
+    }
 
 
 def test_nothing_but_its_source_evaluates_a_formula():
     """Whoever adds rules for sums, products, quotients and powers says here what a formula becomes by them; a number it is by its source."""
-    found = {str(path.relative_to(ROOT)) for path, tree in parsed().items() for node in ast.walk(tree) if {"Add", "Mul", "Div", "Pow"} <= ruled(node)}
+    found = {
+        str(path.relative_to(ROOT))
+        for path, tree in parsed().items()
+        for node in ast.walk(tree)
+        if {"Add", "Mul", "Div", "Pow"} <= ruled(node)
+    }
     assert found == set(RULES_OF_NODES)

@@ -42,7 +42,16 @@ def test_each_operator_makes_its_fault(source, expected):
 
 
 @pytest.mark.parametrize(
-    "source", ["n = True", "'a' + b", "[1.5] + b", "def f(n: Literal[3]) -> Literal[4]: ...", "@cache(maxsize=64)\ndef f(): ...", "f'{n + 1}'", '"""1 < 2"""']
+    "source",
+    [
+        "n = True",
+        "'a' + b",
+        "[1.5] + b",
+        "def f(n: Literal[3]) -> Literal[4]: ...",
+        "@cache(maxsize=64)\ndef f(): ...",
+        "f'{n + 1}'",
+        '"""1 < 2"""',
+    ],
 )
 def test_what_computes_nothing_is_left_alone(source):
     assert mutants(source) == []
@@ -51,15 +60,36 @@ def test_what_computes_nothing_is_left_alone(source):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ('"batch <= pp"', {("comparison", '"batch < pp"'), ("name swapped", '"prefill_batch <= pp"'), ("name swapped", '"batch <= tp"')}),
+        (
+            '"batch <= pp"',
+            {
+                ("comparison", '"batch < pp"'),
+                ("name swapped", '"prefill_batch <= pp"'),
+                ("name swapped", '"batch <= tp"'),
+            },
+        ),
         ('"a + n_layers"', {("sign", '"a - n_layers"')}),
         ('"head_dim*d_model"', {("factor dropped", '"d_model"'), ("factor dropped", '"head_dim"')}),
         (
             '"max(prompt, context)"',
-            {("min/max", '"min(prompt, context)"'), ("name swapped", '"max(context, context)"'), ("± 1", '"max(prompt, (context - 1))"')},
+            {
+                ("min/max", '"min(prompt, context)"'),
+                ("name swapped", '"max(context, context)"'),
+                ("± 1", '"max(prompt, (context - 1))"'),
+            },
         ),
-        ('f"3*n_heads*{x}"', {("± 1", 'f"2*n_heads*{x}"'), ("factor dropped", 'f"n_heads*{x}"'), ("name swapped", 'f"3*n_kv_heads*{x}"')}),
-        ("_q(variants={'a': f, 'b': g})", {("variants exchanged", "_q(variants={'a': g, 'b': f})")}),
+        (
+            'f"3*n_heads*{x}"',
+            {
+                ("± 1", 'f"2*n_heads*{x}"'),
+                ("factor dropped", 'f"n_heads*{x}"'),
+                ("name swapped", 'f"3*n_kv_heads*{x}"'),
+            },
+        ),
+        (
+            "_q(variants={'a': f, 'b': g})",
+            {("variants exchanged", "_q(variants={'a': g, 'b': f})")},
+        ),
         ('"USD/hour"', {("unit's neighbour", '"USD/s"')}),
         ('"80 GB"', {("unit's neighbour", '"80 GiB"')}),
     ],
@@ -68,18 +98,24 @@ def test_formulas_as_text_have_faults_of_their_own(source, expected):
     assert expected <= changed(source, formula_mutants(source))
 
 
-@pytest.mark.parametrize("source", ['"prompt"', '"weights of the prompt"', '"FLOP/byte"', "n_layers*2", '"a" "b"'])
+@pytest.mark.parametrize(
+    "source", ['"prompt"', '"weights of the prompt"', '"FLOP/byte"', "n_layers*2", '"a" "b"']
+)
 def test_words_are_no_formulas(source):
     assert formula_mutants(source) == []
 
 
 def test_a_unit_of_a_number_is_no_factor():
     """``2 FLOP`` is one number: without the 2 it would be another formula, and without the unit none."""
-    assert ("factor dropped", '"FLOP*n_heads"') not in changed('"2 FLOP*n_heads"', formula_mutants('"2 FLOP*n_heads"'))
+    assert ("factor dropped", '"FLOP*n_heads"') not in changed(
+        '"2 FLOP*n_heads"', formula_mutants('"2 FLOP*n_heads"')
+    )
 
 
 def test_a_sample_is_that_of_its_seed_and_kinds_take_turns():
-    listed = [Fault("f", n, "", "", Mutant("± 1" if n % 10 else "sign", n, n + 1, "")) for n in range(100)]
+    listed = [
+        Fault("f", n, "", "", Mutant("± 1" if n % 10 else "sign", n, n + 1, "")) for n in range(100)
+    ]
     short = sample(listed, 6, 1, "theory")
     assert short == sample(listed, 8, 1, "theory")[:6]
     assert short != sample(listed, 6, 2, "theory")
@@ -88,11 +124,33 @@ def test_a_sample_is_that_of_its_seed_and_kinds_take_turns():
 
 def test_tests_about_a_fault_are_asked_first_and_a_few_quick_ones_of_every_file_before_the_many():
     seconds = {"a/x.py": [1, 2, 3, 4], "a/y.py": [9], "b/z.py": [1]}
-    rows = {f"{path}::{i}": {"seconds": s, "fails": False} for path, listed in seconds.items() for i, s in enumerate(listed)}
+    rows = {
+        f"{path}::{i}": {"seconds": s, "fails": False}
+        for path, listed in seconds.items()
+        for i, s in enumerate(listed)
+    }
     ordered = Reach(Path(), rows).ordered
-    assert ordered(rows, ["a"]) == ["a/x.py::0", "a/x.py::1", "a/x.py::2", "a/y.py::0", "a/x.py::3", "b/z.py::0"]
-    assert ordered(rows, ["a"], [], ["a/y.py::7"])[0] == "a/y.py::0" == ordered(rows, ["a"], ["a/x.py::7", "a/y.py::7"], ["a/y.py::7"])[0]
-    assert ordered(rows, ["a"], ["a/y.py::7", "b/z.py::0"]) == ["a/y.py::0", "a/x.py::0", "a/x.py::1", "a/x.py::2", "a/x.py::3", "b/z.py::0"]
+    assert ordered(rows, ["a"]) == [
+        "a/x.py::0",
+        "a/x.py::1",
+        "a/x.py::2",
+        "a/y.py::0",
+        "a/x.py::3",
+        "b/z.py::0",
+    ]
+    assert (
+        ordered(rows, ["a"], [], ["a/y.py::7"])[0]
+        == "a/y.py::0"
+        == ordered(rows, ["a"], ["a/x.py::7", "a/y.py::7"], ["a/y.py::7"])[0]
+    )
+    assert ordered(rows, ["a"], ["a/y.py::7", "b/z.py::0"]) == [
+        "a/y.py::0",
+        "a/x.py::0",
+        "a/x.py::1",
+        "a/x.py::2",
+        "a/x.py::3",
+        "b/z.py::0",
+    ]
 
 
 def test_every_area_is_a_room_with_tests():
@@ -151,7 +209,9 @@ def copy(tmp_path_factory):
     shutil.copytree(ROOT / "tools/mutation", root / "tools/mutation")
     (root / "symroof/select/small.py").write_text(PACKAGE, encoding="utf-8")
     (root / "tests/select/test_small.py").write_text(TESTS, encoding="utf-8")
-    (root / "pytest.ini").write_text("[pytest]\naddopts = -p no:hypothesispytest\n", encoding="utf-8")
+    (root / "pytest.ini").write_text(
+        "[pytest]\naddopts = -p no:hypothesispytest\n", encoding="utf-8"
+    )
     made = Copy(root.parent, 60, root, witnesses=("tests/select",))
     yield made
     made.close()
@@ -165,12 +225,18 @@ def copy(tmp_path_factory):
         ("3 -> 2", False, "2 of 2 tests"),  # of a constant, which only a new import reads
         ("0 -> 1", True, "tests/select/test_small.py::test_limit"),
         ("2 -> 3", False, NOT_REACHED),
-        ("5 -> 6", True, "tests/select/test_small.py::test_ten"),  # in a function that runs at import alone
+        (
+            "5 -> 6",
+            True,
+            "tests/select/test_small.py::test_ten",
+        ),  # in a function that runs at import alone
     ],
 )
 def test_a_fault_is_killed_or_survives_and_is_taken_out_again(copy, edit, killed, by):
     """A test that fails without the fault as well is no witness."""
     module = copy.root / "symroof/select/small.py"
-    outcome = copy.run(next(fault for fault in faults_of(module, copy.root) if fault.edit == edit), "select")
+    outcome = copy.run(
+        next(fault for fault in faults_of(module, copy.root) if fault.edit == edit), "select"
+    )
     assert (outcome.killed, outcome.by) == (killed, by)
     assert module.read_text() == PACKAGE

@@ -12,7 +12,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*command, cwd, env=None):
-    done = subprocess.run(command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -20,7 +27,9 @@ def run(*command, cwd, env=None):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT), cwd=out)  # the wheel is built from the sdist
+    run(
+        sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT), cwd=out
+    )  # the wheel is built from the sdist
     assert list(out.glob("*.tar.gz"))
     return next(out.glob("*.whl"))
 
@@ -58,10 +67,31 @@ EXTRAS = "xarray,netCDF4,zarr,pyarrow,matplotlib,torch,dask,distributed,scipy,pa
 def installed(wheel, tmp_path_factory):
     """A call of the installed wheel in an empty folder, with its base packages alone."""
     place, work = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
-    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(place), str(wheel), cwd=work)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(place),
+        str(wheel),
+        cwd=work,
+    )
 
     def call(*words):
-        return run(sys.executable, "-c", ALONE, str(place), EXTRAS, *words, cwd=work, env={"PYTHONPATH": str(place)}).stdout
+        return run(
+            sys.executable,
+            "-c",
+            ALONE,
+            str(place),
+            EXTRAS,
+            *words,
+            cwd=work,
+            env={"PYTHONPATH": str(place)},
+        ).stdout
 
     call.work = work
     return call
@@ -78,13 +108,25 @@ def test_installed_wheel_writes_the_review(installed):
 
 
 def test_installed_wheel_answers_in_an_empty_folder(installed):
-    case = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "128")
+    case = (
+        "--model",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "1024",
+        "--output",
+        "128",
+    )
     assert "time to first token" in installed("eval", *case)
     assert "✓ cheapest per token: h100-sxm" in installed("select", "llama-3-8b-chat")
     assert "8.03 billion parameters" in installed("derive", "params", *case)
     assert "vllm serve Qwen/Qwen3-8B" in installed("vllm", "vllm serve Qwen/Qwen3-8B", *case[2:])
     assert "time to first token" in installed("simulate", *case, "--requests", "20")
-    (installed.work / "post.md").write_text("Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n", encoding="utf-8")
+    (installed.work / "post.md").write_text(
+        "Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n",
+        encoding="utf-8",
+    )
     assert "1 claim: 1 holds (1 rounded)" in installed("check", "post.md")
     installed("init", "study", "-o", "study.yaml")
     assert "a valid study file" in installed("validate", "study.yaml")

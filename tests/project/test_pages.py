@@ -12,11 +12,16 @@ from symroof.cli.main import COMMANDS
 from symroof.specs.study import StudySpec
 
 README = examples.ROOT / "README.md"
-TEXTS = {str(path.relative_to(examples.ROOT)): path.read_text(encoding="utf-8") for path in examples.pages()}
+TEXTS = {
+    str(path.relative_to(examples.ROOT)): path.read_text(encoding="utf-8")
+    for path in examples.pages()
+}
 STALE = "stale: python docs/examples.py, and read what changed"
 
 
-@pytest.mark.parametrize("page", [page for page, text in TEXTS.items() if any(examples.parts(text))])
+@pytest.mark.parametrize(
+    "page", [page for page, text in TEXTS.items() if any(examples.parts(text))]
+)
 def test_commands_print_what_the_page_shows(page):
     for example, code, output in examples.outcomes(TEXTS[page]):
         assert code == example.code, f"{example.command}\n{output}"
@@ -34,9 +39,14 @@ def test_the_readme_opens_with_two_commands_and_is_short():
 @pytest.mark.parametrize("page", TEXTS)
 def test_links_between_pages_lead_somewhere(page):
     """Sphinx checks them as well, but not the README's, nor that a page is written by hand or listed as generated."""
-    for target in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", re.sub(r"^```.*?^```$", "", TEXTS[page], flags=re.DOTALL | re.MULTILINE)):
+    for target in re.findall(
+        r"\]\(([^)#\s:]+)(?:#[^)]*)?\)",
+        re.sub(r"^```.*?^```$", "", TEXTS[page], flags=re.DOTALL | re.MULTILINE),
+    ):
         path = (examples.ROOT / page).parent / target
-        assert path.exists() or (path.parent.name == "generated" and path.stem in reference_pages.pages()), target
+        assert path.exists() or (
+            path.parent.name == "generated" and path.stem in reference_pages.pages()
+        ), target
 
 
 def test_the_recommended_line_on_the_page_is_that_of_the_command():
@@ -54,7 +64,9 @@ def test_the_tables_of_the_readme_name_commands_that_exist():
 
 def test_the_post_has_as_many_wrong_numbers_as_the_tutorial_says():
     page = TEXTS["docs/tutorials/check-a-post.md"]
-    said = {"four": 4, "five": 5, "six": 6}[re.search(r"(\w+) of its numbers are wrong", page)[1].lower()]
+    said = {"four": 4, "five": 5, "six": 6}[
+        re.search(r"(\w+) of its numbers are wrong", page)[1].lower()
+    ]
     assert sr.check(examples.ROOT / "docs" / "blog-post.md").summary["wrong"] == said
 
 

@@ -19,10 +19,17 @@ ROW = {
 
 
 def test_each_stored_number_is_of_a_row_of_the_catalogue_that_the_peer_can_be_asked():
-    rows = {key_of(spec.name, row.row): row.row for spec in sources() for row in comparable(spec) if isinstance(row, MeasuredRow)}
+    rows = {
+        key_of(spec.name, row.row): row.row
+        for spec in sources()
+        for row in comparable(spec)
+        if isinstance(row, MeasuredRow)
+    }
     kept = [tuple(row[:WIDTH]) for row in DOCUMENT["rows"]]
     assert len({*kept}) == len(kept) > 400
-    assert {*kept} <= {key for key, row in rows.items() if not isinstance(question_of(row), str)}, "stale: python docs/peer_predictions.py PYTHON"
+    assert {*kept} <= {key for key, row in rows.items() if not isinstance(question_of(row), str)}, (
+        "stale: python docs/peer_predictions.py PYTHON"
+    )
 
 
 def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
@@ -48,11 +55,29 @@ def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
                 "moe_tp_size": 1,
             },
         ),
-        ({"attention_dp": 1, "ep": None, "tp": 4}, {"tp_size": 4, "batch_size": 20, "moe_ep_size": 1, "moe_tp_size": 4, "gemm_quant_mode": "nvfp4"}),
-        ({"metric": "ttft", "engine": "SGLang of 2026-01"}, {"backend_name": "sglang", "mode": "static_ctx", "answer": "ttft"}),
+        (
+            {"attention_dp": 1, "ep": None, "tp": 4},
+            {
+                "tp_size": 4,
+                "batch_size": 20,
+                "moe_ep_size": 1,
+                "moe_tp_size": 4,
+                "gemm_quant_mode": "nvfp4",
+            },
+        ),
+        (
+            {"metric": "ttft", "engine": "SGLang of 2026-01"},
+            {"backend_name": "sglang", "mode": "static_ctx", "answer": "ttft"},
+        ),
         (
             {"metric": "response_time", "weights": "fp8"},
-            {"mode": "static", "answer": "request_latency", "isl": 900, "osl": 100, "model": "deepseek-ai/DeepSeek-R1"},
+            {
+                "mode": "static",
+                "answer": "request_latency",
+                "isl": 900,
+                "osl": 100,
+                "model": "deepseek-ai/DeepSeek-R1",
+            },
         ),
         (
             {"spec": "llama-2-7b", "weights": "fp8", "metric": "loop_tpot"},
@@ -63,12 +88,19 @@ def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
 def test_the_peer_is_asked_for_what_the_row_says(changed, asked):
     question = question_of(Measurement.model_validate(ROW | changed))
     assert {name: question[name] for name in asked} == asked
-    assert ("gemm_quant_mode" in question) == ("weights" not in changed)  # of fp8 the checkpoint says which kind
+    assert ("gemm_quant_mode" in question) == (
+        "weights" not in changed
+    )  # of fp8 the checkpoint says which kind
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
-    [({"hardware": "mi300x"}, "device"), ({"engine": "llama.cpp"}, "engine"), ({"weights": "q4_k_m"}, "precision"), ({"spec": "gpt-j-6b"}, "model")],
+    [
+        ({"hardware": "mi300x"}, "device"),
+        ({"engine": "llama.cpp"}, "engine"),
+        ({"weights": "q4_k_m"}, "precision"),
+        ({"spec": "gpt-j-6b"}, "model"),
+    ],
 )
 def test_what_the_peer_has_no_words_for(changed, reason):
     assert reason in question_of(Measurement.model_validate(ROW | changed))
@@ -76,12 +108,32 @@ def test_what_the_peer_has_no_words_for(changed, reason):
 
 def test_the_dimensions_given_are_those_of_the_published_config():
     """Qwen/Qwen2.5-7B and mistralai/Mixtral-8x7B-v0.1, config.json."""
-    model = question_of(Measurement.model_validate(ROW | {"spec": "qwen2.5-7b", "weights": "bf16"}))["model"]
+    model = question_of(
+        Measurement.model_validate(ROW | {"spec": "qwen2.5-7b", "weights": "bf16"})
+    )["model"]
     assert model["architectures"] == ["Qwen2ForCausalLM"]
-    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size", "vocab_size")
+    names = (
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "intermediate_size",
+        "vocab_size",
+    )
     assert [model[name] for name in names] == [3584, 28, 28, 4, 18944, 152064]
-    model = question_of(Measurement.model_validate(ROW | {"spec": "mixtral-8x7b", "weights": "fp16"}))["model"]
-    assert [model[name] for name in (*names, "num_local_experts", "num_experts_per_tok")] == [4096, 32, 32, 8, 14336, 32000, 8, 2]
+    model = question_of(
+        Measurement.model_validate(ROW | {"spec": "mixtral-8x7b", "weights": "fp16"})
+    )["model"]
+    assert [model[name] for name in (*names, "num_local_experts", "num_experts_per_tok")] == [
+        4096,
+        32,
+        32,
+        8,
+        14336,
+        32000,
+        8,
+        2,
+    ]
 
 
 def test_the_numbers_of_presets_are_what_the_presets_give():
@@ -94,4 +146,9 @@ def test_the_numbers_of_presets_are_what_the_presets_give():
                          **{name: given[name] for name in ("batch", "prompt", "output")}, prefill_batch=given["batch"])  # fmt: skip
         whole = float(study.exact("ttft")) + float(study.exact("decode_time"))
         assert rows[key][preset] == pytest.approx(whole, rel=1e-4)
-    assert {row[preset] for key, row in rows.items() for preset in peer_predictions.PRESETS if key[KEY.index("attention_dp") + 1] > 1} == {None}
+    assert {
+        row[preset]
+        for key, row in rows.items()
+        for preset in peer_predictions.PRESETS
+        if key[KEY.index("attention_dp") + 1] > 1
+    } == {None}

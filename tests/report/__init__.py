@@ -28,7 +28,15 @@ def made(stem):
         return reviews / stem
     folder = Path(tempfile.mkdtemp(dir=reviews)) / stem
     with contextlib.chdir(ROOT):
-        outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html", "--full")
+        outcome = call(
+            "report",
+            f"specs/studies/{stem}.yaml",
+            "-o",
+            folder,
+            "--format",
+            "md,tex,html",
+            "--full",
+        )
     assert outcome.code == 0, outcome.err
     with contextlib.suppress(OSError):  # another process was faster
         folder.rename(reviews / stem)
@@ -55,7 +63,12 @@ def text_of(stem, kind):
 
 def static(page):
     """A page without its contents, the link past them and the part that JavaScript shows; test_live.py looks at that."""
-    parts = (r'<a class="skip".*?</a>', r"<nav .*?</nav>", r'<section id="live.*?</section>', r"<script.*?</script>")
+    parts = (
+        r'<a class="skip".*?</a>',
+        r"<nav .*?</nav>",
+        r'<section id="live.*?</section>',
+        r"<script.*?</script>",
+    )
     return re.sub("|".join(parts), "", page, flags=re.S)
 
 
@@ -101,7 +114,13 @@ def blocks(text, kind):
 def plain_inline(token):
     """An inline token as its reader sees it; an image as its alternative text."""
     return "".join(
-        child.content if child.type in ("text", "code_inline") else plain_inline(child) if child.type == "image" else " " if "break" in child.type else ""
+        child.content
+        if child.type in ("text", "code_inline")
+        else plain_inline(child)
+        if child.type == "image"
+        else " "
+        if "break" in child.type
+        else ""
         for child in token.children or []
     )
 
@@ -113,7 +132,9 @@ def markdown_blocks(text):
         if token.type == "tr_open":
             cells = []
         elif token.type == "fence":
-            result.append(Block(section, "display" if token.info.strip() == "math" else "code", token.content))
+            result.append(
+                Block(section, "display" if token.info.strip() == "math" else "code", token.content)
+            )
         elif token.type == "tr_close":
             result.append(Block(section, "row", " | ".join(cells), tuple(cells)))
         elif token.type == "inline":
@@ -176,10 +197,22 @@ def latex_blocks(text):
             section = section if match[1] else heading
             result.append(Block(section, "h3" if match[1] else "h2", heading))
         elif line.endswith(r" \\"):
-            cells = tuple(latex_plain(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\")))
+            cells = tuple(
+                latex_plain(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
+            )
             result.append(Block(section, "row", " | ".join(cells), cells))
         elif line.strip() and not line.startswith(
-            (r"\begin", r"\end", "{\\small\\", "{\\small", "}", r"\toprule", r"\midrule", r"\bottomrule", r"\includegraphics")
+            (
+                r"\begin",
+                r"\end",
+                "{\\small\\",
+                "{\\small",
+                "}",
+                r"\toprule",
+                r"\midrule",
+                r"\bottomrule",
+                r"\includegraphics",
+            )
         ):
             result.append(Block(section, "text", latex_plain(line)))
     assert display is None
@@ -189,7 +222,16 @@ def latex_blocks(text):
 class _Html(HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.blocks, self.section, self.kind, self.parts, self.cells, self.depth, self.tags, self.links = [], "", None, [], [], 0, [], []
+        (
+            self.blocks,
+            self.section,
+            self.kind,
+            self.parts,
+            self.cells,
+            self.depth,
+            self.tags,
+            self.links,
+        ) = [], "", None, [], [], 0, [], []
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -213,12 +255,16 @@ class _Html(HTMLParser):
         if tag == "div" and self.kind == "display":
             self.depth -= 1
             if not self.depth:
-                self.blocks.append(Block(self.section, "display", "".join(self.parts).replace("\u00a0", " ")))
+                self.blocks.append(
+                    Block(self.section, "display", "".join(self.parts).replace("\u00a0", " "))
+                )
                 self.kind = None
         elif tag == self.kind:
             self._close(tag, " ".join("".join(self.parts).replace("\u00a0", " ").split()))
         elif tag == "tr":
-            self.blocks.append(Block(self.section, "row", " | ".join(self.cells), tuple(self.cells)))
+            self.blocks.append(
+                Block(self.section, "row", " | ".join(self.cells), tuple(self.cells))
+            )
 
     def _close(self, tag, text):
         self.kind = None
@@ -243,7 +289,9 @@ def parsed_html(text):
 
 def rows_under(every_block, section, first):
     """The data rows of the first table in a section whose header begins with ``first``."""
-    rows = [block.cells for block in every_block if block.section == section and block.kind == "row"]
+    rows = [
+        block.cells for block in every_block if block.section == section and block.kind == "row"
+    ]
     start = next(i for i, cells in enumerate(rows) if cells[0] == first)
     data = []
     for cells in rows[start + 1 :]:
@@ -255,10 +303,23 @@ def rows_under(every_block, section, first):
 
 # ------------------------------------------------------------------------------------------------------- values
 
-SIZES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "token/s": 1.0, "ktoken/s": 1e3, "request/s": 1.0, "USD": 1.0, "J/token": 1.0, "mJ/token": 1e-3}
+SIZES = {
+    "s": 1.0,
+    "ms": 1e-3,
+    "µs": 1e-6,
+    "ns": 1e-9,
+    "token/s": 1.0,
+    "ktoken/s": 1e3,
+    "request/s": 1.0,
+    "USD": 1.0,
+    "J/token": 1.0,
+    "mJ/token": 1e-3,
+}
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
 UNIT = rf"(?:{'|'.join(map(re.escape, sorted(SIZES, key=len, reverse=True)))})(?![\w/])"
-VALUE = re.compile(rf"(?<![\w./])({NUMBER}) ?({UNIT})(?: \((?:({NUMBER})(?: ?({UNIT}))? to ({NUMBER}) ?({UNIT}))\))?( \(does not fit\))?")
+VALUE = re.compile(
+    rf"(?<![\w./])({NUMBER}) ?({UNIT})(?: \((?:({NUMBER})(?: ?({UNIT}))? to ({NUMBER}) ?({UNIT}))\))?( \(does not fit\))?"
+)
 
 
 @dataclass(frozen=True)
@@ -281,6 +342,10 @@ def printed(text):
     values = []
     for match in VALUE.finditer(text):
         value, unit, low, low_unit, high, high_unit, flag = match.groups()
-        ends = (number(low) * SIZES[low_unit or high_unit], number(high) * SIZES[high_unit]) if low else (None, None)
+        ends = (
+            (number(low) * SIZES[low_unit or high_unit], number(high) * SIZES[high_unit])
+            if low
+            else (None, None)
+        )
         values.append(Printed(match[0], number(value) * SIZES[unit], *ends, bool(flag)))
     return values

@@ -7,8 +7,22 @@ from symroof.report.render import render
 from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
 
-RIDGE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mbu": 0.8, "layer_overhead": 0, "elementwise_bytes": 0}
-SLOW = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mfu": 1, "layer_overhead": 0, "elementwise_bytes": 0}
+RIDGE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 512,
+    "mbu": 0.8,
+    "layer_overhead": 0,
+    "elementwise_bytes": 0,
+}
+SLOW = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 512,
+    "mfu": 1,
+    "layer_overhead": 0,
+    "elementwise_bytes": 0,
+}
 
 
 def first_compute_bound(mfu, most=10**15):
@@ -31,31 +45,52 @@ def first_compute_bound(mfu, most=10**15):
 def test_a_batch_that_no_ridge_follows_at_the_fast_end_is_never():
     middle, slow, fast = (first_compute_bound(mfu) for mfu in ("0.55", "0.2", "0.9"))
     assert fast is None
-    assert Study(**RIDGE, mfu="0.2..0.9").solve("batch_to_ridge").in_ranges() == f"at least {middle:,} requests ({slow:,} to never)"
+    assert (
+        Study(**RIDGE, mfu="0.2..0.9").solve("batch_to_ridge").in_ranges()
+        == f"at least {middle:,} requests ({slow:,} to never)"
+    )
 
 
 @pytest.fixture(scope="module")
 def late():
     """At half the bandwidth the weights alone, 8.03 G parameters less the gathered table of 128,256 rows of 4,096, of two bytes, take 8.96 ms."""
     assert 2 * (8_030_261_248 - 128_256 * 4096) / (0.5 * 3.35e12) > 8.9e-3
-    return Study(**SLOW, mbu="0.5..0.9", batch=8, output=64, assume={"targets_under": "isolated"}, targets={"itl": "8 ms"})
+    return Study(
+        **SLOW,
+        mbu="0.5..0.9",
+        batch=8,
+        output=64,
+        assume={"targets_under": "isolated"},
+        targets={"itl": "8 ms"},
+    )
 
 
 def last_within(mbu):
     """The last batch within the target, by counting."""
     case = Study(**SLOW, mbu=mbu, batch=1, output=64).first.case
-    return next(batch for batch in range(1000) if case.changed({"batch": batch + 1}).value("itl_last") * 1000 > 8)
+    return next(
+        batch
+        for batch in range(1000)
+        if case.changed({"batch": batch + 1}).value("itl_last") * 1000 > 8
+    )
 
 
 def test_a_limit_that_allows_nothing_at_the_slow_end_is_none(late):
     assert not last_within("0.5")
     text = late.solve("itl_last = itl_target", "batch").in_ranges()
     assert "(any to " in text  # of an equation of one's own the crossing is reached
-    assert int(text.partition(" to ")[2].rstrip(")").replace(",", "")) - last_within("0.9") in (0, 1)
+    assert int(text.partition(" to ")[2].rstrip(")").replace(",", "")) - last_within("0.9") in (
+        0,
+        1,
+    )
 
 
 def test_a_flip_that_every_batch_makes_at_the_slow_end_says_any(late):
-    worse = next(row for row in flip_rows(late, late.first)["worse"] if row["name"] == "batch" and row["condition"] == "itl")
+    worse = next(
+        row
+        for row in flip_rows(late, late.first)["worse"]
+        if row["name"] == "batch" and row["condition"] == "itl"
+    )
     middle = last_within("0.7") + 1
     assert worse["at"].startswith(f"{middle:,} requests (any to ")
     assert worse["ends_named"]
@@ -63,8 +98,18 @@ def test_a_flip_that_every_batch_makes_at_the_slow_end_says_any(late):
 
 def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
     """Of 64 tokens and half a range the cache outgrows the memory at a thousand times as many: where exactly in the ranges decides nothing."""
-    study = Study(**SLOW | {"prompt": "256..768"}, mbu="0.5..0.9", batch=8, output=64, targets={"itl": "80 ms"})
+    study = Study(
+        **SLOW | {"prompt": "256..768"},
+        mbu="0.5..0.9",
+        batch=8,
+        output=64,
+        targets={"itl": "80 ms"},
+    )
     rows = flip_rows(study, study.first)
-    far = next(row for row in rows["far"] if row["name"] == "output" and row["condition"] == "memory")
+    far = next(
+        row for row in rows["far"] if row["name"] == "output" and row["condition"] == "memory"
+    )
     assert "(" not in far["at"] and far["everywhere"]
-    assert "More than a factor of 10 away, at the middle of the ranges: " in render(view(study, "symroof report x.yaml", ("all-flips",), whole=False), "md")
+    assert "More than a factor of 10 away, at the middle of the ranges: " in render(
+        view(study, "symroof report x.yaml", ("all-flips",), whole=False), "md"
+    )

@@ -13,7 +13,15 @@ D, KV, FF, VOCAB = 4096, 1024, 14336, 128256
 
 def stored(model="llama-3-8b", **fields):
     spec = build(catalogue.find("models", model), ModelSpec)
-    entry = model_entry(spec.model_copy(update={"quantization": read_quantization({"quantization_config": fields}) if fields else None}))
+    entry = model_entry(
+        spec.model_copy(
+            update={
+                "quantization": read_quantization({"quantization_config": fields})
+                if fields
+                else None
+            }
+        )
+    )
     return [table for table in entry.tables if table[0].startswith("resident")], entry.notes
 
 
@@ -24,11 +32,29 @@ def test_parts_of_an_awq_checkpoint():
     attention, forward = 32 * (2 * D * D + 2 * KV * D), 32 * 3 * D * FF
     total = (attention + forward) * 133 // 256 + 2 * (2 * VOCAB * D + 65 * D)
     assert rows[:2] == [
-        ["attention", f"{attention:,}", "4.1562", f"{attention * 133 // 256:,}", f"{attention * 133 / 256 / total:.2%}"],
-        ["feed-forward", f"{forward:,}", "4.1562", f"{forward * 133 // 256:,}", f"{forward * 133 / 256 / total:.2%}"],
+        [
+            "attention",
+            f"{attention:,}",
+            "4.1562",
+            f"{attention * 133 // 256:,}",
+            f"{attention * 133 / 256 / total:.2%}",
+        ],
+        [
+            "feed-forward",
+            f"{forward:,}",
+            "4.1562",
+            f"{forward * 133 // 256:,}",
+            f"{forward * 133 / 256 / total:.2%}",
+        ],
     ]
     assert {row[0]: row[2] for row in rows[2:5]} == {"norms": "16", "embedding": "16", "head": "16"}
-    assert rows[-1] == ["total", f"{8030261248:,}", f"{8 * total / 8030261248:.5g}", f"{total:,}", ""]
+    assert rows[-1] == [
+        "total",
+        f"{8030261248:,}",
+        f"{8 * total / 8030261248:.5g}",
+        f"{total:,}",
+        "",
+    ]
 
 
 def test_a_tied_head_is_the_table_of_the_embedding():

@@ -12,7 +12,15 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report import sandbox
 from symroof.report.environment import environment
-from symroof.report.markup import Code, Math, Ranged, latex_code, latex_text, markdown_code, markdown_text
+from symroof.report.markup import (
+    Code,
+    Math,
+    Ranged,
+    latex_code,
+    latex_text,
+    markdown_code,
+    markdown_text,
+)
 from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
 from tests.cli import processor_seconds, refused, study_text
@@ -50,13 +58,18 @@ TITLES = [
 
 def quoted(text):
     """A text as a double-quoted YAML scalar."""
-    written = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    written = (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    )
     return f'"{written}"'
 
 
 def hostile(folder, title, note="plain", name="study.yaml"):
     path = folder / name
-    path.write_text(study_text(title=quoted(title), notes=f"[{quoted(note)}]", targets="{ttft: 200 ms}"), encoding="utf-8")
+    path.write_text(
+        study_text(title=quoted(title), notes=f"[{quoted(note)}]", targets="{ttft: 200 ms}"),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -82,7 +95,9 @@ def output(tmp_path_factory):
     """Every hostile text as the note of one study and its first as the title, in the three forms."""
     path = tmp_path_factory.mktemp("hostile") / "study.yaml"
     notes = ", ".join(map(quoted, TITLES))
-    path.write_text(study_text(title=quoted(" ".join(TITLES[:12])), notes=f"[{notes}]"), encoding="utf-8")
+    path.write_text(
+        study_text(title=quoted(" ".join(TITLES[:12])), notes=f"[{notes}]"), encoding="utf-8"
+    )
     return {kind: to_standard_output(path, kind, "--no-plots") for kind in ("md", "tex", "html")}
 
 
@@ -111,7 +126,11 @@ def test_nothing_hostile_becomes_a_tag(output):
     assert not [
         t
         for t in markdown().parse(output["md"])
-        if "html" in t.type or any("html" in child.type or child.type in ("link_open", "image") for child in t.children or [])
+        if "html" in t.type
+        or any(
+            "html" in child.type or child.type in ("link_open", "image")
+            for child in t.children or []
+        )
     ]
 
 
@@ -131,22 +150,46 @@ def test_hostile_texts_compile_and_print_what_they_say(output, tmp_path):
     if shutil.which("pdftotext"):
         import subprocess
 
-        text = subprocess.run(["pdftotext", "-layout", "review.pdf", "-"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=30).stdout
+        text = subprocess.run(
+            ["pdftotext", "-layout", "review.pdf", "-"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        ).stdout
         text = " ".join(text.split())
-        for words in ("\\input{/etc/passwd}", "<script>alert(1)</script>", "50 % off_by_one", "{{ 7*7 }}"):
+        for words in (
+            "\\input{/etc/passwd}",
+            "<script>alert(1)</script>",
+            "50 % off_by_one",
+            "{{ 7*7 }}",
+        ):
             assert words in text
 
 
 @pytest.mark.parametrize("text", [*TITLES, "漢字 🙂 \u202e\u0000\u0007 end"])
 def test_latex_text_holds_no_live_character(text):
     written = latex_text(text)
-    bare = re.sub(r"\\text[a-z]+\{\}|\\ldots\{\}|\\allowbreak\{\}|\$\\[a-z]+\$|\$-\$|\\[{}$&#_%]", "", written)
+    bare = re.sub(
+        r"\\text[a-z]+\{\}|\\ldots\{\}|\\allowbreak\{\}|\$\\[a-z]+\$|\$-\$|\\[{}$&#_%]", "", written
+    )
     assert not re.search(r"[\\{}$&#_%^<>|\"]", bare.replace("~", "")), written
     assert "\n" not in written
     assert latex_code(text).startswith(r"\texttt{")
 
 
-@pytest.mark.parametrize("title", ["one\n\n## two", "a\r\nb", "a\tb", "a\x0bb\x0cc", "| a |\n| - |\n| b |", "a\u2028b\u2029c\u0085d"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "one\n\n## two",
+        "a\r\nb",
+        "a\tb",
+        "a\x0bb\x0cc",
+        "| a |\n| - |\n| b |",
+        "a\u2028b\u2029c\u0085d",
+    ],
+)
 def test_a_title_of_several_lines_stays_one(title, tmp_path):
     path = tmp_path / "study.yaml"
     import json
@@ -160,7 +203,10 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     assert line.endswith(r"\par}")
 
 
-@pytest.mark.parametrize("name", ["50%_of#1&co q(1)[2].yaml", "x}{y.yaml", """a'b"c"><img src=x onerror=alert(1)>.yaml"""])
+@pytest.mark.parametrize(
+    "name",
+    ["50%_of#1&co q(1)[2].yaml", "x}{y.yaml", """a'b"c"><img src=x onerror=alert(1)>.yaml"""],
+)
 def test_a_study_file_with_an_odd_name(name, tmp_path):
     """Figures are named after the study: the name must not break or enter the text that shows them."""
     path = hostile(tmp_path, "T", name=name)
@@ -169,16 +215,27 @@ def test_a_study_file_with_an_odd_name(name, tmp_path):
     if outcome.code == 2:  # refusing such a name is as good
         return
     assert outcome.code == 0, outcome.err
-    made = {ending: next(out.glob(f"*.{ending}")).read_text(encoding="utf-8") for ending in ("md", "tex", "html")}
+    made = {
+        ending: next(out.glob(f"*.{ending}")).read_text(encoding="utf-8")
+        for ending in ("md", "tex", "html")
+    }
     files = {file.name for file in out.iterdir()}
     from urllib.parse import unquote
 
-    images = [child.attrs["src"] for t in markdown().parse(made["md"]) for child in t.children or [] if child.type == "image"]
+    images = [
+        child.attrs["src"]
+        for t in markdown().parse(made["md"])
+        for child in t.children or []
+        if child.type == "image"
+    ]
     assert len(images) == 3
     assert {unquote(src) for src in images} <= files
     tags = [(tag, attributes) for tag, attributes in parsed_html(made["html"]).tags if tag == "img"]
     assert len(tags) == 3
-    assert all(set(attributes) == {"src", "alt"} and attributes["src"].startswith("data:image/svg+xml,") for _, attributes in tags)
+    assert all(
+        set(attributes) == {"src", "alt"} and attributes["src"].startswith("data:image/svg+xml,")
+        for _, attributes in tags
+    )
     if shutil.which("pdflatex"):
         shutil.copyfile(next(out.glob("*.tex")), out / "plain.tex")
         compiled(out, "plain.tex")
@@ -203,19 +260,37 @@ def own(study, tmp_path, text, kind="md"):
 
 
 def test_an_own_template_writes_the_same_data(study, tmp_path):
-    outcome = call(*own(study, tmp_path, "<< title >>: << verdict.state >>, << cases[first - 1].ttft >>", "html"))
+    outcome = call(
+        *own(
+            study, tmp_path, "<< title >>: << verdict.state >>, << cases[first - 1].ttft >>", "html"
+        )
+    )
     assert (outcome.code, outcome.err) == (0, "")
-    assert re.fullmatch(r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms \([\d.]+ to [\d.]+ ms\)\n", outcome.out)
+    assert re.fullmatch(
+        r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms \([\d.]+ to [\d.]+ ms\)\n", outcome.out
+    )
 
 
 def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
-    output = call(*own(study, tmp_path, "<< derivations[0].lines[0].left >><< derivations[0].lines[0].rows[0]|display_math >>", "html")).out
+    output = call(
+        *own(
+            study,
+            tmp_path,
+            "<< derivations[0].lines[0].left >><< derivations[0].lines[0].rows[0]|display_math >>",
+            "html",
+        )
+    ).out
     assert "<mrow><mi>TTFT</mi></mrow></math>" in output
-    assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in output
+    assert (
+        'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in output
+    )
 
 
 def test_braces_are_plain_text_to_an_own_template(study, tmp_path):
-    assert call(*own(study, tmp_path, "{{ 7*7 }} ''.__class__.__mro__")).out == "{{ 7*7 }} ''.__class__.__mro__\n"
+    assert (
+        call(*own(study, tmp_path, "{{ 7*7 }} ''.__class__.__mro__")).out
+        == "{{ 7*7 }} ''.__class__.__mro__\n"
+    )
 
 
 def test_an_own_template_that_reaches_for_python_fails_cleanly():
@@ -235,7 +310,9 @@ def test_an_unknown_name_in_an_own_template():
 
 
 def test_a_missing_own_template(study, tmp_path):
-    assert "No such file" in refused("report", study, "-o", "-", "--template", tmp_path / "nothing.j2")
+    assert "No such file" in refused(
+        "report", study, "-o", "-", "--template", tmp_path / "nothing.j2"
+    )
 
 
 ATTACKS = [
@@ -251,10 +328,20 @@ ATTACKS = [
 def test_the_sandbox_refuses(text):
     made = environment(sandboxed=True).from_string(text)
     with pytest.raises((SecurityError, TemplateError, OverflowError)):
-        made.render(title=Code("T"), verdict={"state": "missed"}, warnings=["w"], format_name="markdown")
+        made.render(
+            title=Code("T"), verdict={"state": "missed"}, warnings=["w"], format_name="markdown"
+        )
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../specs/studies/tutorial-sla.yaml", "../../../../../../etc/passwd", "formats/../../pyproject.toml"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../specs/studies/tutorial-sla.yaml",
+        "../../../../../../etc/passwd",
+        "formats/../../pyproject.toml",
+    ],
+)
 def test_an_own_template_reads_no_other_file(path):
     made = environment(sandboxed=True).from_string(f"<% include '{path}' %>")
     with pytest.raises(TemplateError):
@@ -271,7 +358,16 @@ def kinds(value):
 
 def test_an_own_template_gets_plain_data_only():
     study = Study.load(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml")
-    assert kinds(plain(view(study, "symroof"))) <= {str, Code, Math, Ranged, int, float, bool, type(None)}
+    assert kinds(plain(view(study, "symroof"))) <= {
+        str,
+        Code,
+        Math,
+        Ranged,
+        int,
+        float,
+        bool,
+        type(None),
+    }
 
 
 def test_an_endless_template_is_stopped(monkeypatch):
@@ -283,7 +379,14 @@ def test_an_endless_template_is_stopped(monkeypatch):
     assert processor_seconds() - started < 4
 
 
-@pytest.mark.parametrize("text", ["<< 'x' * 3000000000 >>", "<% set x = ['y' * 1000000] * 3000 %><< x|join >>", "<< ('x' * 1000) * 20001 >>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<< 'x' * 3000000000 >>",
+        "<% set x = ['y' * 1000000] * 3000 %><< x|join >>",
+        "<< ('x' * 1000) * 20001 >>",
+    ],
+)
 def test_a_template_that_fills_the_memory_is_stopped(text):
     started = processor_seconds()
     with pytest.raises(InputError, match="memory"):
@@ -298,7 +401,11 @@ def test_a_template_that_fills_the_memory_is_stopped(text):
         ("a\nb\n<< nosuch.a >>", 3, "'nosuch' is undefined"),
         ("<% for %>", 1, "expected an expression"),
         ("a\n<% include 'nosuch.j2' %>", 2, "no part 'nosuch.j2'; there are: formats/html.j2"),
-        ("a\n<% import 'formats/markdown.j2' as f with context %><< f.table(['x'], 3) >>", 2, "in markdown.j2 line"),
+        (
+            "a\n<% import 'formats/markdown.j2' as f with context %><< f.table(['x'], 3) >>",
+            2,
+            "in markdown.j2 line",
+        ),
         ("a\n<% macro m() %><< m() >><% endmacro %><< m() >>", 2, "nested too deep"),
         ("a\n<< " + "(" * 300 + "1" + ")" * 300 + " >>", 2, "nested too deep"),
         ("a\n<< " + "[" * 2000 + "]" * 2000 + " >>", 2, "nested too deep"),
@@ -319,18 +426,33 @@ def test_an_own_template_includes_the_shipped_words(study, tmp_path):
     shipped = call("report", study, "--no-plots", "-o", "-").out
     file = tmp_path / "own.j2"
     file.write_text("<% include 'review.j2' %>")
-    assert call("report", study, "--no-plots", "-o", "-", "--template", file).out.split("Made by symroof")[0] == shipped.split("Made by symroof")[0]
+    assert (
+        call("report", study, "--no-plots", "-o", "-", "--template", file).out.split(
+            "Made by symroof"
+        )[0]
+        == shipped.split("Made by symroof")[0]
+    )
     assert "Made by symroof" in shipped
 
 
-JSON_TYPES = {"string": str, "boolean": bool, "integer": int, "array": list, "object": dict, "null": type(None)}
+JSON_TYPES = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
 
 
 def test_the_data_of_a_template_is_documented(study):
     """Every key that a view has, with its type."""
     documented = call("schema", "review").json["properties"]
     data = plain(view(Study.load(study).decide(), "symroof report")) | {"format_name": "markdown"}
-    for properties, values in ((documented, data), (documented["verdict"]["properties"], data["verdict"])):
+    for properties, values in (
+        (documented, data),
+        (documented["verdict"]["properties"], data["verdict"]),
+    ):
         assert properties is not documented or values.keys() <= properties.keys()
         for name, schema in properties.items():
             kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
@@ -346,7 +468,13 @@ def test_a_code_span_ends_where_it_is_meant_to():
         assert made == f"<p>x <code>{html.escape(inside)}</code> y</p>\n"
 
 
-@pytest.mark.parametrize(("source", "what"), [("<< lipsum() >>", "'lipsum' is undefined"), ("<< [1, 2]|random >>", "No filter named 'random'")])
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("<< lipsum() >>", "'lipsum' is undefined"),
+        ("<< [1, 2]|random >>", "No filter named 'random'"),
+    ],
+)
 def test_a_template_has_nothing_random(source, what):
     with pytest.raises(InputError, match=what):
         render_in_child(source, "t.j2", {})

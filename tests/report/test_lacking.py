@@ -23,12 +23,22 @@ def test_another_device_that_fails_is_told_what_it_lacks():
 
 def test_the_reviewed_case_has_its_own_section_and_passing_ones_none():
     assert not rows(Study(**CASE, hardware="a100-80gb-sxm", targets={"ttft": 0.2}))
-    assert {label for label, *_ in rows(Study(**CASE, hardware=["a100-80gb-sxm", "h100-sxm"], targets={"ttft": 0.2})) if label} == {"NVIDIA A100 SXM4 80 GB"}
+    assert {
+        label
+        for label, *_ in rows(
+            Study(**CASE, hardware=["a100-80gb-sxm", "h100-sxm"], targets={"ttft": 0.2})
+        )
+        if label
+    } == {"NVIDIA A100 SXM4 80 GB"}
     assert not rows(Study(**CASE, hardware=["h100-sxm", "a100-80gb-sxm"]))
 
 
 def test_no_more_cases_than_a_reader_compares():
-    study = Study(**{**CASE, "batch": list(range(1, MOST + 4))}, hardware=["h100-sxm", "t4"], targets={"ttft": 0.2})
+    study = Study(
+        **{**CASE, "batch": list(range(1, MOST + 4))},
+        hardware=["h100-sxm", "t4"],
+        targets={"ttft": 0.2},
+    )
     lacking = lacking_cases(study, subject_of(study))
     assert sum(bool(row[0]) for row in lacking["rows"]) == MOST
     assert lacking["more"] == 3

@@ -30,15 +30,40 @@ from tests.cli import study_text
 
 from . import call
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
 SECTION = """<% import "verdict.j2" as said with context %><h2 id="heading">As studied</h2><p id="live-verdict"></p><span id="live-limits"></span>
 <div id="live-numbers"><table><thead><tr></tr></thead><tbody></tbody></table></div>
 <% include "live/section.html" %><% include "live/results.html" %><% include "live/scripts.html" %>"""
 INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
-ASKED = ("memory_bytes", "usable_memory", "concurrency", "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok", "effective_ridge")
-ALONE = ("memory_bytes", "ttft", "itl_last", "response_time", "decode_throughput", "decode_intensity")
-SEARCHED = ("memory_bytes", "disaggregated_batch", "steady_batch", "loaded_ttft", "sustained_itl", "load")
+ASKED = (
+    "memory_bytes",
+    "usable_memory",
+    "concurrency",
+    "loaded_ttft",
+    "sustained_itl",
+    "sustained_throughput",
+    "cost_per_mtok",
+    "effective_ridge",
+)
+ALONE = (
+    "memory_bytes",
+    "ttft",
+    "itl_last",
+    "response_time",
+    "decode_throughput",
+    "decode_intensity",
+)
+SEARCHED = (
+    "memory_bytes",
+    "disaggregated_batch",
+    "steady_batch",
+    "loaded_ttft",
+    "sustained_itl",
+    "load",
+)
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
 UNITS = ["memory_bytes", "sustained_itl", "sustained_throughput", "cost_per_mtok"]
@@ -50,9 +75,18 @@ MOVED = [
     {"mfu": 0.4, "mbu": 0.9, "batch": 48},
     {"mfu": 0.15, "batch": 8},
 ]
-RATES = [{"batch": 64, "arrival_rate": 1.5, "dp": 2}, {"batch": 16, "arrival_rate": 9, "dp": 1}, {"batch": 16, "arrival_rate": 200, "dp": 3, "prompt": 4000}]
+RATES = [
+    {"batch": 64, "arrival_rate": 1.5, "dp": 2},
+    {"batch": 16, "arrival_rate": 9, "dp": 1},
+    {"batch": 16, "arrival_rate": 200, "dp": 3, "prompt": 4000},
+]
 """With an arrival rate, which the study has none of: kept up with, about full, and overloaded."""
-ADDRESSES = ["#batch=512", "#tp=4&prompt=64&batch=1", "#batch=64&arrival_rate=1.5&dp=2", "#batch=32&nosuch=4&mfu=0.4&mbu=0.9"]
+ADDRESSES = [
+    "#batch=512",
+    "#tp=4&prompt=64&batch=1",
+    "#batch=64&arrival_rate=1.5&dp=2",
+    "#batch=32&nosuch=4&mfu=0.4&mbu=0.9",
+]
 SLID = [("batch", 0), ("batch", 200), ("mfu", 0), ("arrival_rate", 200)]
 SENTENCES = {
     "does_not_fit": "does not fit: it needs",
@@ -88,29 +122,59 @@ def browse(folder, text, address=""):
     """The page after its scripts have run."""
     file = folder / "page.html"
     file.write_text(text, encoding="utf-8")
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", f"--user-data-dir={folder / 'profile'}"]
-    return subprocess.run([BROWSER, *quiet, "--dump-dom", file.as_uri() + address], capture_output=True, timeout=100, check=True).stdout.decode("utf-8")
+    quiet = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    return subprocess.run(
+        [BROWSER, *quiet, "--dump-dom", file.as_uri() + address],
+        capture_output=True,
+        timeout=100,
+        check=True,
+    ).stdout.decode("utf-8")
 
 
 def driven(folder, made, **asked):
     """What the live part of a page answers to a driver behind it."""
     section = environment().from_string(SECTION).render(live=made, format_name="html")
-    nothing = {"values": [], "tables": [], "solved": [], "moved": [], "shown": [], "restored": [], "slid": []}
+    nothing = {
+        "values": [],
+        "tables": [],
+        "solved": [],
+        "moved": [],
+        "shown": [],
+        "restored": [],
+        "slid": [],
+    }
     text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={json_for_script(nothing | asked)};{DRIVER}</script>"
-    return json.loads(html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1]))
+    return json.loads(
+        html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1])
+    )
 
 
 def point(rng):
     """A random setting: whole numbers over orders of magnitude, efficiencies with two digits."""
     whole = {
-        name: round(math.exp(rng.uniform(math.log(low), math.log(high)))) for name, low, high in (("batch", 1, 512), ("prompt", 16, 8192), ("output", 2, 512))
+        name: round(math.exp(rng.uniform(math.log(low), math.log(high))))
+        for name, low, high in (("batch", 1, 512), ("prompt", 16, 8192), ("output", 2, 512))
     }
-    return {**whole, "tp": rng.choice([1, 2, 4, 8, 16]), "mfu": rng.randrange(20, 101) / 100, "mbu": rng.randrange(20, 101) / 100}
+    return {
+        **whole,
+        "tp": rng.choice([1, 2, 4, 8, 16]),
+        "mfu": rng.randrange(20, 101) / 100,
+        "mbu": rng.randrange(20, 101) / 100,
+    }
 
 
 def case_at(setting, where):
     """The setting bound as any other case, exactly."""
-    return variant(setting.bound_case, **{name: Fraction(str(value)) for name, value in where.items()})
+    return variant(
+        setting.bound_case, **{name: Fraction(str(value)) for name, value in where.items()}
+    )
 
 
 def unset(own):
@@ -119,7 +183,9 @@ def unset(own):
 
 
 def differ(value, right, near=1e-12):
-    return (value is None) != math.isnan(right) or (value is not None and abs(value - right) > near * abs(right))
+    return (value is None) != math.isnan(right) or (
+        value is not None and abs(value - right) > near * abs(right)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -148,13 +214,25 @@ def made(chat):
 @pytest.fixture(scope="module")
 def points(chat):
     rng = random.Random(20)
-    return [(setting, [point(rng) for _ in range(POINTS // KEYS)]) for setting in rng.sample(settings(chat, chat.first), KEYS)]
+    return [
+        (setting, [point(rng) for _ in range(POINTS // KEYS)])
+        for setting in rng.sample(settings(chat, chat.first), KEYS)
+    ]
 
 
 @pytest.fixture(scope="module")
 def numbers():
     rng = random.Random(3)
-    return [(name, float(f"{rng.choice((rng.random(), round(rng.random(), 2), 1.0))}e{rng.randrange(-9, 16)}")) for name in UNITS for _ in range(50)]
+    return [
+        (
+            name,
+            float(
+                f"{rng.choice((rng.random(), round(rng.random(), 2), 1.0))}e{rng.randrange(-9, 16)}"
+            ),
+        )
+        for name in UNITS
+        for _ in range(50)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +241,15 @@ def browsed(made, points, numbers, tmp_path_factory):
     values = [(setting.key, own, ASKED) for setting, own in points]
     tables = [(setting.key, unset(own), ASKED) for setting, own in points]
     return driven(
-        tmp_path_factory.mktemp("live"), made, values=values, tables=tables, solved=solved, moved=MOVED + RATES, shown=numbers, restored=ADDRESSES, slid=SLID
+        tmp_path_factory.mktemp("live"),
+        made,
+        values=values,
+        tables=tables,
+        solved=solved,
+        moved=MOVED + RATES,
+        shown=numbers,
+        restored=ADDRESSES,
+        slid=SLID,
     )
 
 
@@ -174,14 +260,25 @@ def test_a_thousand_random_settings_agree_with_numpy_functions(points, browsed):
     Differences of large numbers leave a few more digits off in floats.
     """
     off = []
-    latency = {group: float(shipped_efficiencies().chosen("link_latency", group, "compiled")[0].value.value) for group in ("pair", "group")}
+    latency = {
+        group: float(
+            shipped_efficiencies().chosen("link_latency", group, "compiled")[0].value.value
+        )
+        for group in ("pair", "group")
+    }
     for (setting, own), rows in zip(points, browsed["values"], strict=True):
         function = compile(ASKED, [*INPUTS, "link_latency"], setting.bound_case)
         messages = np.array([latency["pair" if where["tp"] <= 2 else "group"] for where in own])
-        columns = function(*(np.array([float(where[name]) for where in own]) for name in INPUTS), messages)
+        columns = function(
+            *(np.array([float(where[name]) for where in own]) for name in INPUTS), messages
+        )
         expected = np.broadcast_arrays(*columns)
         for i, (where, row) in enumerate(zip(own, rows, strict=True)):
-            off += [(setting.key, where, name, row[j], expected[j][i]) for j, name in enumerate(ASKED) if differ(row[j], expected[j][i], 1e-11)]
+            off += [
+                (setting.key, where, name, row[j], expected[j][i])
+                for j, name in enumerate(ASKED)
+                if differ(row[j], expected[j][i], 1e-11)
+            ]
     assert off == []
     assert sum(len(rows) for rows in browsed["values"]) == POINTS
 
@@ -193,7 +290,11 @@ def test_settings_agree_with_exact_cases(points, browsed):
     for (setting, own), rows in zip(points, browsed["values"], strict=True):
         for where, row in zip(own[:EXACT], rows[:EXACT], strict=True):
             case = case_at(setting, where)
-            off += [(setting.key, where, name, value) for name, value in zip(ASKED, row, strict=True) if differ(value, float(case.case.value(name)))]
+            off += [
+                (setting.key, where, name, value)
+                for name, value in zip(ASKED, row, strict=True)
+                if differ(value, float(case.case.value(name)))
+            ]
     assert off == []
 
 
@@ -205,11 +306,15 @@ def test_thresholds_agree_with_the_solver(points, browsed):
         assert len(answers) > 15
         for name, value in answers:
             solution = solve(name, case)
-            if solution.unknown == "output" and value is not None:  # between whole numbers a response has no steps to sum
+            if (
+                solution.unknown == "output" and value is not None
+            ):  # between whole numbers a response has no steps to sum
                 value = float(to_whole(Fraction(value), solution.kind))
                 assert value == to_whole(solution.value, solution.kind), (setting.key, own[0], name)
                 continue
-            assert not differ(value, math.nan if solution.value is None else float(solution.value)), (setting.key, own[0], name, value, solution.value)
+            assert not differ(
+                value, math.nan if solution.value is None else float(solution.value)
+            ), (setting.key, own[0], name, value, solution.value)
 
 
 @needs_browser
@@ -221,15 +326,28 @@ def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
             answers = case_at(setting, where)
             for name, (_, low, high, bound) in zip(ASKED, table, strict=True):
                 result, roof = answers.result(name), answers.peak_bound(name)
-                expected = [result.low if result.ranged else result.value, result.high if result.ranged else result.value]
+                expected = [
+                    result.low if result.ranged else result.value,
+                    result.high if result.ranged else result.value,
+                ]
                 one_way = result.found != "grid" and not any(
                     axis.joint for axis in answers.ranges.axes
                 )  # of many measured ranges Python looks at their common ends
                 pairs = list(zip((low, high), map(float, expected), strict=True))
-                pairs = pairs if not result.without_range else []  # a search inside took too long; the page has the corners
-                off += [(setting.key, where, name, *pair) for pair in pairs if (differ(*pair) if one_way else abs(pair[0] / pair[1] - 1) > NEAR)]
+                pairs = (
+                    pairs if not result.without_range else []
+                )  # a search inside took too long; the page has the corners
+                off += [
+                    (setting.key, where, name, *pair)
+                    for pair in pairs
+                    if (differ(*pair) if one_way else abs(pair[0] / pair[1] - 1) > NEAR)
+                ]
                 searched += result.found == "grid"
-                off += [(setting.key, where, name, bound, roof.value)] if roof and differ(bound, float(roof.value)) else []
+                off += (
+                    [(setting.key, where, name, bound, roof.value)]
+                    if roof and differ(bound, float(roof.value))
+                    else []
+                )
                 ranged, bounded = ranged + result.ranged, bounded + (roof is not None)
     assert off == []
     assert min(ranged, bounded) > 4 * KEYS
@@ -244,14 +362,24 @@ def test_texts_are_those_of_a_review(chat, browsed):
         answers = variant(chat.first, **moves)
         assert rows == key_numbers(answers)
         assert all(bound for name, _, bound, *_ in rows if "TTFT" in name or "ITL" in name)
-        assert SENTENCES[state(answers)] in sentence and f"batch {moves.get('batch', 16)}" in sentence
+        assert (
+            SENTENCES[state(answers)] in sentence and f"batch {moves.get('batch', 16)}" in sentence
+        )
         view = verdict(chat, answers)
         for target in view["targets"]:
-            assert target["state"] != "missed" or state(answers) == "does_not_fit" or f"{target['value']} against {target['limit']}" in sentence
-        assert f"({view['prefill_intensity']}), decode" in limits and limits.endswith(f"balance at {view['ridge']}.")
+            assert (
+                target["state"] != "missed"
+                or state(answers) == "does_not_fit"
+                or f"{target['value']} against {target['limit']}" in sentence
+            )
+        assert f"({view['prefill_intensity']}), decode" in limits and limits.endswith(
+            f"balance at {view['ridge']}."
+        )
         assert thresholds > 15
         seen.add(state(answers))
-    assert seen == set(SENTENCES) - {"partly"}  # the study gives its efficiencies, so that nothing is a range
+    assert seen == set(SENTENCES) - {
+        "partly"
+    }  # the study gives its efficiencies, so that nothing is a range
 
 
 @needs_browser
@@ -259,20 +387,32 @@ def test_an_arrival_rate_and_replicas_give_the_numbers_of_a_study_with_them(chat
     """The wait for a first token, the load, the cost at the rate and the price of all replicas, each to the last digit that a review prints."""
     states = []
     for moves, (sentence, _, rows, _) in zip(RATES, browsed["texts"][len(MOVED) :], strict=True):
-        answers = variant(chat.first, **{name: Fraction(str(value)) for name, value in moves.items()})
+        answers = variant(
+            chat.first, **{name: Fraction(str(value)) for name, value in moves.items()}
+        )
         assert rows == key_numbers(answers), moves
         states.append(state(answers))
-        assert SENTENCES[states[-1]] in sentence or "keeps up with the arriving requests in a part" in sentence or "does not keep up" in sentence
+        assert (
+            SENTENCES[states[-1]] in sentence
+            or "keeps up with the arriving requests in a part" in sentence
+            or "does not keep up" in sentence
+        )
         assert ("keep up" in sentence or "keeps up" in sentence) is bool(overloaded(answers))
     assert states == ["partly", "partly", "missed"]
     named = [row[0] for row in browsed["texts"][len(MOVED)][2]]
-    assert "Memory, per replica" in named and "Price of the fleet" in named and "Load (arrivals over capacity)" in named
+    assert (
+        "Memory, per replica" in named
+        and "Price of the fleet" in named
+        and "Load (arrivals over capacity)" in named
+    )
 
 
 @needs_browser
 def test_an_address_gives_the_numbers_of_its_inputs(chat, browsed):
     """What it does not know is left out; without it the page is the study's again."""
-    for address, (kept, heading, sentence, _, rows, _) in zip(ADDRESSES, browsed["restored"], strict=True):
+    for address, (kept, heading, sentence, _, rows, _) in zip(
+        ADDRESSES, browsed["restored"], strict=True
+    ):
         given = dict(part.split("=") for part in address[1:].split("&") if "nosuch" not in part)
         assert dict(part.split("=") for part in kept.split("&")) == given
         answers = variant(chat.first, **{name: Fraction(value) for name, value in given.items()})
@@ -288,7 +428,12 @@ def test_a_slider_moves_the_verdict(chat, browsed):
         answers = variant(chat.first, **{name: Fraction(value)})
         assert rows == key_numbers(answers), name
     assert [value for value, *_ in browsed["slid"]] == ["1", "4096", "0.01", "1000"]
-    endings = ["meets its targets", "does not fit", "misses its target on time to first token", "does not keep up"]
+    endings = [
+        "meets its targets",
+        "does not fit",
+        "misses its target on time to first token",
+        "does not keep up",
+    ]
     assert all(ending in answer[2] for ending, answer in zip(endings, browsed["slid"], strict=True))
 
 
@@ -297,13 +442,32 @@ def test_a_page_says_at_first_what_it_says_without_scripts(tmp_path):
     """The verdict, the numbers and what limits it; with an address, those of its inputs instead: one verdict."""
     study = tmp_path / "study.yaml"
     study.write_text(study_text(title="T", targets="{ttft: 200 ms, itl: 50 ms}"), encoding="utf-8")
-    assert call("report", str(study), "-o", str(tmp_path), "--format", "html", "--sections", "verdict", "--no-plots").code == 0
+    assert (
+        call(
+            "report",
+            str(study),
+            "-o",
+            str(tmp_path),
+            "--format",
+            "html",
+            "--sections",
+            "verdict",
+            "--no-plots",
+        ).code
+        == 0
+    )
     text = (tmp_path / "study.html").read_text(encoding="utf-8")
     place = re.compile(r'id="(heading|live-verdict|live-limits)"[^>]*>([^<]*)<')
     before, after = (dict(place.findall(page)) for page in (text, browse(tmp_path, text)))
-    assert {name: html.unescape(words).strip() for name, words in after.items()} == {name: html.unescape(words).strip() for name, words in before.items()}
+    assert {name: html.unescape(words).strip() for name, words in after.items()} == {
+        name: html.unescape(words).strip() for name, words in before.items()
+    }
     cells = [
-        re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", re.search(r'<div id="live-numbers">.*?</div>', page, re.DOTALL)[0]) for page in (text, browse(tmp_path, text))
+        re.findall(
+            r"<t[dh][^>]*>(.*?)</t[dh]>",
+            re.search(r'<div id="live-numbers">.*?</div>', page, re.DOTALL)[0],
+        )
+        for page in (text, browse(tmp_path, text))
     ]
     assert len(cells[0]) > 20 and cells[0] == cells[1]
     moved = dict(place.findall(browse(tmp_path, text, "#batch=4096")))
@@ -314,7 +478,9 @@ def test_a_page_says_at_first_what_it_says_without_scripts(tmp_path):
 def test_numbers_are_written_as_in_python(chat, numbers, browsed):
     for (name, value), written in zip(numbers, browsed["shown"], strict=True):
         symbol = chat.first.case.theory.symbol(name)
-        assert written == format_quantity(Fraction(repr(value)), symbol.unit, min(4, symbol.digits or 4))
+        assert written == format_quantity(
+            Fraction(repr(value)), symbol.unit, min(4, symbol.digits or 4)
+        )
 
 
 @needs_browser
@@ -326,8 +492,19 @@ def test_searched_quantities_agree(tmp_path):
     ).decide()  # fmt: skip
     rng, own = random.Random(4), settings(study, study.first)[0]
     arrivals = {"arrival_rate": 2, "dp": 1}
-    where = [arrivals | {"batch": rng.randrange(1, 400), "prompt": rng.randrange(64, 8000), "output": rng.randrange(3, 300), "tp": 1} for _ in range(6)]
-    (rows,) = driven(tmp_path, live(study, study.first), values=[(own.key, where, SEARCHED)])["values"]
+    where = [
+        arrivals
+        | {
+            "batch": rng.randrange(1, 400),
+            "prompt": rng.randrange(64, 8000),
+            "output": rng.randrange(3, 300),
+            "tp": 1,
+        }
+        for _ in range(6)
+    ]
+    (rows,) = driven(tmp_path, live(study, study.first), values=[(own.key, where, SEARCHED)])[
+        "values"
+    ]
     valued = 0
     for each, row in zip(where, rows, strict=True):
         case = case_at(own, each).case
@@ -345,14 +522,30 @@ def test_searched_quantities_agree(tmp_path):
 def test_the_page_runs_its_own_script_alone(tmp_path):
     """Under its security policy; untrusted text stays text."""
     study = tmp_path / "study.yaml"
-    study.write_text(study_text(title=json.dumps(HOSTILE), targets="{ttft: 200 ms}"), encoding="utf-8")
-    done = call("report", str(study), "-o", str(tmp_path), "--format", "html", "--sections", "verdict", "--no-plots")
+    study.write_text(
+        study_text(title=json.dumps(HOSTILE), targets="{ttft: 200 ms}"), encoding="utf-8"
+    )
+    done = call(
+        "report",
+        str(study),
+        "-o",
+        str(tmp_path),
+        "--format",
+        "html",
+        "--sections",
+        "verdict",
+        "--no-plots",
+    )
     assert done.code == 0
     text = (tmp_path / "study.html").read_text(encoding="utf-8")
     assert len(text.encode()) < 500_000
     *_, code = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert f"script-src '{content_hash(code)}'" in text and "http:" not in code.replace("http://www.w3.org", "")
-    after = browse(tmp_path, text.replace("</body>", "<script>document.body.dataset.hit=1</script></body>"))
+    assert f"script-src '{content_hash(code)}'" in text and "http:" not in code.replace(
+        "http://www.w3.org", ""
+    )
+    after = browse(
+        tmp_path, text.replace("</body>", "<script>document.body.dataset.hit=1</script></body>")
+    )
     assert "data-hit" not in after and "<img" not in after
     assert re.search(r'id="live-verdict"[^>]*>[^<]*(does not fit|misses|meets)', after)
 
@@ -360,14 +553,33 @@ def test_the_page_runs_its_own_script_alone(tmp_path):
 @needs_browser
 def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path):
     """The metrics of a study whose targets are held against one request; and no title of a spec becomes markup."""
-    study = Study("llama-3-8b", "h100-sxm", prompt=2048, output=64, mfu="0.4..0.6", assume={"targets_under": "isolated"}, targets={"itl": "5 ms"}).decide()
+    study = Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=2048,
+        output=64,
+        mfu="0.4..0.6",
+        assume={"targets_under": "isolated"},
+        targets={"itl": "5 ms"},
+    ).decide()
     made = live(study, study.first)
-    data = made["data"] | {"model": HOSTILE, "devices": dict.fromkeys(made["data"]["devices"], HOSTILE)}
+    data = made["data"] | {
+        "model": HOSTILE,
+        "devices": dict.fromkeys(made["data"]["devices"], HOSTILE),
+    }
     own, where = (
         settings(study, study.first)[0],
-        [{"batch": 3, "prompt": 700, "output": 9, "tp": 1}, {"batch": 90, "prompt": 7000, "output": 40, "tp": 2, "mbu": 0.7}],
+        [
+            {"batch": 3, "prompt": 700, "output": 9, "tp": 1},
+            {"batch": 90, "prompt": 7000, "output": 40, "tp": 2, "mbu": 0.7},
+        ],
     )
-    answered = driven(tmp_path, made | {"data": data, "json": json_for_script(data)}, moved=[{}], tables=[(own.key, where, ALONE)])
+    answered = driven(
+        tmp_path,
+        made | {"data": data, "json": json_for_script(data)},
+        moved=[{}],
+        tables=[(own.key, where, ALONE)],
+    )
     assert (answered["images"], answered["hit"]) == (0, None)
     sentence, _, rows, _ = answered["texts"][0]
     assert HOSTILE in sentence
@@ -377,21 +589,33 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
         for name, (value, low, high, bound) in zip(ALONE, table, strict=True):
             result, roof = case.result(name), case.peak_bound(name)
             assert not differ(value, float(result.value)), (each, name)
-            assert not result.ranged or not (differ(low, float(result.low)) or differ(high, float(result.high))), (each, name)
+            assert not result.ranged or not (
+                differ(low, float(result.low)) or differ(high, float(result.high))
+            ), (each, name)
             assert roof is None or not differ(bound, float(roof.value)), (each, name)
 
 
 @needs_browser
 def test_a_cache_per_token_of_a_preset_is_that_of_the_page(tmp_path):
     """Split over devices it would be that of the model's heads, so that the page offers no other number of devices."""
-    study = Study("llama-3-8b", "h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"itl": "50 ms"}).decide()
+    study = Study(
+        "llama-3-8b", "h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"itl": "50 ms"}
+    ).decide()
     made = live(study, study.first)
     assert "tp" not in [control["name"] for control in made["controls"]]
-    own, where = settings(study, study.first)[0], [{"batch": 1, "prompt": 4096}, {"batch": 7, "prompt": 900}]
-    (rows,) = driven(tmp_path, made, values=[(own.key, where, ("memory_bytes", "itl_last", "concurrency"))])["values"]
+    own, where = (
+        settings(study, study.first)[0],
+        [{"batch": 1, "prompt": 4096}, {"batch": 7, "prompt": 900}],
+    )
+    (rows,) = driven(
+        tmp_path, made, values=[(own.key, where, ("memory_bytes", "itl_last", "concurrency"))]
+    )["values"]
     for each, row in zip(where, rows, strict=True):
         case = case_at(own, each).case
-        assert not any(differ(value, float(case.value(name))) for name, value in zip(("memory_bytes", "itl_last", "concurrency"), row, strict=True))
+        assert not any(
+            differ(value, float(case.value(name)))
+            for name, value in zip(("memory_bytes", "itl_last", "concurrency"), row, strict=True)
+        )
 
 
 def test_a_case_without_a_device_has_no_live_page():

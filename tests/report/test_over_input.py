@@ -52,7 +52,9 @@ def test_the_values_of_a_study_hold_the_defaults_of_its_theory(study):
     slope = sympy.diff(formula, offered).subs(study.values())
     assert not slope.free_symbols
     assert float(slope) == pytest.approx(1e-8 / 0.99 / (1 - 0.5 / 0.99) ** 2)
-    assert {str(symbol): number for symbol, number in study.values().items()}["loss"] == sympy.Rational(1, 100)
+    assert {str(symbol): number for symbol, number in study.values().items()}[
+        "loss"
+    ] == sympy.Rational(1, 100)
 
 
 def strokes(picture):
@@ -67,18 +69,39 @@ def test_a_pole_breaks_the_line_and_is_marked(study):
     assert all(y == pytest.approx(sojourn(x), rel=1e-9) for x, y in points)
     assert max(y for _, y in points) > 0.1 and min(y for _, y in points) < -0.1
     assert len(strokes(drawn)) == 2
-    assert [x for line, x, _ in drawn.canvas.drawn if line.startswith("pole")] == pytest.approx([POLE, POLE])
-    assert "it has a pole at offered 9,900 1/s" in drawn.says and "pole at 9,900 1/s" in drawn._repr_svg_()
+    assert [x for line, x, _ in drawn.canvas.drawn if line.startswith("pole")] == pytest.approx(
+        [POLE, POLE]
+    )
+    assert (
+        "it has a pole at offered 9,900 1/s" in drawn.says
+        and "pole at 9,900 1/s" in drawn._repr_svg_()
+    )
 
 
 def test_a_pole_without_a_change_of_sign_and_a_root_that_is_none(study):
-    offered = next(symbol for symbol in study.sympy("sojourn").free_symbols if symbol.name == "offered")
-    slope = study.plot(sympy.diff(study.sympy("sojourn"), offered), over="offered", label="slope", title="How it bends")
-    assert "it has a pole at offered 9,900 1/s" in slope.says and slope.says.startswith("At offered 5,000 1/s, slope is 4.123e-8 s^2")
-    assert repr(slope) == "<How it bends: Queue of a shared link with retries>" and slope.canvas.axes == ("offered (1/s)", "slope (s^2)")
+    offered = next(
+        symbol for symbol in study.sympy("sojourn").free_symbols if symbol.name == "offered"
+    )
+    slope = study.plot(
+        sympy.diff(study.sympy("sojourn"), offered),
+        over="offered",
+        label="slope",
+        title="How it bends",
+    )
+    assert "it has a pole at offered 9,900 1/s" in slope.says and slope.says.startswith(
+        "At offered 5,000 1/s, slope is 4.123e-8 s^2"
+    )
+    assert repr(
+        slope
+    ) == "<How it bends: Queue of a shared link with retries>" and slope.canvas.axes == (
+        "offered (1/s)",
+        "slope (s^2)",
+    )
     through_zero = study.plot(1 - 2 * sympy.Symbol("busy"), over="offered")
     assert "pole" not in through_zero.says and len(strokes(through_zero)) == 1
-    highest = study.plot(sympy.Symbol("busy") * sympy.exp(0) / (1 + sympy.Symbol("busy") ** 2), over="offered")
+    highest = study.plot(
+        sympy.Symbol("busy") * sympy.exp(0) / (1 + sympy.Symbol("busy") ** 2), over="offered"
+    )
     assert "pole" not in highest.says
 
 
@@ -91,7 +114,9 @@ def test_it_stands_where_the_value_stands():
     ):
         case = sr.Study(**CHAT, **chosen)
         drawn = case.plot(symbols.ttft / symbols.itl, over="batch")
-        assert [y for line, _, y in drawn.canvas.drawn if line == "diamond"] == [case.value(symbols.ttft / symbols.itl)]
+        assert [y for line, _, y in drawn.canvas.drawn if line == "diamond"] == [
+            case.value(symbols.ttft / symbols.itl)
+        ]
         assert drawn.title.endswith(f", {words}")
     assert "efficienc" not in sr.Study(**CHAT).plot("kv_cache_bytes", over="batch").title
 
@@ -107,8 +132,16 @@ def test_beyond_memory_is_said_without_a_dagger():
     ("formula", "most", "short"),
     [
         ("ttft/itl", 60, "ttft/itl"),
-        ("batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))", 60, "batch/(step_overhead + layer_overhead*n_layers …"),
-        ("weight_bytes_read*kv_bytes_per_token*mem_bandwidth", 40, "weight_bytes_read*kv_bytes_per_token …"),
+        (
+            "batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))",
+            60,
+            "batch/(step_overhead + layer_overhead*n_layers …",
+        ),
+        (
+            "weight_bytes_read*kv_bytes_per_token*mem_bandwidth",
+            40,
+            "weight_bytes_read*kv_bytes_per_token …",
+        ),
         ("x" * 80, 20, "x" * 18 + " …"),
     ],
 )
@@ -121,10 +154,15 @@ def test_the_line_draws_a_quantity_of_a_theory_over_an_input(link, tmp_path):
     assert drawn.code == 0 and drawn.out.startswith("At offered 5,000 1/s, sojourn is 202.0 µs")
     assert (tmp_path / "soj.svg").read_bytes().startswith(b"<svg")
     assert "drawn over an input: --over" in refused("plot", "sojourn", link, *CASE)
-    assert "takes no second side" in refused("plot", "sojourn", link, *CASE, "--over", "offered", "--against", "genz")
+    assert "takes no second side" in refused(
+        "plot", "sojourn", link, *CASE, "--over", "offered", "--against", "genz"
+    )
     assert "did you mean 'sojourn'" in refused("plot", "sojurn", link, *CASE, "--over", "offered")
 
 
 def test_a_theory_without_a_device_has_no_peak(link):
     assert "peak" not in good("eval", link, *CASE).out
-    assert "bound (at peak)" in good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "128").out
+    assert (
+        "bound (at peak)"
+        in good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "128").out
+    )

@@ -37,13 +37,24 @@ STEADY = "in part, not at its middle"
 @pytest.fixture(scope="module")
 def made():
     """Each study with the data of its review, as far as its body shows it."""
-    studies = {name: Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **rest}) for name, rest in STUDIES.items()}
-    return {name: (study, view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False)) for name, study in studies.items()}
+    studies = {
+        name: Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **rest})
+        for name, rest in STUDIES.items()
+    }
+    return {
+        name: (
+            study,
+            view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False),
+        )
+        for name, study in studies.items()
+    }
 
 
 def test_the_loads_are_what_the_names_say(made):
     loads = {name: subject_of(study).result("load") for name, (study, _) in made.items()}
-    assert {name: (load.low < 1, load.value < 1, load.high < 1) for name, load in loads.items()} == {
+    assert {
+        name: (load.low < 1, load.value < 1, load.high < 1) for name, load in loads.items()
+    } == {
         "everywhere": (False, False, False),
         "in part, at its middle": (True, False, False),
         STEADY: (True, True, False),
@@ -55,7 +66,11 @@ def test_the_loads_are_what_the_names_say(made):
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_review_in_every_format_says_that_the_server_does_not_keep_up(name, kind, made):
     text = " ".join(re.sub(r"<[^>]*>", "", static(render(made[name][1], kind))).split())
-    says = "keeps up with the arriving requests in a part of its ranges only" if name.startswith("in part") else "does not keep up with the arriving requests"
+    says = (
+        "keeps up with the arriving requests in a part of its ranges only"
+        if name.startswith("in part")
+        else "does not keep up with the arriving requests"
+    )
     assert says in text
     assert ("unbounded: the queue has no steady state" in text) is (name != STEADY)
 
@@ -67,24 +82,35 @@ def test_the_time_to_first_token_of_an_overloaded_server_stands_beside_its_targe
     assert target == ("500 ms" if "targets" in STUDIES[name] else "")
     assert (value == "unbounded: the queue has no steady state") is (name != STEADY)
     assert (slack == "") is (name != STEADY)
-    assert (bound == "") is ("in part" not in name)  # at the peak these keep up, and the others do not
+    assert (bound == "") is (
+        "in part" not in name
+    )  # at the peak these keep up, and the others do not
 
 
 def test_the_pictures_of_an_overloaded_server(made):
     study, _ = made["everywhere"]
-    assert {"memory", "roofline"} <= {picture.name for picture in of_review(study, subject_of(study), unused=("regimes", "ttft", "itl", "tornado", "pareto"))}
+    assert {"memory", "roofline"} <= {
+        picture.name
+        for picture in of_review(
+            study, subject_of(study), unused=("regimes", "ttft", "itl", "tornado", "pareto")
+        )
+    }
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
     study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})
     text = render(view(study, "symroof report x.yaml", ("flips",), whole=False), "md")
-    assert ("`symroof solve 'loaded_ttft = ttft_target' --for …` searches for it" in text) is ("ttft" in STUDIES[name].get("targets", {}))
+    assert ("`symroof solve 'loaded_ttft = ttft_target' --for …` searches for it" in text) is (
+        "ttft" in STUDIES[name].get("targets", {})
+    )
 
 
 def test_flips_say_nothing_of_a_wait_where_no_request_waits():
     study = Study(**CASE, targets={"ttft": "500 ms"})
-    assert "loaded_ttft = ttft_target" not in render(view(study, "symroof report x.yaml", ("flips",), whole=False), "md")
+    assert "loaded_ttft = ttft_target" not in render(
+        view(study, "symroof report x.yaml", ("flips",), whole=False), "md"
+    )
 
 
 def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is_met_in_part():
@@ -107,13 +133,30 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
     studies = [Study(**case, dp=copies, targets=targets).decide() for copies in (19, 60)]
     ends = [study.first.slow_end.case for study in studies]
     assert 0.9 < ends[0].value("load") < 1
-    assert [end.value("admission_wait") > 1 for end in ends] == [end.value("loaded_ttft") > 1 for end in ends] == [True, False]
+    assert (
+        [end.value("admission_wait") > 1 for end in ends]
+        == [end.value("loaded_ttft") > 1 for end in ends]
+        == [True, False]
+    )
     assert all(end.value("loaded_ttft") - end.value("admission_wait") < 1 for end in ends)
     tight, ample = (view(study, "x", ("verdict",), whole=False) for study in studies)
     assert (tight["verdict"]["state"], ample["verdict"]["state"]) == ("partly", "met")
     texts = [render(data, "md") for data in (tight, ample)]
     assert ["**What to change.**" in text for text in texts] == [True, False]
-    assert ["**Use 60 replicas of 4 × NVIDIA H100 SXM5 80 GB.**" in text for text in texts] == [False, True]
-    assert ["meets its target on time to first token (1 s) in a part of its ranges only" in text for text in texts] == [True, False]
-    prices = [next(row for row in data["decision"]["numbers"] if row[0].endswith("at the arrival rate"))[1] for data in (tight, ample)]
-    assert prices == ["11.3 USD", "35.8 USD"], "4.29 USD an hour for each of 76 and 240 devices, over 20*400 tokens a second"
+    assert ["**Use 60 replicas of 4 × NVIDIA H100 SXM5 80 GB.**" in text for text in texts] == [
+        False,
+        True,
+    ]
+    assert [
+        "meets its target on time to first token (1 s) in a part of its ranges only" in text
+        for text in texts
+    ] == [True, False]
+    prices = [
+        next(row for row in data["decision"]["numbers"] if row[0].endswith("at the arrival rate"))[
+            1
+        ]
+        for data in (tight, ample)
+    ]
+    assert prices == ["11.3 USD", "35.8 USD"], (
+        "4.29 USD an hour for each of 76 and 240 devices, over 20*400 tokens a second"
+    )

@@ -14,7 +14,13 @@ from symroof.drawing.canvas import Polyline
 from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
-from symroof.report.pictures.curves import cases_at, log_spaced, memory_limit, solve_limit, values_along
+from symroof.report.pictures.curves import (
+    cases_at,
+    log_spaced,
+    memory_limit,
+    solve_limit,
+    values_along,
+)
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import swings
 from symroof.report.recommendation import subject_of
@@ -41,7 +47,11 @@ PAIRS = [(label, kind) for label in (*STEMS, *LINES) for kind in KINDS]
 
 @lru_cache(maxsize=64)
 def study(label):
-    return Study(**LINES[label]) if label in LINES else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+    return (
+        Study(**LINES[label])
+        if label in LINES
+        else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+    )
 
 
 @lru_cache(maxsize=256)
@@ -63,7 +73,12 @@ def test_no_word_touches_another_or_leaves_the_page(label, kind):
     canvas = drawn(label, kind).canvas
     assert len(canvas.labels) > 8
     for a, b in combinations(canvas.labels, 2):
-        apart = a.box[0] >= b.box[2] or b.box[0] >= a.box[2] or a.box[1] >= b.box[3] or b.box[1] >= a.box[3]
+        apart = (
+            a.box[0] >= b.box[2]
+            or b.box[0] >= a.box[2]
+            or a.box[1] >= b.box[3]
+            or b.box[1] >= a.box[3]
+        )
         assert apart, (a.text, b.text)
     for words in canvas.labels:
         assert words.box[0] >= 0, words.text
@@ -91,19 +106,31 @@ def test_every_kind_is_drawn_for_most_of_these():
 
 @pytest.mark.parametrize("label", ["llama-3-70b-chat", "too large", "experts"])
 def test_the_same_study_gives_the_same_bytes(label):
-    anew = Study(**LINES[label]) if label in LINES else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+    anew = (
+        Study(**LINES[label])
+        if label in LINES
+        else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+    )
     for made in of_review(anew, subject_of(anew)):
-        assert [made.form(ending) for ending in ("svg", "pdf")] == [drawn(label, made.name).form(ending) for ending in ("svg", "pdf")]
+        assert [made.form(ending) for ending in ("svg", "pdf")] == [
+            drawn(label, made.name).form(ending) for ending in ("svg", "pdf")
+        ]
 
 
 def test_a_picture_as_png():
-    assert {ending: drawn("tiny", "memory").form(ending)[:4] for ending in ENDINGS} == {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
+    assert {ending: drawn("tiny", "memory").form(ending)[:4] for ending in ENDINGS} == {
+        "svg": b"<svg",
+        "pdf": b"%PDF",
+        "png": b"\x89PNG",
+    }
 
 
 def test_a_title_of_any_letters_is_drawn(tmp_path):
     from symroof.specs.catalogue import find
 
-    text = find("models", "llama-3-8b", None).text.replace("title: Llama 3 8B", 'title: "模型 <b>&amp;</b> (8B) \\\\ \\u0007"')
+    text = find("models", "llama-3-8b", None).text.replace(
+        "title: Llama 3 8B", 'title: "模型 <b>&amp;</b> (8B) \\\\ \\u0007"'
+    )
     (tmp_path / "odd.yaml").write_text(text, encoding="utf-8")
     made = Study(str(tmp_path / "odd.yaml"), "h100-sxm", prompt=512, batch=4)
     assert ElementTree.fromstring(picture("roofline", made).form("svg")) is not None
@@ -122,7 +149,9 @@ def at(label, **changes):
 def test_a_curve_is_what_the_study_says_at_each_point():
     points = [Fraction(n) for n in (64, 777, 4096)]
     values = values_along(cases_at(study("latent").first.case, "prompt", points), "ttft")
-    assert values == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
+    assert values == [
+        pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points
+    ]
 
 
 def test_points_are_whole_but_for_what_was_solved():
@@ -143,35 +172,61 @@ def test_the_batch_that_memory_holds_is_the_last_that_fits(label):
 @pytest.mark.parametrize("label", ["experts", "windows", "latent"])
 def test_the_batch_that_the_target_allows_is_the_last_that_meets_it(label):
     sentence = drawn(label, "latency-throughput").says
-    most = int(re.search(r"the target of [\d.]+ ms allows at most ([\d,]+) request", sentence)[1].replace(",", ""))
+    most = int(
+        re.search(r"the target of [\d.]+ ms allows at most ([\d,]+) request", sentence)[1].replace(
+            ",", ""
+        )
+    )
     goal = at(label).value("itl_target")
-    assert at(label, batch=most).value("sustained_itl") <= goal < at(label, batch=most + 1).value("sustained_itl")
+    assert (
+        at(label, batch=most).value("sustained_itl")
+        <= goal
+        < at(label, batch=most + 1).value("sustained_itl")
+    )
 
 
 @pytest.mark.parametrize("label", ["experts", "latent"])
 def test_the_prompt_that_the_target_allows_is_the_last_that_meets_it(label):
     sentence = drawn(label, "ttft").says
-    most = int(re.search(r"the target of [\d.]+ m?s allows at most ([\d,]+) tokens", sentence)[1].replace(",", ""))
+    most = int(
+        re.search(r"the target of [\d.]+ m?s allows at most ([\d,]+) tokens", sentence)[1].replace(
+            ",", ""
+        )
+    )
     goal = at(label).value("ttft_target")
     assert at(label, prompt=most).value("ttft") <= goal < at(label, prompt=most + 1).value("ttft")
-    ridge = int(re.search(r"from ([\d,]+) tokens on compute takes longer", sentence)[1].replace(",", ""))
+    ridge = int(
+        re.search(r"from ([\d,]+) tokens on compute takes longer", sentence)[1].replace(",", "")
+    )
     for prompt, longer in ((ridge - 1, "prefill_memory_time"), (ridge, "prefill_compute_time")):
         case = at(label, prompt=prompt)
-        assert case.value(longer) == max(case.value("prefill_memory_time"), case.value("prefill_compute_time"))
+        assert case.value(longer) == max(
+            case.value("prefill_memory_time"), case.value("prefill_compute_time")
+        )
 
 
 @pytest.mark.parametrize("label", ["windows", "latent"])
 def test_the_context_at_which_the_cache_doubles_a_step(label):
     sentence = drawn(label, "itl").says
-    most = int(re.search(r"beyond ([\d,]+) tokens a step takes more than twice", sentence)[1].replace(",", ""))
+    most = int(
+        re.search(r"beyond ([\d,]+) tokens a step takes more than twice", sentence)[1].replace(
+            ",", ""
+        )
+    )
     alone = at(label, prompt=None, output=None, context=1).value("itl")
-    assert at(label, prompt=None, output=None, context=most).value("itl") <= 2 * alone < at(label, prompt=None, output=None, context=most + 1).value("itl")
+    assert (
+        at(label, prompt=None, output=None, context=most).value("itl")
+        <= 2 * alone
+        < at(label, prompt=None, output=None, context=most + 1).value("itl")
+    )
 
 
 def test_what_the_cache_adds_is_the_difference_of_two_contexts():
     sentence = drawn("latent", "itl").says
     words = float(re.search(r"1,000 tokens more add ([\d.]+) µs", sentence)[1])
-    added = at("latent", prompt=None, output=None, context=5000).value("itl") - at("latent", prompt=None, output=None, context=4000).value("itl")
+    added = at("latent", prompt=None, output=None, context=5000).value("itl") - at(
+        "latent", prompt=None, output=None, context=4000
+    ).value("itl")
     assert words == pytest.approx(float(added) * 1e6, rel=1e-3)
 
 
@@ -179,16 +234,34 @@ def test_swings_are_the_metrics_of_cases_with_the_low_and_the_high_value():
     """Whole counts go by whole steps; ranges to their ends; a share stays below one."""
     first = Study(**(LINES["latent"] | {"mfu": "0.5..0.7"}), chunk=2048).first
     by_name = {swing.name: swing for swing in swings(first)}
-    ends = {"batch": (29, 35), "prompt": (3686, 4506), "mfu": (0.5, 0.7), "mbu": (0.9, 1), "mem_bandwidth": (1.8351e12, 2.2429e12)}
+    ends = {
+        "batch": (29, 35),
+        "prompt": (3686, 4506),
+        "mfu": (0.5, 0.7),
+        "mbu": (0.9, 1),
+        "mem_bandwidth": (1.8351e12, 2.2429e12),
+    }
     for name, pair in ends.items():
         assert (float(by_name[name].low), float(by_name[name].high)) == pytest.approx(pair), name
         for place, value in enumerate(pair):
             unit = {"mem_bandwidth": f"{value / 1e9} GB/s"}.get(name, value)
             there = Study(**(LINES["latent"] | {"mfu": 0.6} | {name: unit}), chunk=2048).first.case
             for metric, values in by_name[name].ends.items():
-                assert float(values[place]) == pytest.approx(float(there.value(metric)), rel=1e-9), (name, metric)
-    base = {metric: float(first.case.value(metric)) for metric in ("loaded_ttft", "sustained_itl", "cost_per_mtok")}
-    moved = [max(abs(float(end) / base[metric] - 1) for metric, pair in swing.ends.items() for end in pair) for swing in by_name.values()]
+                assert float(values[place]) == pytest.approx(
+                    float(there.value(metric)), rel=1e-9
+                ), (name, metric)
+    base = {
+        metric: float(first.case.value(metric))
+        for metric in ("loaded_ttft", "sustained_itl", "cost_per_mtok")
+    }
+    moved = [
+        max(
+            abs(float(end) / base[metric] - 1)
+            for metric, pair in swing.ends.items()
+            for end in pair
+        )
+        for swing in by_name.values()
+    ]
     assert moved == sorted(moved, reverse=True) and min(moved) >= 0.01
     assert first.case.theory.symbol("queue_time").name not in by_name
 
@@ -203,10 +276,14 @@ def test_the_swing_of_a_price_is_between_the_list_prices():
 def test_the_parts_of_a_step_are_in_words_and_its_other_batches_drawn():
     made = drawn("experts", "itl")
     assert re.search(r"of a step, [\d.]+ [mµ]s links between devices", made.says)
-    doubled = [(x, y) for name, x, y in made.canvas.drawn if name == "batch 128" and float(x).is_integer()]
+    doubled = [
+        (x, y) for name, x, y in made.canvas.drawn if name == "batch 128" and float(x).is_integer()
+    ]
     assert len(doubled) > 9
     for context, value in doubled[5:7]:
-        right = at("experts", prompt=None, output=None, context=int(context), batch=128).value("itl")
+        right = at("experts", prompt=None, output=None, context=int(context), batch=128).value(
+            "itl"
+        )
         assert value == pytest.approx(float(right), rel=1e-9)
 
 
@@ -218,7 +295,11 @@ def test_the_roofline_speaks_in_words():
 
 def test_latency_is_on_the_same_axis_where_configurations_are_compared():
     for label in ("experts", "twelve", "windows"):
-        assert drawn(label, "pareto").canvas.axes[0] == drawn(label, "latency-throughput").canvas.axes[0] == "inter-token latency under load"
+        assert (
+            drawn(label, "pareto").canvas.axes[0]
+            == drawn(label, "latency-throughput").canvas.axes[0]
+            == "inter-token latency under load"
+        )
 
 
 # ------------------------------------------------------------------------------------------------ what does not fit
@@ -236,7 +317,11 @@ def test_what_lies_beyond_memory_is_dashed_and_grey():
     """On the page: the full line ends where the dashed one begins, at the solved place."""
     answers = study("llama-3-70b-chat").first
     made = ttft_picture.picture(study("llama-3-70b-chat"), answers)
-    lines = [item for item in made.canvas.items if isinstance(item, Polyline) and item.stroke and not item.closed]
+    lines = [
+        item
+        for item in made.canvas.items
+        if isinstance(item, Polyline) and item.stroke and not item.closed
+    ]
     full = next(line for line in lines if line.width == 2.2)
     dashed = next(line for line in lines if line.stroke == "#808080")
     assert full.dash == ()
@@ -255,20 +340,36 @@ def test_a_case_that_fits_is_flagged_nowhere():
 
 def test_a_target_beyond_memory_is_marked():
     """Two H100 of 80 GB leave (160 GB - 141.1 GB)/32 for a request of the 32, 1,801 tokens; a first token within 250 ms allows a longer prompt."""
-    texts = [words.text.replace("\n", " ") for words in drawn("short of memory", "ttft").canvas.labels]
+    texts = [
+        words.text.replace("\n", " ") for words in drawn("short of memory", "ttft").canvas.labels
+    ]
     answers = subject_of(study("short of memory"))
-    target, memory = (int(place.value) for place in (solve_limit("ttft = ttft_target", answers, "prompt"), memory_limit(answers, "prompt")))
+    target, memory = (
+        int(place.value)
+        for place in (
+            solve_limit("ttft = ttft_target", answers, "prompt"),
+            memory_limit(answers, "prompt"),
+        )
+    )
     assert target > memory == int((160 * 10**9 - 141_107_412_992) / (32 * 327_680)) - 511
     assert any(re.search(rf"{target:,} tokens †", text) for text in texts)
 
 
 def test_ranges_are_told_with_the_value():
-    assert re.search(r"The first token of a prompt of [\d,]+ tokens takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms;", drawn("experts", "ttft").says)
-    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms, and 1,000 tokens more add", drawn("experts", "itl").says)
+    assert re.search(
+        r"The first token of a prompt of [\d,]+ tokens takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms;",
+        drawn("experts", "ttft").says,
+    )
+    assert re.search(
+        r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms, and 1,000 tokens more add",
+        drawn("experts", "itl").says,
+    )
 
 
 def test_a_quantity_that_was_given_has_no_curve():
-    measured = Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=4, itl="9 ms", ttft="50 ms")
+    measured = Study(
+        "llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=4, itl="9 ms", ttft="50 ms"
+    )
     for module in (itl_picture, ttft_picture):
         with pytest.raises(InputError, match="moves its"):
             module.picture(measured, measured.first)
@@ -278,6 +379,19 @@ def test_a_group_without_links_has_a_roofline_and_a_review():
     """What two devices send each other takes an unknown time: the phases and the operators are known all the same."""
     made = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
     assert "limited by" not in made.says
-    outcome = call("report", "--model", "olmo-2-7b", "--hardware", "m3-max", "--tp", "2", "--prompt", "128", "--no-plots", "-o", "-")
+    outcome = call(
+        "report",
+        "--model",
+        "olmo-2-7b",
+        "--hardware",
+        "m3-max",
+        "--tp",
+        "2",
+        "--prompt",
+        "128",
+        "--no-plots",
+        "-o",
+        "-",
+    )
     assert outcome.code == 0, outcome.err
     assert "Where the time goes" in outcome.out

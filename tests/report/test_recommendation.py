@@ -23,11 +23,15 @@ CASE = {
 
 
 def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_device():
-    listed = Study(**{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8, 16]}, targets={"itl": "50 ms"})
+    listed = Study(
+        **{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8, 16]}, targets={"itl": "50 ms"}
+    )
     good = [case for case in listed.cases if passes(case)]
     assert len(good) > 1
     assert subject_of(listed) is min(good, key=lambda case: case.case.value("cost_per_mtok"))
-    none = Study(**{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8]}, targets={"itl": "1 ms"})
+    none = Study(
+        **{**CASE, "hardware": ["a10g", "h100-sxm"], "batch": [1, 8]}, targets={"itl": "1 ms"}
+    )
     assert subject_of(none) is none.cases[1]
 
 
@@ -43,7 +47,9 @@ def test_the_cheapest_of_all_degrees_formats_and_batches(targets):
             costs[tp, weights, batch] = case.case.value("cost_per_mtok")
     tp, weights, batch = min(costs, key=costs.get)
     assert found["label"] == f"{tp} × NVIDIA A10G 24 GB, weights {weights}"
-    assert chosen.case.value("tp") == tp and chosen.precisions["weights"] == weights and passes(chosen)
+    assert (
+        chosen.case.value("tp") == tp and chosen.precisions["weights"] == weights and passes(chosen)
+    )
     assert batch <= int(found["batch"]) < batch + 5
     assert int(found["devices"]) == tp and found["replicas"] is None
 
@@ -64,7 +70,12 @@ def test_a_rate_is_met_by_replicas():
     label = dict(part.split(" ")[:2] for part in found["label"].split(", ")[1:])
     tp = int(found["label"].split(" replicas of ")[1].split(" × ")[0])
     one = Study(
-        **{**CASE, "batch": batch}, tp=tp, weights=label["weights"], dp=copies, arrival_rate="20 request/s", targets={"itl": "60 ms", "ttft": "2 s"}
+        **{**CASE, "batch": batch},
+        tp=tp,
+        weights=label["weights"],
+        dp=copies,
+        arrival_rate="20 request/s",
+        targets={"itl": "60 ms", "ttft": "2 s"},
     ).first
     assert passes(one) and int(found["devices"]) == tp * copies
     assert chosen.case.value("dp") == copies and chosen.case.value("batch") == batch

@@ -40,15 +40,25 @@ def solved_map(label):
 
 def bound(label, context, batch):
     """The case bound anew as so many requests at a context, without prompt and output."""
-    chosen = {name: value for name, value in CASES[label].items() if name not in ("prompt", "output")}
-    return Study(**(chosen | {"context": 1, "batch": 1})).first.case.changed({"context": context, "batch": Fraction(batch)})  # a study takes whole numbers only
+    chosen = {
+        name: value for name, value in CASES[label].items() if name not in ("prompt", "output")
+    }
+    return Study(**(chosen | {"context": 1, "batch": 1})).first.case.changed(
+        {"context": context, "batch": Fraction(batch)}
+    )  # a study takes whole numbers only
 
 
-SIDES = {"ridge": ("decode_compute_time", "decode_memory_time"), "memory": ("memory_bytes", "usable_memory"), "target": ("itl", "itl_target")}
+SIDES = {
+    "ridge": ("decode_compute_time", "decode_memory_time"),
+    "memory": ("memory_bytes", "usable_memory"),
+    "target": ("itl", "itl_target"),
+}
 
 
 def test_both_sides_are_equal_on_every_line(label, solved_map):
-    assert set(solved_map.lines) == {"ridge", "memory"} | ({"target"} if "targets" in CASES[label] else set())
+    assert set(solved_map.lines) == {"ridge", "memory"} | (
+        {"target"} if "targets" in CASES[label] else set()
+    )
     for name, line in solved_map.lines.items():
         solved = [(c, b) for c, b in line if b and math.isfinite(b)][::7]
         assert solved or all(batch == 0 for _, batch in line), name
@@ -74,15 +84,22 @@ def past(label, name, context, batch):
     return case.value(left) > case.value(right)
 
 
-def test_beyond_the_last_context_no_batch_reaches_the_ridge_and_below_it_one_does(label, solved_map):
+def test_beyond_the_last_context_no_batch_reaches_the_ridge_and_below_it_one_does(
+    label, solved_map
+):
     assert solved_map.beyond is not None
-    assert not any(past(label, "ridge", solved_map.beyond * Fraction(101, 100), 10**power) for power in range(12))
+    assert not any(
+        past(label, "ridge", solved_map.beyond * Fraction(101, 100), 10**power)
+        for power in range(12)
+    )
     assert past(label, "ridge", solved_map.beyond * Fraction(99, 100), 10**9)
 
 
 def test_the_ridge_is_followed_to_the_edge_of_the_map(solved_map):
     """Between two contexts the ridge leaves the map; solved the other way round it reaches the right edge."""
-    finite = [float(batch) for _, batch in solved_map.lines["ridge"] if batch and math.isfinite(batch)]
+    finite = [
+        float(batch) for _, batch in solved_map.lines["ridge"] if batch and math.isfinite(batch)
+    ]
     assert max(finite) >= solved_map.batches[1] * 0.999
 
 
@@ -111,7 +128,11 @@ def test_regions_are_what_the_sides_say(label, solved_map):
             for name in solved_map.lines:
                 edge = frame.x.inverse(before(frame, solved_map, name)(frame.y(float(context)))[1])
                 if not 0.97 < batch / edge < 1.03:
-                    assert past(label, name, context, batch) is (batch > edge), (name, context, batch)
+                    assert past(label, name, context, batch) is (batch > edge), (
+                        name,
+                        context,
+                        batch,
+                    )
                     looked += 1
     assert looked > 80
 
@@ -135,14 +156,21 @@ def written(label, solved_map):
     frame = drawn(solved_map, study(label).first)
     left, bottom, right, top = frame.box
     return frame, [
-        labels for labels in frame.canvas.labels if labels.box[0] >= left and labels.box[1] >= bottom and labels.box[2] <= right and labels.box[3] <= top
+        labels
+        for labels in frame.canvas.labels
+        if labels.box[0] >= left
+        and labels.box[1] >= bottom
+        and labels.box[2] <= right
+        and labels.box[3] <= top
     ]
 
 
 def test_what_has_to_be_named_is_named(label, solved_map):
     _, labels = written(label, solved_map)
     full = {"memory full"} if any(batch for _, batch in solved_map.lines["memory"]) else set()
-    assert {"this case", "memory-bound", "does not fit", *full} <= {one.text.replace("\n", " ") for one in labels}
+    assert {"this case", "memory-bound", "does not fit", *full} <= {
+        one.text.replace("\n", " ") for one in labels
+    }
 
 
 def test_a_region_is_named_inside_itself(label, solved_map):
@@ -161,13 +189,21 @@ def test_a_region_is_named_inside_itself(label, solved_map):
         for x in (x0, x1):
             for y in (y0, y1):
                 batch, context = frame.x.inverse(x), frame.y.inverse(y)
-                assert past(label, line, Fraction(context), Fraction(batch)) is right, (name, batch, context)
+                assert past(label, line, Fraction(context), Fraction(batch)) is right, (
+                    name,
+                    batch,
+                    context,
+                )
 
 
 def test_no_word_hides_a_line(label, solved_map):
     frame, labels = written(label, solved_map)
     for name, line in solved_map.lines.items():
-        spots = [frame.at(float(batch), float(context)) for context, batch in line if batch and math.isfinite(batch)]
+        spots = [
+            frame.at(float(batch), float(context))
+            for context, batch in line
+            if batch and math.isfinite(batch)
+        ]
         for (x0, y0), (x1, y1) in pairwise(spots):
             steps = max(2, int(max(abs(x1 - x0), abs(y1 - y0))))
             for i in range(steps + 1):
@@ -183,7 +219,10 @@ def test_the_regions_cover_the_map_and_do_not_overlap(label, solved_map):
     _, bottom, _, top = frame.box
     for i in range(1, 20):
         y = bottom + (top - bottom) * i / 20
-        widths = [max(0.0, high - low) for low, high in (areas[name](y) for name in ("memory-bound", "compute", "never"))]
+        widths = [
+            max(0.0, high - low)
+            for low, high in (areas[name](y) for name in ("memory-bound", "compute", "never"))
+        ]
         if areas["never"](y)[1] > areas["never"](y)[0]:
             assert widths[0] == 0
         else:
@@ -193,10 +232,18 @@ def test_the_regions_cover_the_map_and_do_not_overlap(label, solved_map):
 def test_the_text_alternative_says_the_numbers(solved_map, label):
     sentence = says(solved_map, study(label).first)
     batch = CASES[label]["batch"]
-    assert f"{batch} request{'' if batch == 1 else 's'} at a context of {int(solved_map.climb[1]):,} tokens" in sentence
-    assert f"beyond a context of {math.floor(solved_map.beyond):,} tokens no batch reaches the ridge" in sentence
+    assert (
+        f"{batch} request{'' if batch == 1 else 's'} at a context of {int(solved_map.climb[1]):,} tokens"
+        in sentence
+    )
+    assert (
+        f"beyond a context of {math.floor(solved_map.beyond):,} tokens no batch reaches the ridge"
+        in sentence
+    )
     concurrency = study(label).first.case.value("concurrency")
-    assert ("memory holds none" if concurrency < 1 else f"memory holds a batch of {int(concurrency):,}") in sentence
+    assert (
+        "memory holds none" if concurrency < 1 else f"memory holds a batch of {int(concurrency):,}"
+    ) in sentence
     assert ("does not fit" in sentence) is (not study(label).first.case.value("fits"))
 
 
@@ -217,15 +264,23 @@ def test_without_decode_times_there_is_no_map():
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_review_shows_its_map_beside_the_thresholds(stem):
-    for kind, mark in (("md", "## Appendix: thresholds"), ("tex", r"\section{Appendix: thresholds}")):
+    for kind, mark in (
+        ("md", "## Appendix: thresholds"),
+        ("tex", r"\section{Appendix: thresholds}"),
+    ):
         assert f"{stem}-regimes" in text_of(stem, kind).partition(mark)[2]
-    assert "What limits a decode step" in text_of(stem, "html").partition(">Appendix: thresholds</h2>")[2]  # a page has its pictures inside
+    assert (
+        "What limits a decode step"
+        in text_of(stem, "html").partition(">Appendix: thresholds</h2>")[2]
+    )  # a page has its pictures inside
     assert "<desc>" in (made(stem) / f"{stem}-regimes.svg").read_text(encoding="utf-8")
 
 
 def test_the_same_case_gives_the_same_bytes():
     one, other = (of(**CASES["windowed"]) for _ in range(2))
-    assert [one.form(ending) for ending in ("svg", "pdf")] == [other.form(ending) for ending in ("svg", "pdf")]
+    assert [one.form(ending) for ending in ("svg", "pdf")] == [
+        other.form(ending) for ending in ("svg", "pdf")
+    ]
 
 
 def test_without_plots_nothing_of_it_is_loaded(tmp_path):
@@ -243,14 +298,26 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
 
 
 def test_extreme_cases_have_a_map_too():
-    assert "1,000,000 requests at a context of 575 tokens" in of(model="llama-3-8b", hardware="h100-sxm", prompt=512, output=64, batch=1_000_000).alt
-    assert "1 request at a context of 1 token;" in of(model="smollm2-135m", hardware="h200", prompt=1, output=1, batch=1).alt
+    assert (
+        "1,000,000 requests at a context of 575 tokens"
+        in of(model="llama-3-8b", hardware="h100-sxm", prompt=512, output=64, batch=1_000_000).alt
+    )
+    assert (
+        "1 request at a context of 1 token;"
+        in of(model="smollm2-135m", hardware="h200", prompt=1, output=1, batch=1).alt
+    )
 
 
 def test_a_batch_that_is_a_formula_of_the_prompt_stands_still_where_the_context_moves():
     """A map leaves the prompt out, and took the batch with it; a formula of the context moves with the context."""
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 10}
     for context in (Fraction(5), Fraction(4105), Fraction(20_000)):
-        of_prompt, same = (at_a_context(Study(**case, batch=batch).first, context) for batch in ("prompt - 3000", 1096))
+        of_prompt, same = (
+            at_a_context(Study(**case, batch=batch).first, context)
+            for batch in ("prompt - 3000", 1096)
+        )
         assert of_prompt.case.value("itl") == same.case.value("itl")
-        assert at_a_context(Study(**case, batch="2*context").first, context).case.value("batch") == 2 * context
+        assert (
+            at_a_context(Study(**case, batch="2*context").first, context).case.value("batch")
+            == 2 * context
+        )

@@ -21,7 +21,22 @@ from symroof.report.view import MOST, SECTIONS, view
 from symroof.report.view_case import brief
 from tests.cli import process, write_study
 
-from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, solved_once, text_of, to_standard_output
+from . import (
+    FORMATS,
+    ROOT,
+    STEMS,
+    blocks,
+    call,
+    evaluated,
+    made,
+    markdown,
+    parsed_html,
+    printed,
+    rows_under,
+    solved_once,
+    text_of,
+    to_standard_output,
+)
 
 HEADLINES = {
     "llama-3-70b-chat": [
@@ -37,13 +52,26 @@ HEADLINES = {
         "H100 SXM5 80 GB, batch 4",
         "fits and meets its targets",
     ],
-    "qwen2.5-7b-budget": ["Use 1 × NVIDIA A10 24 GB", "1 × NVIDIA L4 24 GB misses 50 ms between tokens", "fits and meets its targets", "50 ms"],
-    "tutorial-sla": ["1 × NVIDIA T4 16 GB does not fit.", "NVIDIA H100 SXM5 80 GB, batch 1", "fits and meets its targets"],
+    "qwen2.5-7b-budget": [
+        "Use 1 × NVIDIA A10 24 GB",
+        "1 × NVIDIA L4 24 GB misses 50 ms between tokens",
+        "fits and meets its targets",
+        "50 ms",
+    ],
+    "tutorial-sla": [
+        "1 × NVIDIA T4 16 GB does not fit.",
+        "NVIDIA H100 SXM5 80 GB, batch 1",
+        "fits and meets its targets",
+    ],
 }
 
 
 def verdict(stem):
-    return [block.text for block in blocks(text_of(stem, "md"), "md") if block.section == "Verdict" and block.kind == "text"]
+    return [
+        block.text
+        for block in blocks(text_of(stem, "md"), "md")
+        if block.section == "Verdict" and block.kind == "text"
+    ]
 
 
 # --------------------------------------------------------------------------------------------------- conclusions
@@ -65,18 +93,26 @@ def test_the_advice_follows_the_numbers():
     """Each change the advice names is one whose row fits and meets every target; the study that meets them needs none."""
     limits = {"llama-3-70b-chat": (0.2, 0.05)}
     for stem in HEADLINES.keys() - limits.keys():
-        assert verdict(stem)[0].startswith("Use ") and "What to change" not in " ".join(verdict(stem))
+        assert verdict(stem)[0].startswith("Use ") and "What to change" not in " ".join(
+            verdict(stem)
+        )
         assert "Flips if" in verdict(stem)
     for stem, (ttft, itl) in limits.items():
-        assert "Any one of these changes makes it fit and meet every target" in " ".join(verdict(stem))
+        assert "Any one of these changes makes it fit and meet every target" in " ".join(
+            verdict(stem)
+        )
         rows = advised(blocks(text_of(stem, "md"), "md"))
         named = [cells[0] for cells in rows if "(now " not in cells[0]]
         suffice = set(changes_that_suffice(stem, ttft, itl))
         assert set(named) <= suffice, stem
         assert all(then.startswith("fits, meets every target") for *_, then in rows)
         throughout = set(changes_that_suffice(stem, ttft, itl, everywhere=True))
-        assert {name for name, _, then in rows if then == "fits, meets every target" and name in named} <= throughout
-        assert set(named) == suffice or len(named) == MOST["changes"], stem  # page one has room for so many
+        assert {
+            name for name, _, then in rows if then == "fits, meets every target" and name in named
+        } <= throughout
+        assert set(named) == suffice or len(named) == MOST["changes"], (
+            stem
+        )  # page one has room for so many
 
 
 def advised(every_block):
@@ -88,17 +124,30 @@ def changes_that_suffice(stem, ttft, itl, everywhere=False):
     """The changes whose row fits and meets both limits, with ranges at their middle or throughout."""
     for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Alternatives", "Change"):
         first, last = (printed(cell)[0] for cell in cells[3:5])
-        if cells[1] == "yes" and (everywhere * (first.high or 0) or first.value) <= ttft and (everywhere * (last.high or 0) or last.value) <= itl:
+        if (
+            cells[1] == "yes"
+            and (everywhere * (first.high or 0) or first.value) <= ttft
+            and (everywhere * (last.high or 0) or last.value) <= itl
+        ):
             yield cells[0]
 
 
 def test_without_a_cure_what_fits_is_offered(tmp_path):
     """64 requests of 4,608 tokens beside a 70B on one H100: its cache alone, 96.6 GB, is too much, so narrower weights do not help."""
     text = to_standard_output(
-        write_study(tmp_path, model="llama-3-70b", workload="{prompt: 4096, output: 512, batch: 64}", targets="{ttft: 1 ms}"), "md", "--no-plots"
+        write_study(
+            tmp_path,
+            model="llama-3-70b",
+            workload="{prompt: 4096, output: 512, batch: 64}",
+            targets="{ttft: 1 ms}",
+        ),
+        "md",
+        "--no-plots",
     )
     every_block = blocks(text, "md")
-    assert "None of the single changes tried fits and meets every target. These fit:" in " ".join(b.text for b in every_block if b.section == "Verdict")
+    assert "None of the single changes tried fits and meets every target. These fit:" in " ".join(
+        b.text for b in every_block if b.section == "Verdict"
+    )
     named = {cells[0] for cells in advised(every_block)}
     rows = rows_under(every_block, "Alternatives", "Change")
     assert named == {cells[0] for cells in rows if cells[1] == "yes"}
@@ -109,25 +158,51 @@ def test_a_gain_is_the_ratio_of_the_printed_values():
     """8 devices instead of 2, and ITL and throughput under load by the case with 8 bound anew."""
     (gain,) = [
         cells[1]
-        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change")
+        for cells in rows_under(
+            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change"
+        )
         if cells[0].startswith("tensor parallelism over 8 devices")
     ]
-    own = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case") if cells[0].endswith("†"))
+    own = next(
+        cells
+        for cells in rows_under(
+            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case"
+        )
+        if cells[0].endswith("†")
+    )
     new = next(
         cells
-        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change")
+        for cells in rows_under(
+            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change"
+        )
         if cells[0].startswith("tensor parallelism over 8 devices")
     )
     ratio = printed(new[3])[0].value / printed(own[3])[0].value
-    line = {"prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "layer_overhead": 0, "engine": "vllm"}
+    line = {
+        "prompt": 4096,
+        "output": 512,
+        "batch": 32,
+        "mfu": 0.6,
+        "mbu": 0.8,
+        "layer_overhead": 0,
+        "engine": "vllm",
+    }
     before, after = (Study("llama-3-70b", "h100-sxm", tp=tp, **line).first.case for tp in (2, 8))
-    itl, rate = (float(after.value(name) / before.value(name)) for name in ("sustained_itl", "sustained_throughput"))
+    itl, rate = (
+        float(after.value(name) / before.value(name))
+        for name in ("sustained_itl", "sustained_throughput")
+    )
     reserve = Fraction(4, 100) * 81_559 * 2**20  # of each device, beside weights and cache
     weights, cache = before.value("memory_bytes") - 2 * reserve, before.value("peak_kv_cache_bytes")
     more = float((weights + 8 * reserve) / (weights + 2 * reserve)) - 1
     assert weights > cache
-    assert gain == f"TTFT {(ratio - 1) * 100:.0f} %, ITL {(itl - 1) * 100:.0f} %, throughput ×{rate:.2f}, memory +{more * 100:.0f} %"
-    assert ratio == pytest.approx(float(after.value("loaded_ttft") / before.value("loaded_ttft")), rel=1e-3)
+    assert (
+        gain
+        == f"TTFT {(ratio - 1) * 100:.0f} %, ITL {(itl - 1) * 100:.0f} %, throughput ×{rate:.2f}, memory +{more * 100:.0f} %"
+    )
+    assert ratio == pytest.approx(
+        float(after.value("loaded_ttft") / before.value("loaded_ttft")), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -136,7 +211,9 @@ def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
     assert 4 <= len(rows) <= 8
     listed = Study.load(ROOT / "specs" / "studies" / f"{stem}.yaml").decide()
     checks = target_checks(subject_of(listed))
-    for check, (_, value, _, target, slack) in zip(checks, [row for row in rows[1:] if row[3]], strict=True):
+    for check, (_, value, _, target, slack) in zip(
+        checks, [row for row in rows[1:] if row[3]], strict=True
+    ):
         near = 0.06 if brief(check.metric) == 2 else 6e-3
         assert printed(value)[0].value == pytest.approx(float(check.metric.value), rel=near)
         assert printed(target)[0].value == float(check.limit)
@@ -162,7 +239,9 @@ def solved(chat):
 @pytest.fixture(scope="module")
 def whole_view():
     """A case with targets that it misses, another that fails, and every section of its review."""
-    study = Study("llama-3-8b", "h100-sxm", prompt=512, output=32, batch=[4, 4000], itl_target="4 ms").decide()
+    study = Study(
+        "llama-3-8b", "h100-sxm", prompt=512, output=32, batch=[4, 4000], itl_target="4 ms"
+    ).decide()
     return study, view(study, "symroof")
 
 
@@ -177,15 +256,26 @@ def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, wh
 def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, monkeypatch):
     asked = []
     for name, section in SECTIONS.items():
-        monkeypatch.setitem(SECTIONS, name, lambda study, subject, name=name, section=section: asked.append(name) or section(study, subject))
+        monkeypatch.setitem(
+            SECTIONS,
+            name,
+            lambda study, subject, name=name, section=section: (
+                asked.append(name) or section(study, subject)
+            ),
+        )
     view(whole_view[0], "symroof", ("verdict",), whole=False)
     assert asked == ["verdict", "decision", "flips"]
 
 
 def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
     path = CHAT
-    short, two = (to_standard_output(path, "md", "--no-plots", *more) for more in ([], ["--sections", "memory,verdict"]))
-    heads = [re.findall(r"^## (.*)$", text, re.M) for text in (text_of(path.stem, "md"), short, two)]
+    short, two = (
+        to_standard_output(path, "md", "--no-plots", *more)
+        for more in ([], ["--sections", "memory,verdict"])
+    )
+    heads = [
+        re.findall(r"^## (.*)$", text, re.M) for text in (text_of(path.stem, "md"), short, two)
+    ]
     assert heads[1] == [head for head in heads[0] if not head.startswith("Appendix")]
     assert heads[2] == ["Verdict", "Memory"]
     assert len(heads[0]) > len(heads[1]) > 4
@@ -193,13 +283,21 @@ def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
     assert refused.code == 2
     assert "nosuch" in refused.err
     assert call("report", path, "--sections", "memory", "-o", tmp_path, "--format", "md").code == 0
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["llama-3-8b-chat-memory.svg", "llama-3-8b-chat.md"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "llama-3-8b-chat-memory.svg",
+        "llama-3-8b-chat.md",
+    ]
 
 
 def test_the_body_speaks_in_names_of_the_field():
     for stem in STEMS:
         for head in ("For the better", "For the worse"):
-            body = text_of(stem, "md").partition("## Appendix")[0].partition(f"### {head}")[2].partition("#")[0]
+            body = (
+                text_of(stem, "md")
+                .partition("## Appendix")[0]
+                .partition(f"### {head}")[2]
+                .partition("#")[0]
+            )
             assert len([line for line in body.splitlines() if line.startswith("| ")]) <= 5 + 2
             assert "`" not in body
     assert any("HBM bandwidth" in text_of(stem, "md") for stem in STEMS)
@@ -212,22 +310,40 @@ def test_near_thresholds_are_near(stem):
     near = rows_under(every_block, "Thresholds near this case", "Meaning")
     assert near
     assert not [cells for cells in near if "maximum context of" in cells[0] or cells[1] == "never"]
-    answers = {block.cells[1] for block in every_block if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) >= 3}
+    answers = {
+        block.cells[1]
+        for block in every_block
+        if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) >= 3
+    }
     assert {cells[1] for cells in near} <= answers
 
 
 def test_each_derivation_is_one_block():
     every_block = blocks(text_of("llama-3-70b-chat", "md"), "md")
-    displays = [block.text for block in every_block if block.section == "Appendix: derivations" and block.kind == "display"]
-    heads = [block.text for block in every_block if block.section == "Appendix: derivations" and block.kind == "h3"]
+    displays = [
+        block.text
+        for block in every_block
+        if block.section == "Appendix: derivations" and block.kind == "display"
+    ]
+    heads = [
+        block.text
+        for block in every_block
+        if block.section == "Appendix: derivations" and block.kind == "h3"
+    ]
     assert len(displays) == len(heads) == 4
 
 
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     """What a device knows of its network asks for nothing; 4,096 tokens of 327,680 byte over the H100's 50 GB/s take 26.84 ms."""
-    small = {"model": "llama-3-70b", "hardware": "h100-sxm", "workload": "{prompt: 4096, output: 16, batch: 1}", "efficiency": "{from: peak, mfu: 0.5}"}
+    small = {
+        "model": "llama-3-70b",
+        "hardware": "h100-sxm",
+        "workload": "{prompt: 4096, output: 16, batch: 1}",
+        "efficiency": "{from: peak, mfu: 0.5}",
+    }
     quiet, asked = (
-        to_standard_output(write_study(tmp_path, **small, **more), "md", "--no-plots", "--full") for more in ({}, {"parallel": "{tp: 2, prefill_devices: 2}"})
+        to_standard_output(write_study(tmp_path, **small, **more), "md", "--no-plots", "--full")
+        for more in ({}, {"parallel": "{tp: 2, prefill_devices: 2}"})
     )
     for words in ("transfer_time", "min_network_bandwidth_transfer"):
         assert words not in quiet.replace("\\", "")
@@ -246,10 +362,18 @@ def test_the_verdict_comes_first(stem, kind):
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
     by_kind = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
-    heads = {kind: [block.text for block in by_kind[kind] if block.kind in ("h2", "h3")] for kind in FORMATS}
+    heads = {
+        kind: [block.text for block in by_kind[kind] if block.kind in ("h2", "h3")]
+        for kind in FORMATS
+    }
     assert heads["md"] == heads["tex"] == heads["html"]
     verdicts = {
-        kind: [re.findall(r"\d[\d,.]*\d|\d", block.text) for block in by_kind[kind] if block.section == "Verdict" and block.kind == "row"] for kind in FORMATS
+        kind: [
+            re.findall(r"\d[\d,.]*\d|\d", block.text)
+            for block in by_kind[kind]
+            if block.section == "Verdict" and block.kind == "row"
+        ]
+        for kind in FORMATS
     }
     assert verdicts["md"] == verdicts["tex"] == verdicts["html"]
 
@@ -261,14 +385,21 @@ def test_a_study_partly_in_its_target_says_so(tmp_path):
 
 
 def test_a_study_partly_in_memory_says_so(tmp_path):
-    path = write_study(tmp_path, hardware="a10", workload="{prompt: 2048, output: 128}", set="{memory_reserve: 1 GB..12 GB}")
+    path = write_study(
+        tmp_path,
+        hardware="a10",
+        workload="{prompt: 2048, output: 128}",
+        set="{memory_reserve: 1 GB..12 GB}",
+    )
     text = to_standard_output(path).partition("## Alternatives")[0]
     assert "does not fit everywhere in its ranges" in text
 
 
 def test_a_study_without_targets_or_without_memory_says_so(tmp_path):
     assert "sets no targets" in to_standard_output(write_study(tmp_path))
-    text = to_standard_output(write_study(tmp_path, set="{params: 8e9}", preset=None, model="llama-3-8b")).partition("## Alternatives")[0]
+    text = to_standard_output(
+        write_study(tmp_path, set="{params: 8e9}", preset=None, model="llama-3-8b")
+    ).partition("## Alternatives")[0]
     assert "fits" in text
 
 
@@ -284,16 +415,27 @@ def test_the_words_hold_no_number_and_no_unit():
     units = r"(?<![\w/-])(?:ms|µs|us|ns|[kMGTPK]?i?B|[kMGTP]?FLOPS?|[kMGTP]?FLOP/s|bytes?/s|[kMGT]B/s|FLOP/byte|token/s|tok/s|W|kW|USD|J|Hz|GHz|seconds?|milliseconds?|dollars?|percent|%)(?![\w/-])"
     assert re.findall(units, outside) == []
     assert (
-        re.findall(r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twice|half|double|hundred|thousand) (?:ms|GB|bytes?|tokens?/s|seconds?)\b", outside)
+        re.findall(
+            r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twice|half|double|hundred|thousand) (?:ms|GB|bytes?|tokens?/s|seconds?)\b",
+            outside,
+        )
         == []
     )
 
 
 def test_the_words_are_one_file_and_the_formats_hold_none():
     for name in ("markdown.j2", "latex.j2", "html.j2"):
-        text = re.sub(r"<#.*?#>", "", (ROOT / "templates" / "formats" / name).read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(
+            r"<#.*?#>",
+            "",
+            (ROOT / "templates" / "formats" / name).read_text(encoding="utf-8"),
+            flags=re.S,
+        )
         outside = re.sub(r"<%.*?%>|<<.*?>>|\\[A-Za-z]+|\{[^{}]*\}|<[^<>]*>", " ", text, flags=re.S)
-        assert re.findall(r"\b(latency|memory|token|target|prefill|decode|batch|fits?)\b", outside) == []
+        assert (
+            re.findall(r"\b(latency|memory|token|target|prefill|decode|batch|fits?)\b", outside)
+            == []
+        )
 
 
 def test_a_numeral_never_disagrees_with_its_noun():
@@ -307,7 +449,16 @@ def test_a_numeral_never_disagrees_with_its_noun():
 def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     stem = "qwen2.5-7b-budget"
     done = process(
-        "report", f"specs/studies/{stem}.yaml", "-o", tmp_path, "--format", "md,tex,html", "--full", PYTHONHASHSEED="2", TZ="Pacific/Auckland", LC_ALL="C"
+        "report",
+        f"specs/studies/{stem}.yaml",
+        "-o",
+        tmp_path,
+        "--format",
+        "md,tex,html",
+        "--full",
+        PYTHONHASHSEED="2",
+        TZ="Pacific/Auckland",
+        LC_ALL="C",
     )
     assert done.returncode == 0, done.stderr
     first = {path.name: path.read_bytes() for path in made(stem).iterdir()}
@@ -350,7 +501,11 @@ def test_the_command_in_a_review_is_the_one_that_was_called():
     from symroof.cli.main import main
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "argv", ["notebook", "--port", "8888"]), contextlib.chdir(ROOT):
+    with (
+        mock.patch.object(sys, "stdout", out),
+        mock.patch.object(sys, "argv", ["notebook", "--port", "8888"]),
+        contextlib.chdir(ROOT),
+    ):
         assert main(["report", "specs/studies/llama-3-8b-chat.yaml", "-o", "-", "--no-plots"]) == 0
     assert "8888" not in out.buffer.getvalue().decode()
 
@@ -358,8 +513,26 @@ def test_the_command_in_a_review_is_the_one_that_was_called():
 def test_the_command_repeats_every_option_that_changes_the_review():
     from symroof.cli.report_command import reproduce
 
-    line = ["report", "a b.yaml", "-o", "out", "--output", "512", "--osl=7", "--set", "itl=14 ms", "--out", "x", "--out=y", "-oz", "--no-plots"]
-    assert reproduce(line) == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms' --no-plots"
+    line = [
+        "report",
+        "a b.yaml",
+        "-o",
+        "out",
+        "--output",
+        "512",
+        "--osl=7",
+        "--set",
+        "itl=14 ms",
+        "--out",
+        "x",
+        "--out=y",
+        "-oz",
+        "--no-plots",
+    ]
+    assert (
+        reproduce(line)
+        == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms' --no-plots"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ Markdown
@@ -375,7 +548,9 @@ def test_every_table_of_the_markdown_is_whole(stem):
         counts = {len(re.split(r"(?<!\\)\|", line)) for line in lines}
         assert len(counts) == 1, table[:300]
         assert re.fullmatch(r"\|(?: -{3}:? \|)+", lines[1])
-        assert not [line for line in lines[2:] if re.fullmatch(r"\|(?: -{3}:? \|)+", line)], table[:300]
+        assert not [line for line in lines[2:] if re.fullmatch(r"\|(?: -{3}:? \|)+", line)], table[
+            :300
+        ]
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -387,7 +562,10 @@ def test_no_row_is_left_outside_a_table(stem):
 
 def test_the_markdown_has_as_many_tables_as_the_html():
     for stem in STEMS:
-        rows = [len([t for t in markdown().parse(text_of(stem, "md")) if t.type == "table_open"]), text_of(stem, "html").count("<table>")]
+        rows = [
+            len([t for t in markdown().parse(text_of(stem, "md")) if t.type == "table_open"]),
+            text_of(stem, "html").count("<table>"),
+        ]
         assert rows[0] == rows[1], stem
 
 
@@ -405,12 +583,16 @@ def test_math_stands_only_where_github_reads_it(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_formula_is_balanced(stem):
     text = text_of(stem, "md")
-    formulas = re.findall(r"^```math\n(.*?)^```$", text, re.S | re.M) + re.findall(r"\$`([^`]*)`\$", text)
+    formulas = re.findall(r"^```math\n(.*?)^```$", text, re.S | re.M) + re.findall(
+        r"\$`([^`]*)`\$", text
+    )
     assert len(formulas) > 20
     for formula in formulas:
         bare = formula.replace(r"\{", "").replace(r"\}", "")
         assert bare.count("{") == bare.count("}"), formula
-        assert len(re.findall(r"\\left(?![a-z])", formula)) == len(re.findall(r"\\right(?![a-z])", formula)), formula
+        assert len(re.findall(r"\\left(?![a-z])", formula)) == len(
+            re.findall(r"\\right(?![a-z])", formula)
+        ), formula
         assert formula.count(r"\begin{aligned}") == formula.count(r"\end{aligned}")
 
 
@@ -426,7 +608,9 @@ def test_every_figure_that_is_shown_is_there(stem):
     inside = re.findall(r'<img src="([^"]*)"', text_of(stem, "html"))
     assert len(inside) == len(re.findall(r"!\[", text_of(stem, "md")))
     for picture in inside:
-        assert unquote(picture.removeprefix("data:image/svg+xml,")).encode() in [path.read_bytes() for path in made(stem).glob("*.svg")]
+        assert unquote(picture.removeprefix("data:image/svg+xml,")).encode() in [
+            path.read_bytes() for path in made(stem).glob("*.svg")
+        ]
     for target in re.findall(r"\\(?:drawn|filling)\{([^}]*)\}", text_of(stem, "tex")):
         assert (made(stem) / target).is_file()
 
@@ -454,7 +638,9 @@ def test_the_html_is_self_contained_and_has_mathml(stem):
 def test_every_tag_of_the_html_is_closed(stem):
     text = re.sub(r"<!doctype html>|<meta [^>]*>|<img [^>]*>", "", text_of(stem, "html"))
     opened = []
-    for slash, name, self_closed in re.findall(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>", re.sub(r"<style>.*?</style>", "", text, flags=re.S)):
+    for slash, name, self_closed in re.findall(
+        r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>", re.sub(r"<style>.*?</style>", "", text, flags=re.S)
+    ):
         if slash:
             assert opened
             assert opened.pop() == name
@@ -479,9 +665,18 @@ WIDEST = 20.0
 def compiled(folder, name):
     """The log of pdflatex over a file of a folder; a failure is the test's."""
     line = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", name]
-    done = subprocess.run(line, cwd=folder, env={**os.environ, "openin_any": "p", "max_print_line": "1000"}, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        line,
+        cwd=folder,
+        env={**os.environ, "openin_any": "p", "max_print_line": "1000"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     log = done.stdout.decode("utf-8", "replace")
-    assert done.returncode == 0, "\n".join(line for line in log.splitlines() if line.startswith("!"))
+    assert done.returncode == 0, "\n".join(
+        line for line in log.splitlines() if line.startswith("!")
+    )
     return log
 
 
@@ -516,7 +711,10 @@ def test_without_plots_there_are_no_figures(solved, tmp_path):
         assert not re.search(r"!\[|\\(?:drawn|filling)\{|<img", path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("kind", "start"), [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")])
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")],
+)
 def test_standard_output_holds_the_review_and_nothing_else(kind, start, solved, tmp_path):
     with contextlib.chdir(tmp_path):
         outcome = call("report", CHAT, "-o", "-", "--format", kind)
@@ -535,13 +733,19 @@ def test_the_default_folder_and_formats(solved, tmp_path):
     recommended, *lines, page = outcome.out.splitlines()
     verdict = " ".join(line.strip() for line in lines)
     text = re.sub(r"[*\\]", "", (tmp_path / written[1]).read_text(encoding="utf-8"))
-    assert recommended == "Use 1 × NVIDIA H100 SXM5 80 GB." and recommended in text and verdict in text
+    assert (
+        recommended == "Use 1 × NVIDIA H100 SXM5 80 GB." and recommended in text and verdict in text
+    )
     assert page == f"open {written[0]}"
 
 
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
     for stem in STEMS:
-        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: inputs and assumptions" and block.kind == "row"]
+        rows = [
+            block.cells
+            for block in blocks(text_of(stem, "md"), "md")
+            if block.section == "Appendix: inputs and assumptions" and block.kind == "row"
+        ]
         names = [cells[0] for cells in rows if len(cells) == 4]
         case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)
@@ -562,14 +766,22 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
             "mbu",
         }
         needed |= {"tp"} if case["inputs"].get("tp", {}).get("value", 1) > 1 else set()
-        needed -= {"d_model"} if "params" in chosen else set()  # only matrices that are counted, and links, need it
-        assert needed <= chosen | defaulted  # everything a latency or the memory of this case is worked out from
+        needed -= (
+            {"d_model"} if "params" in chosen else set()
+        )  # only matrices that are counted, and links, need it
+        assert (
+            needed <= chosen | defaulted
+        )  # everything a latency or the memory of this case is worked out from
         assert {f"{metric}_target" for metric in ("ttft", "itl")} <= chosen
 
 
 def test_the_sources_of_the_numbers_are_named():
     text = text_of("llama-3-70b-chat", "md")
-    for words in ("NVIDIA H100 Tensor Core GPU Architecture white paper", "https://huggingface.co/meta-llama/Meta-Llama-3-70B", "specs/hardware/h100-sxm.yaml"):
+    for words in (
+        "NVIDIA H100 Tensor Core GPU Architecture white paper",
+        "https://huggingface.co/meta-llama/Meta-Llama-3-70B",
+        "specs/hardware/h100-sxm.yaml",
+    ):
         assert words in text
 
 
@@ -577,7 +789,11 @@ def test_the_content_hash_is_that_of_the_file():
     import hashlib
 
     text = text_of("llama-3-70b-chat", "md")
-    for file in ("specs/studies/llama-3-70b-chat.yaml", "specs/hardware/h100-sxm.yaml", "specs/models/llama-3-70b.yaml"):
+    for file in (
+        "specs/studies/llama-3-70b-chat.yaml",
+        "specs/hardware/h100-sxm.yaml",
+        "specs/models/llama-3-70b.yaml",
+    ):
         digest = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:16]
         assert f"| `{file}` | `{digest}` |" in text
 
@@ -586,7 +802,9 @@ def test_both_rooflines_stand_side_by_side_where_they_differ(tmp_path):
     """By the contract where they differ by more than two per cent; a prefill just above the ridge has operators on both sides."""
     path = write_study(tmp_path, workload="{prompt: 450, output: 16, batch: 1}")
     times = {
-        name: call("eval", path, "--assume", f"roofline={name}", "--json").json["cases"][0]["quantities"]["ttft"]["value"]
+        name: call("eval", path, "--assume", f"roofline={name}", "--json").json["cases"][0][
+            "quantities"
+        ]["ttft"]["value"]
         for name in ("aggregate", "per_operator")
     }
     text = to_standard_output(path)
@@ -600,12 +818,23 @@ def test_each_change_has_its_bound_beside_what_is_expected():
     from symroof.report.view_case import shown
     from symroof.report.view_verdict import alternatives
 
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 32, "weights": "bf16", "kv": "bf16"}
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 1024,
+        "output": 64,
+        "batch": 32,
+        "weights": "bf16",
+        "kv": "bf16",
+    }
     study = Study(**case, efficiency="measured")
     made = {(entry["kind"], entry["label"]): entry for entry in alternatives(study, study.first)}
     for key, change in ((("devices", "4"), {"tp": 4}), (("kv", "fp8"), {"kv": "fp8"})):
         peak = Study(**{**case, **change}).first
-        assert made[key]["bounds"][:3] == [shown(peak.get(name)) for name in ("loaded_ttft", "sustained_itl", "sustained_throughput")]
+        assert made[key]["bounds"][:3] == [
+            shown(peak.get(name))
+            for name in ("loaded_ttft", "sustained_itl", "sustained_throughput")
+        ]
         assert made[key]["ttft"] != made[key]["bounds"][0]
     at_peak = Study(**case)
     assert all(entry["bounds"] == [] for entry in alternatives(at_peak, at_peak.first))

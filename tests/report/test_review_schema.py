@@ -7,7 +7,15 @@ from symroof.report.render import render_own
 from symroof.report.review_schema import CASE, FIELDS, FLIP, INSIDE, TYPES, review_schema
 from symroof.report.view import view
 
-PLAIN = {"string": str, "boolean": bool, "integer": int, "number": (int, float), "array": list, "object": dict, "null": type(None)}
+PLAIN = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
 OWN = """<% import "formats/" ~ format_name ~ ".j2" as f with context %>
 << f.document_begin(title) >>
 << f.section("In short") >>
@@ -19,7 +27,17 @@ OWN = """<% import "formats/" ~ format_name ~ ".j2" as f with context %>
 
 @pytest.fixture(scope="module")
 def data():
-    study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=[1, 64], mfu=0.5, mbu=0.8, layer_overhead=0, targets={"itl": "5 ms"}).decide()
+    study = Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=1024,
+        output=64,
+        batch=[1, 64],
+        mfu=0.5,
+        mbu=0.8,
+        layer_overhead=0,
+        targets={"itl": "5 ms"},
+    ).decide()
     return view(study, "symroof report x.yaml")
 
 
@@ -27,8 +45,15 @@ def wrong(value, fields, place):
     """Keys of an object that are not documented, and values of another type."""
     off = [f"{place}: {set(value) ^ set(fields)}"] if set(value) ^ set(fields) else []
     allowed = {name: TYPES[kind]["type"] for name, (kind, _) in fields.items()}
-    kinds = {name: tuple(PLAIN[each] for each in ([kind] if isinstance(kind, str) else kind)) for name, kind in allowed.items()}
-    return off + [f"{place}.{name}: {value[name]!r}" for name in fields if name in value and not isinstance(value[name], kinds[name])]
+    kinds = {
+        name: tuple(PLAIN[each] for each in ([kind] if isinstance(kind, str) else kind))
+        for name, kind in allowed.items()
+    }
+    return off + [
+        f"{place}.{name}: {value[name]!r}"
+        for name in fields
+        if name in value and not isinstance(value[name], kinds[name])
+    ]
 
 
 def test_every_object_has_the_keys_and_types_that_are_documented(data):
@@ -41,7 +66,14 @@ def test_every_object_has_the_keys_and_types_that_are_documented(data):
             one = {**one, "entries": one["entries"]}
         off += wrong(one, fields, name)
     off += wrong(data["flips"]["worse"][0], FLIP, "flip")
-    extra = {"kind": ("text", ""), "gain": ("text", ""), "bounds": ("texts", ""), "passes": ("truth", ""), "shown_fits": ("text", ""), "fits": ("truth", "")}
+    extra = {
+        "kind": ("text", ""),
+        "gain": ("text", ""),
+        "bounds": ("texts", ""),
+        "passes": ("truth", ""),
+        "shown_fits": ("text", ""),
+        "fits": ("truth", ""),
+    }
     off += wrong(data["verdict"]["alternatives"][0], {**CASE, **extra}, "alternative")
     assert off == []
 
@@ -59,5 +91,9 @@ def test_a_template_written_from_the_schema_alone(data, kind, begins, tmp_path):
     path.write_text(OWN, encoding="utf-8")
     text = render_own(data, kind, str(path))
     assert text.startswith(begins)
-    for words in (data["decision"]["numbers"][1][1].partition(" (")[0], data["flips"]["worse"][0]["at"], "limited by memory"):
+    for words in (
+        data["decision"]["numbers"][1][1].partition(" (")[0],
+        data["flips"]["worse"][0]["at"],
+        "limited by memory",
+    ):
         assert words in text

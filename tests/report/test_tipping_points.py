@@ -27,7 +27,11 @@ CASES = {
                    "targets": {"ttft": "400 ms", "itl": "70 ms"}},
     "cached": {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 16384, "output": 64, "cached_prefix": 4096, "targets": {"ttft": "500 ms"}},
 }  # fmt: skip
-SIDES = {"memory": ("memory_bytes_per_device", "usable_memory_per_device"), "ttft": ("loaded_ttft", "ttft_target"), "itl": ("sustained_itl", "itl_target")}
+SIDES = {
+    "memory": ("memory_bytes_per_device", "usable_memory_per_device"),
+    "ttft": ("loaded_ttft", "ttft_target"),
+    "itl": ("sustained_itl", "itl_target"),
+}
 SMALLEST = {"s": Fraction(1, 10**7), "byte": Fraction(10**6)}
 """Where a scan begins for an input that is zero now."""
 
@@ -48,13 +52,28 @@ def flipped(label):
 
 def at(label, name, value):
     """The conditions of a case bound anew with one input set to a value: which hold."""
-    changed = study(label, **({name: f"{float(value):.15g} s"} if name in ("step_overhead", "layer_overhead", "queue_time", "link_latency") else {name: value}))
+    changed = study(
+        label,
+        **(
+            {name: f"{float(value):.15g} s"}
+            if name in ("step_overhead", "layer_overhead", "queue_time", "link_latency")
+            else {name: value}
+        ),
+    )
     return holding(changed.first.case)
 
 
 def holding(case):
-    sides = SIDES if case.has("output") else SIDES | {"ttft": ("ttft", "ttft_target"), "itl": ("itl", "itl_target")}
-    return {name: case.value(metric) <= case.value(limit) for name, (metric, limit) in sides.items() if name == "memory" or limit in case.given}
+    sides = (
+        SIDES
+        if case.has("output")
+        else SIDES | {"ttft": ("ttft", "ttft_target"), "itl": ("itl", "itl_target")}
+    )
+    return {
+        name: case.value(metric) <= case.value(limit)
+        for name, (metric, limit) in sides.items()
+        if name == "memory" or limit in case.given
+    }
 
 
 @pytest.fixture(params=CASES)
@@ -98,13 +117,29 @@ def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
 
 def scan(name, start, up, most):
     """Magnitudes an input can have, away from its value now."""
-    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp", "dp")
+    counted = name in (
+        "prompt",
+        "output",
+        "context",
+        "batch",
+        "prefill_batch",
+        "cached_prefix",
+        "tp",
+        "dp",
+    )
     first = start or SMALLEST.get(Study().first.case.theory.symbol(name).unit, Fraction(1))
     ratio = Fraction(7, 4) if up else Fraction(4, 7)
     values = [first * ratio**i for i in range(0 if not start else 1, 16)]
     values = [Fraction(round(value)) for value in values] if counted else values
     least = LEAST.get(name, 1)
-    allowed = [v for v in values if v != start and (v >= least if counted else v > 0) and (most is None or v <= most) and permitted(name, v)]
+    allowed = [
+        v
+        for v in values
+        if v != start
+        and (v >= least if counted else v > 0)
+        and (most is None or v <= most)
+        and permitted(name, v)
+    ]
     return [*allowed, most] if up and most is not None and most > start else allowed
 
 
@@ -119,7 +154,11 @@ def most_of(name, case):
 
 def changed(flip, value, up):
     """Whether a value lies where a condition has changed an odd number of times."""
-    return flip is not None and sum(value >= turn if up else value <= turn for turn in (flip.value, *flip.turns)) % 2 == 1
+    return (
+        flip is not None
+        and sum(value >= turn if up else value <= turn for turn in (flip.value, *flip.turns)) % 2
+        == 1
+    )
 
 
 def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
@@ -140,7 +179,9 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
                     continue
                 there = at(label, name, value)
                 for condition, holds in there.items():
-                    assert (holds is not now[condition]) is changed(nearest.get((name, up, condition)), value, up), (name, float(value), condition)
+                    assert (holds is not now[condition]) is changed(
+                        nearest.get((name, up, condition)), value, up
+                    ), (name, float(value), condition)
                     looked += 1
     assert looked > 200
 
@@ -151,12 +192,20 @@ def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
     assert not {flip.name for flip in every} & set(unmoved)
     for name in unmoved:
         start = answers.case.value(name)
-        moved = [answers.case.at(metric, {name: value}) != answers.case.value(metric) for value in (2 * start + 1, start / 2) for metric in metrics(answers)]
+        moved = [
+            answers.case.at(metric, {name: value}) != answers.case.value(metric)
+            for value in (2 * start + 1, start / 2)
+            for metric in metrics(answers)
+        ]
         assert any(moved), name
 
 
 def metrics(answers):
-    return ["memory_bytes", "usable_memory", *(name for name in ("ttft", "itl_last", "itl") if answers.get(name))]
+    return [
+        "memory_bytes",
+        "usable_memory",
+        *(name for name in ("ttft", "itl_last", "itl") if answers.get(name)),
+    ]
 
 
 def test_one_device_has_no_links_to_speak_of():
@@ -164,13 +213,17 @@ def test_one_device_has_no_links_to_speak_of():
     assert "link_bandwidth" not in {*never(answers, every), *(flip.name for flip in every)}
     assert "link_bandwidth" in {flip.name for flip in flips(study("good", tp=2).first)}
     answers, every = flipped("too large")
-    assert "link_bandwidth" in never(answers, every), "two devices have them, and are late whatever their bandwidth"
+    assert "link_bandwidth" in never(answers, every), (
+        "two devices have them, and are late whatever their bandwidth"
+    )
 
 
 def test_a_condition_that_comes_back_says_where():
     """Two devices pay for their links what they gain in bandwidth; more gain more. The number comes from trying each."""
     every = flipped("slow links")[1]
-    states = {n: at("slow links", "tp", n)["itl"] for n in (1, 2, 4, 8, *range(16, 200, 8))}  # 8 key and value heads
+    states = {
+        n: at("slow links", "tp", n)["itl"] for n in (1, 2, 4, 8, *range(16, 200, 8))
+    }  # 8 key and value heads
     (flip,) = [f for f in every if f.name == "tp" and f.condition == "itl" and f.up]
     first = next(n for n, state in states.items() if state is not states[1])
     back = next((n for n, state in states.items() if n > first and state is states[1]), None)
@@ -181,16 +234,29 @@ def test_a_condition_that_changes_many_times_says_where_each_time():
     """The more requests share the budget, the fewer steps a prompt takes: the first token comes sooner with every step less, and later in between."""
     answers = study("windowed", chunk=512, output=64, targets={"ttft": "330 ms"}).first
     (flip,) = [f for f in flips(answers, ("batch",), ("ttft",)) if f.up]
-    states = {n: answers.case.changed({"batch": Fraction(n)}).value("loaded_ttft") <= Fraction(33, 100) for n in range(16, 300)}
-    changes, said = [n for n in range(17, 300) if states[n] is not states[n - 1]], [n for n in (flip.value, *flip.turns) if n < 300]
+    states = {
+        n: answers.case.changed({"batch": Fraction(n)}).value("loaded_ttft") <= Fraction(33, 100)
+        for n in range(16, 300)
+    }
+    changes, said = (
+        [n for n in range(17, 300) if states[n] is not states[n - 1]],
+        [n for n in (flip.value, *flip.turns) if n < 300],
+    )
     assert [n for n in changes if n < 100] == [n for n in said if n < 100]
-    assert set(said) <= set(changes), "the search takes wider steps far away, and may step over two changes: what it says is true"
+    assert set(said) <= set(changes), (
+        "the search takes wider steps far away, and may step over two changes: what it says is true"
+    )
     assert len(said) > 5
 
 
 def test_the_nearest_stands_first_and_what_is_zero_last(label):
     every = flipped(label)[1]
-    distances = [max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value)) if f.now.value else float("inf") for f in every]
+    distances = [
+        max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value))
+        if f.now.value
+        else float("inf")
+        for f in every
+    ]
     assert distances == sorted(distances)
 
 
@@ -229,19 +295,30 @@ def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
 
 
 def test_the_review_prints_every_repair_and_marks_what_is_good_again():
-    rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: all flips", "Input")
+    rows = rows_under(
+        blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: all flips", "Input"
+    )
     cells = {(row[0], row[4]): row for row in rows}
-    assert cells["batch", "fits"][2] == "at most 6 requests"  # ((0.92 - 0.04)*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 6.23
+    assert (
+        cells["batch", "fits"][2] == "at most 6 requests"
+    )  # ((0.92 - 0.04)*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 6.23
     assert "fits, meets all" in cells["tp", "meets TTFT"][5]
     assert cells["tp", "meets TTFT"][2].startswith("at least 8 devices")
     assert cells["mem_capacity", "fits"][3] == "+26 %"  # 189.4 GB over 2 * 0.88 * 81,559 MiB
 
 
 def test_the_verdict_names_the_nearest_in_words():
-    texts = [b.text for b in blocks(text_of("llama-3-8b-chat", "md"), "md") if b.section == "Verdict"]
+    texts = [
+        b.text for b in blocks(text_of("llama-3-8b-chat", "md"), "md") if b.section == "Verdict"
+    ]
     risks = texts[texts.index("Flips if") + 1 :][:3]
-    assert risks[0] == "usable share of memory falls below 0.2592 (now 0.92): it then no longer fits"
-    assert re.fullmatch(r"prompt length rises to [\d,]+ tokens or more \(now 1,024 tokens\): it then misses TTFT", risks[1])
+    assert (
+        risks[0] == "usable share of memory falls below 0.2592 (now 0.92): it then no longer fits"
+    )
+    assert re.fullmatch(
+        r"prompt length rises to [\d,]+ tokens or more \(now 1,024 tokens\): it then misses TTFT",
+        risks[1],
+    )
 
 
 def test_without_targets_only_memory_flips(tmp_path):

@@ -23,14 +23,21 @@ PAIRS = {
 def drawn(label):
     one, other, quantity = PAIRS[label]
     way = waterfall(Study(**one).first, Study(**other).first, quantity)
-    return way, waterfall_picture(way, "one side with a name that is far too long to stand before a bar", "other")
+    return way, waterfall_picture(
+        way, "one side with a name that is far too long to stand before a bar", "other"
+    )
 
 
 @pytest.mark.parametrize("label", PAIRS)
 def test_no_word_touches_another_or_leaves_the_page(label):
     way, made = drawn(label)
     for a, b in combinations(made.canvas.labels, 2):
-        assert a.box[0] >= b.box[2] or b.box[0] >= a.box[2] or a.box[1] >= b.box[3] or b.box[1] >= a.box[3], (a.text, b.text)
+        assert (
+            a.box[0] >= b.box[2]
+            or b.box[0] >= a.box[2]
+            or a.box[1] >= b.box[3]
+            or b.box[1] >= a.box[3]
+        ), (a.text, b.text)
     for words in made.canvas.labels:
         assert words.box[0] >= 0, words.text
         assert words.box[2] <= made.canvas.width, words.text
@@ -53,11 +60,15 @@ def test_it_is_well_formed_and_says_both_ends(label):
 
 def test_steps_without_a_bar_are_named_and_bars_still_end_at_the_second_value():
     way, made = drawn("tools")
-    small = [step for step in way.steps if abs(step.effect) < max(way.start.value, way.end.value) / 1000]
+    small = [
+        step for step in way.steps if abs(step.effect) < max(way.start.value, way.end.value) / 1000
+    ]
     notes = " ".join(words.text for words in made.canvas.labels)
     assert small and "Without a bar, less than 0.1 % together: " in notes
     ends = [value for name, _, value in made.canvas.drawn if name == "after"]
-    assert ends[0] == pytest.approx(float(way.start.value)) and ends[-1] == pytest.approx(float(way.end.value))
+    assert ends[0] == pytest.approx(float(way.start.value)) and ends[-1] == pytest.approx(
+        float(way.end.value)
+    )
     assert ends[-2] == pytest.approx(ends[-1], rel=1e-3)
 
 
@@ -67,11 +78,26 @@ def test_the_axis_starts_where_it_matters_and_says_so():
     start = re.search(r"The axis starts at ([\d.]+) ms, not at zero", texts)
     assert start and 0 < float(start[1]) < float(min(close.start.value, close.end.value)) * 1000
     far = waterfall(Study(**CASE).first, Study(**{**CASE, "prompt": 20480}).first, "ttft")
-    assert "not at zero" not in " ".join(words.text for words in waterfall_picture(far, "one", "other").canvas.labels)
+    assert "not at zero" not in " ".join(
+        words.text for words in waterfall_picture(far, "one", "other").canvas.labels
+    )
 
 
 def test_the_command_writes_it(tmp_path):
-    sides = ("diff", "genz", "aiconfigurator", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "-q", "ttft", "-o")
+    sides = (
+        "diff",
+        "genz",
+        "aiconfigurator",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "2048",
+        "-q",
+        "ttft",
+        "-o",
+    )
     from tests.cli import call
 
     outcome = call(*sides, tmp_path / "way.svg")

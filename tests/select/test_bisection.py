@@ -18,9 +18,10 @@ def test_the_last_batch_that_holds(high):
     """A column for every threshold: batches up to it pass, none from the start included; never more than ``high``, which need not be whole."""
     thresholds = np.arange(0, high + 3)
     for bound in (high, high + 0.5):
-        assert last_whole(lambda batch: batch <= of_each(thresholds, batch), np.full(len(thresholds), float(bound))).tolist() == [
-            min(k, high) for k in thresholds
-        ]
+        assert last_whole(
+            lambda batch: batch <= of_each(thresholds, batch),
+            np.full(len(thresholds), float(bound)),
+        ).tolist() == [min(k, high) for k in thresholds]
 
 
 def test_no_batch_below_one_is_tried():

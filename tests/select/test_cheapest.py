@@ -15,25 +15,51 @@ PRICED = ("h100-sxm", "a100-80gb-sxm", "l40s", "h100-pcie", "gh200")
 
 def demand(seed):
     draw = random.Random(seed)
-    case = {"model": draw.choice(MODELS), "prompt": round(64 * 2 ** draw.uniform(0, 7)), "output": round(16 * 2 ** draw.uniform(0, 5))}
+    case = {
+        "model": draw.choice(MODELS),
+        "prompt": round(64 * 2 ** draw.uniform(0, 7)),
+        "output": round(16 * 2 ** draw.uniform(0, 5)),
+    }
     targets = {"itl": draw.choice((0.02, 0.05, 0.1)), "ttft": draw.choice((0.5, 2, 10))}
     scheduling = draw.choice(("chunked", "exclusive"))
-    return {**case, "chunk": draw.choice((512, 2048)), "assume": {"scheduling": scheduling}, "mfu": draw.choice((0.4, 0.7)), "mbu": 0.8}, targets
+    return {
+        **case,
+        "chunk": draw.choice((512, 2048)),
+        "assume": {"scheduling": scheduling},
+        "mfu": draw.choice((0.4, 0.7)),
+        "mbu": 0.8,
+    }, targets
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_of_a_selection_has_the_cheapest_request(seed):
     """Each passing configuration bound anew at its batch: the devices' price over the responses they finish."""
     case, targets = demand(seed)
-    choice = select(**case, efficiency="peak", hardware=random.Random(seed).sample(PRICED, 3), among={"tp": "1,2"}, targets=targets)
+    choice = select(
+        **case,
+        efficiency="peak",
+        hardware=random.Random(seed).sample(PRICED, 3),
+        among={"tp": "1,2"},
+        targets=targets,
+    )
     costs = []
     for c in choice.passing:
         own = c.run.bound_case
-        made = Study(**case, hardware=own.hardware.name, tp=int(own.case.value("tp")), batch=c.run.batch, efficiency="peak")
+        made = Study(
+            **case,
+            hardware=own.hardware.name,
+            tp=int(own.case.value("tp")),
+            batch=c.run.batch,
+            efficiency="peak",
+        )
         by_hand = made.exact("price") * made.exact("tp") / made.exact("sustained_requests")
-        assert Fraction(c.run.value("cost_per_request")) == by_hand == made.exact("cost_per_request")
+        assert (
+            Fraction(c.run.value("cost_per_request")) == by_hand == made.exact("cost_per_request")
+        )
         costs.append(by_hand)
     assert len(costs) > 1
     assert all(b >= a * (1 - Fraction(1, 10**12)) for a, b in itertools.pairwise(costs))
     best = choice.best("cost")
-    assert best is not None and best.value("cost_per_request") <= min(costs) * (1 + Fraction(1, 10**12))
+    assert best is not None and best.value("cost_per_request") <= min(costs) * (
+        1 + Fraction(1, 10**12)
+    )

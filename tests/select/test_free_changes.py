@@ -7,7 +7,16 @@ import pytest
 from symroof.select.free_changes import are_free, free_changes
 from symroof.select.selection import select
 
-CASE = {"model": "llama-3.1-8b", "hardware": "a10g", "prompt": 2048, "output": 300, "mfu": "0.6", "mbu": "0.75", "arrival_rate": 20, "efficiency": "peak"}
+CASE = {
+    "model": "llama-3.1-8b",
+    "hardware": "a10g",
+    "prompt": 2048,
+    "output": 300,
+    "mfu": "0.6",
+    "mbu": "0.75",
+    "arrival_rate": 20,
+    "efficiency": "peak",
+}
 TARGETS = {"itl": "40 ms", "ttft": "300 ms"}
 
 
@@ -38,4 +47,7 @@ def test_the_first_number_of_devices_that_does(changes):
 
 
 def test_what_no_value_cures(changes):
-    assert changes["mem_bandwidth"].value is None and "at any batch and number of replicas" in changes["mem_bandwidth"].text()
+    assert (
+        changes["mem_bandwidth"].value is None
+        and "at any batch and number of replicas" in changes["mem_bandwidth"].text()
+    )

@@ -6,7 +6,13 @@ from symroof.api import Study
 from symroof.select.headroom import FURTHEST, headrooms
 from symroof.select.selection import select
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 64, "chunk": 2048, "memory_share": 0.92}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "output": 64,
+    "chunk": 2048,
+    "memory_share": 0.92,
+}
 
 
 def run(targets, **more):
@@ -14,7 +20,12 @@ def run(targets, **more):
 
 
 @pytest.mark.parametrize(
-    ("targets", "batch", "breaks"), [({"itl": 0.03}, 24, ("itl",)), ({"ttft": 0.5, "itl": 9.0}, 4, ("ttft",)), ({"itl": 0.1}, 24, ("itl",))]
+    ("targets", "batch", "breaks"),
+    [
+        ({"itl": 0.03}, 24, ("itl",)),
+        ({"ttft": 0.5, "itl": 9.0}, 4, ("ttft",)),
+        ({"itl": 0.1}, 24, ("itl",)),
+    ],
 )
 def test_the_longest_prompt_passes_and_one_token_more_does_not(targets, batch, breaks):
     """At long prompts fewer requests decode than the batch: as many as fit."""
@@ -24,7 +35,10 @@ def test_the_longest_prompt_passes_and_one_token_more_does_not(targets, batch, b
     def met(prompt):
         fitting = int(Study(**CASE, prompt=prompt).exact("concurrency"))
         made = Study(**CASE, prompt=prompt, batch=max(min(batch, fitting), 1))
-        return all(made.exact({"itl": "sustained_itl", "ttft": "loaded_ttft"}[name]) <= limit for name, limit in targets.items()) and made.exact("fits")
+        return all(
+            made.exact({"itl": "sustained_itl", "ttft": "loaded_ttft"}[name]) <= limit
+            for name, limit in targets.items()
+        ) and made.exact("fits")
 
     assert met(int(last.value)) and not met(int(last.value) + 1)
 

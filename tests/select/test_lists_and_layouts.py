@@ -11,7 +11,17 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates
-from symroof.select.candidates import LAYOUT_INPUTS, NO_COUNTS, SHARES, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
+from symroof.select.candidates import (
+    LAYOUT_INPUTS,
+    NO_COUNTS,
+    SHARES,
+    DeviceCounts,
+    degrees_of,
+    device_counts,
+    expand_layouts,
+    widen_hint,
+    with_candidates,
+)
 from symroof.select.selection import select
 from symroof.select.selection_json import check_json, lever_json, margin_json, selection_json
 
@@ -44,7 +54,9 @@ def study():
 )
 def test_a_list_of_values(study, among, values):
     (name,) = (key.strip() for key in among)
-    assert [int(answers.case.value(name)) for answers in with_candidates(study, among).cases] == values
+    assert [
+        int(answers.case.value(name)) for answers in with_candidates(study, among).cases
+    ] == values
 
 
 @pytest.mark.parametrize(
@@ -69,10 +81,22 @@ def test_a_list_of_devices(study, among, names):
         ({"tp": " , "}, "an empty list of candidates", "tp=1,2,4"),
         ({"weights": []}, "an empty list of candidates", "weights=fp16,fp8"),
         ({"model": ","}, "an empty list of candidates", "model=llama-3-8b,llama-3-70b"),
-        ({"hardware": ""}, "an empty list of candidates", "hardware=all, or hardware=h100-sxm,h200"),
-        ({"model": "llama-9*"}, "no model of the catalogue is like 'llama-9*'", "`symroof list models`"),
+        (
+            {"hardware": ""},
+            "an empty list of candidates",
+            "hardware=all, or hardware=h100-sxm,h200",
+        ),
+        (
+            {"model": "llama-9*"},
+            "no model of the catalogue is like 'llama-9*'",
+            "`symroof list models`",
+        ),
         ({"gpu": "h200"}, "no such name 'gpu' to choose among", "did you mean 'hardware'?"),
-        ({"accelerator": "h200"}, "no such name 'accelerator' to choose among", "did you mean 'hardware'?"),
+        (
+            {"accelerator": "h200"},
+            "no such name 'accelerator' to choose among",
+            "did you mean 'hardware'?",
+        ),
         ({"tpp": "1"}, "no such name 'tpp' to choose among", "did you mean 'tp'?"),
     ],
 )
@@ -85,13 +109,21 @@ def test_how_one_configuration_is_widened():
     """Narrow weights beside its own, each once."""
     for weights, listed in (("fp16", "fp16,fp8"), ("fp8", "fp8"), ("int4", "int4,fp8")):
         made = Study(model="llama-3-8b", hardware="h100-sxm", prompt=100, weights=weights)
-        assert widen_hint(made) == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
+        assert (
+            widen_hint(made)
+            == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
+        )
 
 
 def test_the_most_configurations_of_one_selection(study, monkeypatch):
     monkeypatch.setattr(candidates, "MOST_CANDIDATES", 6)
     assert len(with_candidates(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
-    assert "at most 6" in refused(lambda: with_candidates(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases).message
+    assert (
+        "at most 6"
+        in refused(
+            lambda: with_candidates(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases
+        ).message
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- layouts
@@ -111,7 +143,9 @@ def test_numbers_of_devices(among, counts):
     rest, found = device_counts({**among, "model": "x"})
     assert (rest, found) == ({"model": "x"}, counts)
     assert counts.word == ("devices" if counts.whole else "instance_devices")
-    assert counts.chosen == (LAYOUT_INPUTS if counts.whole else tuple(name for name in LAYOUT_INPUTS if name != "dp"))
+    assert counts.chosen == (
+        LAYOUT_INPUTS if counts.whole else tuple(name for name in LAYOUT_INPUTS if name != "dp")
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,11 +154,27 @@ def test_numbers_of_devices(among, counts):
         ({"devices": "0"}, "'0' is not a number of devices", "devices=4,8, at most 1,024"),
         ({"devices": 1025}, "'1025' is not a number of devices", "devices=4,8, at most 1,024"),
         ({"instance_devices": "00008"}, None, None),
-        ({"instance_devices": "000008"}, "'000008' is not a number of devices", "instance_devices=4,8, at most 1,024"),
-        ({"devices": "8", "dp": 2}, "dp is what layouts of devices choose", "list devices or dp, not both"),
+        (
+            {"instance_devices": "000008"},
+            "'000008' is not a number of devices",
+            "instance_devices=4,8, at most 1,024",
+        ),
+        (
+            {"devices": "8", "dp": 2},
+            "dp is what layouts of devices choose",
+            "list devices or dp, not both",
+        ),
         ({"instance_devices": "8", "dp": 2}, None, None),
-        ({"instance_devices": "8", "pp": 2}, "pp is what layouts of devices choose", "list instance_devices or pp, not both"),
-        ({"devices": 1, "instance_devices": 1}, "both devices of all replicas and of one instance are listed", "list devices or instance_devices"),
+        (
+            {"instance_devices": "8", "pp": 2},
+            "pp is what layouts of devices choose",
+            "list instance_devices or pp, not both",
+        ),
+        (
+            {"devices": 1, "instance_devices": 1},
+            "both devices of all replicas and of one instance are listed",
+            "list devices or instance_devices",
+        ),
     ],
 )
 def test_numbers_that_are_refused(among, message, hint_):
@@ -153,25 +203,51 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
 def test_every_split_of_devices(count, experts):
     """Groups of a degree and attention groups, copies of them, and some of the copies reading prompts for the others: in sixteenths of all at the finest."""
     by_hand = []
-    for tp, attention in itertools.product(range(1, count + 1), range(1, count + 1 if experts else 2)):
+    for tp, attention in itertools.product(
+        range(1, count + 1), range(1, count + 1 if experts else 2)
+    ):
         if count % (tp * attention) or (8 % tp and tp % 8):
             continue
         copies = count // (tp * attention)
         by_hand.append((tp, attention, copies, None))
-        by_hand += [(tp, attention, copies - r, Fraction(tp * attention * r, copies - r)) for r in range(1, copies) if Fraction(r, copies).denominator <= 16]
-    made = [(d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices")) for d in candidates._layouts(plain(experts=experts), count)]
+        by_hand += [
+            (tp, attention, copies - r, Fraction(tp * attention * r, copies - r))
+            for r in range(1, copies)
+            if Fraction(r, copies).denominator <= 16
+        ]
+    made = [
+        (d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices"))
+        for d in candidates._layouts(plain(experts=experts), count)
+    ]
     assert sorted(made, key=str) == sorted(by_hand, key=str)
-    assert SHARES == 16 and all(math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made)
+    assert SHARES == 16 and all(
+        math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made
+    )
     alone = list(candidates._layouts(plain(experts=experts, apart=False), count))
     assert len(alone) == sum(row[3] is None for row in by_hand)
-    instances = [(d["tp"], d["attention_dp"], d.get("prefill_devices")) for d in candidates._instances(plain(experts=experts), count)]
+    instances = [
+        (d["tp"], d["attention_dp"], d.get("prefill_devices"))
+        for d in candidates._instances(plain(experts=experts), count)
+    ]
     groups = {(tp, attention) for tp, attention, _, _ in by_hand}
-    assert sorted(instances, key=str) == sorted(((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str)
+    assert sorted(instances, key=str) == sorted(
+        ((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str
+    )
 
 
 def test_degrees_that_are_said_of_a_layout():
-    given = {"tp": Fraction(2), "pp": Fraction(1), "dp": Fraction(1), "prefill_devices": Fraction(1), "attention_dp": Fraction(4)}
-    assert degrees_of(plain(given=given)) == (("tp", 2), ("attention_dp", 4), ("prefill_devices", 1))
+    given = {
+        "tp": Fraction(2),
+        "pp": Fraction(1),
+        "dp": Fraction(1),
+        "prefill_devices": Fraction(1),
+        "attention_dp": Fraction(4),
+    }
+    assert degrees_of(plain(given=given)) == (
+        ("tp", 2),
+        ("attention_dp", 4),
+        ("prefill_devices", 1),
+    )
 
 
 def test_only_so_many_layouts_are_made(monkeypatch):
@@ -185,9 +261,16 @@ def test_only_so_many_layouts_are_made(monkeypatch):
     assert len(expand_layouts([one], DeviceCounts((4, 8)))) == whole
     monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole - 1)
     problem = refused(expand_layouts, [one], DeviceCounts((4, 8), True))
-    assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
+    assert (problem.message, problem.path, problem.hint) == (
+        f"more than {whole - 1} layouts",
+        "devices",
+        "fewer numbers of devices",
+    )
     one.given = {"tp": 2}
-    assert refused(expand_layouts, [one], DeviceCounts((4,))).message == "devices tries every layout, and the study fixes tp"
+    assert (
+        refused(expand_layouts, [one], DeviceCounts((4,))).message
+        == "devices tries every layout, and the study fixes tp"
+    )
     assert expand_layouts([one], NO_COUNTS) == (one,)
 
 
@@ -198,14 +281,21 @@ def test_only_so_many_layouts_are_made(monkeypatch):
 def choice():
     """Two that pass, two that do not, listed batches beside each other."""
     case = {"model": "llama-3-8b", "prompt": 512, "output": 32, "efficiency": "peak", "chunk": 2048}
-    return select(**case, hardware=["h100-sxm", "l40s"], among={"batch": "4,64"}, targets={"itl": 0.03, "cost": 2})
+    return select(
+        **case,
+        hardware=["h100-sxm", "l40s"],
+        among={"batch": "4,64"},
+        targets={"itl": 0.03, "cost": 2},
+    )
 
 
 @pytest.mark.parametrize(("most", "lacking"), [(1, 0), (3, 1)])
 def test_which_configurations_are_worked_out(choice, most, lacking):
     """The first so many, and the nearest misses whose lacks are asked for; of the others what they are compared by."""
     states = [c.state for c in choice.configurations]
-    failing = [i for i, c in enumerate(choice.configurations) if c.state == "fails" and c.run.missed]
+    failing = [
+        i for i, c in enumerate(choice.configurations) if c.state == "fails" and c.run.missed
+    ]
     assert states.count("passes") >= 1 and len(failing) >= 2, states
     made = selection_json(choice, most=most, lacking=lacking)
     for i, (entry, c) in enumerate(zip(made["configurations"], choice.configurations, strict=True)):
@@ -217,7 +307,12 @@ def test_which_configurations_are_worked_out(choice, most, lacking):
             assert (entry["keeps"] != []) is c.run.passes
         else:
             assert {name: row["value"] for name, row in entry["quantities"].items()} == c.run.quick
-        assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (c.state, c.run.batch, c.run.copies, True)
+        assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (
+            c.state,
+            c.run.batch,
+            c.run.copies,
+            True,
+        )
     assert made["passing"] == states.count("passes")
 
 
@@ -228,15 +323,24 @@ def test_bests_and_fronts_point_at_their_configurations(choice):
         "throughput": ("sustained_throughput", True),
         "inter-token latency": ("sustained_itl", False),
     }.items():
-        passing = [(c.run.value(name), i) for i, c in enumerate(choice.configurations) if c.state == "passes"]
+        passing = [
+            (c.run.value(name), i)
+            for i, c in enumerate(choice.configurations)
+            if c.state == "passes"
+        ]
         best = (max if larger else min)(value for value, _ in passing)
         place = made["best"][what]
-        assert float(choice.configurations[place["configuration"]].run.value(name)) == pytest.approx(float(best), rel=1e-12)
-        assert place["values"][name]["value"] == pytest.approx(float(best), rel=1e-12) and list(place["values"]) == [name]
+        assert float(
+            choice.configurations[place["configuration"]].run.value(name)
+        ) == pytest.approx(float(best), rel=1e-12)
+        assert place["values"][name]["value"] == pytest.approx(float(best), rel=1e-12) and list(
+            place["values"]
+        ) == [name]
         assert place["batch"] == choice.configurations[place["configuration"]].run.batch
     for front in made["fronts"]:
         assert front["over"] in ("passing", "fitting") and all(
-            respect["better"] == ("larger" if "throughput" in respect["quantity"] else "smaller") for respect in front["respects"]
+            respect["better"] == ("larger" if "throughput" in respect["quantity"] else "smaller")
+            for respect in front["respects"]
         )
     assert [made["targets"][name] for name in ("itl", "cost")] == [
         {"value": 0.03, "unit": "s", "metric": "sustained_itl"},
@@ -249,11 +353,19 @@ def test_bests_and_fronts_point_at_their_configurations(choice):
 
 def flip(low=None, high=None, up=True, value=5):
     return SimpleNamespace(
-        low=low, high=high, up=up, value=Fraction(value), now=SimpleNamespace(value=Fraction(2), symbol=SimpleNamespace(unit="s")), condition="itl"
+        low=low,
+        high=high,
+        up=up,
+        value=Fraction(value),
+        now=SimpleNamespace(value=Fraction(2), symbol=SimpleNamespace(unit="s")),
+        condition="itl",
     )
 
 
-@pytest.mark.parametrize(("low", "high", "up", "side"), [(None, None, True, "at_least"), (Fraction(3), Fraction(7), False, "at_most")])
+@pytest.mark.parametrize(
+    ("low", "high", "up", "side"),
+    [(None, None, True, "at_least"), (Fraction(3), Fraction(7), False, "at_most")],
+)
 def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
     """Both ends of a range where there is one."""
     lever = SimpleNamespace(name="mbu", now=SimpleNamespace(value=Fraction(1, 2), symbol=SimpleNamespace(unit="")), flip=flip(low, high, up), value=Fraction(5), cures=(("itl", flip(value=4)),), stuck=(), breaks=("ttft",), unsolved=("cost",))  # fmt: skip
@@ -277,21 +389,43 @@ def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
 
 def test_how_far_a_configuration_can_go_as_an_entry():
     keep = SimpleNamespace(name="mbu", flip=flip(), value=Fraction(1, 4), side="at_least")
-    assert margin_json(keep) == {"input": "mbu", "now": 2, "unit": "s", "value": 0.25, "side": "at_least", "breaks": "itl"}
+    assert margin_json(keep) == {
+        "input": "mbu",
+        "now": 2,
+        "unit": "s",
+        "value": 0.25,
+        "side": "at_least",
+        "breaks": "itl",
+    }
 
 
 @pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
 def test_a_condition_as_an_entry(limit, share):
     check = SimpleNamespace(
-        metric=SimpleNamespace(name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}),
+        metric=SimpleNamespace(
+            name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}
+        ),
         limit=limit,
         met=True,
         slack=Fraction(3),
         statistic="mean",
     )
-    assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}
+    assert check_json(check) == {
+        "value": 1,
+        "unit": "s",
+        "metric": "itl",
+        "limit": limit,
+        "met": True,
+        "slack": 3,
+        "share": share,
+    }
 
 
 def test_one_configuration_alone_has_its_targets(choice):
-    alone = selection_json(replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0)
-    assert {name: target["metric"] for name, target in alone["targets"].items()} == {"itl": "sustained_itl", "cost": "cost_per_mtok"}
+    alone = selection_json(
+        replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0
+    )
+    assert {name: target["metric"] for name, target in alone["targets"].items()} == {
+        "itl": "sustained_itl",
+        "cost": "cost_per_mtok",
+    }

@@ -6,30 +6,48 @@ from symroof.api import Study
 from symroof.select.batch_window import Window, window
 from symroof.select.selection import select
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "chunk": 2048, "memory_share": 0.92}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "output": 256,
+    "chunk": 2048,
+    "memory_share": 0.92,
+}
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
 PRICE = {"price": "2.5 USD/hour"}
 
 
 def chosen(**more):
-    (configuration,) = select(**CASE, **more, prompt=f"{ENDS[0]}..{ENDS[1]}", efficiency="peak").configurations
+    (configuration,) = select(
+        **CASE, **more, prompt=f"{ENDS[0]}..{ENDS[1]}", efficiency="peak"
+    ).configurations
     return configuration
 
 
 def passes(targets, prompt, batch, **more):
     made = Study(**CASE, prompt=prompt, batch=batch, **more)
     met = all(made.exact(METRICS[name]) <= limit for name, limit in targets.items())
-    return met and bool(made.exact("fits")) and ("arrival_rate" not in more or made.exact("load") < 1)
+    return (
+        met and bool(made.exact("fits")) and ("arrival_rate" not in more or made.exact("load") < 1)
+    )
 
 
 @pytest.mark.parametrize("targets", [{"itl": 0.03, "cost": 0.25}, {"itl": 0.06, "cost": 0.4}])
 def test_the_window_is_that_of_both_ends(targets):
     window = chosen(targets=targets, **PRICE).window
     beyond = [Study(**CASE, prompt=prompt, batch=window.most + 1) for prompt in ENDS]
-    broken = {"memory": any(not made.exact("fits") for made in beyond), "itl": any(made.exact("sustained_itl") > targets["itl"] for made in beyond)}
+    broken = {
+        "memory": any(not made.exact("fits") for made in beyond),
+        "itl": any(made.exact("sustained_itl") > targets["itl"] for made in beyond),
+    }
     assert window.stopped_by == tuple(name for name, breaks in broken.items() if breaks)
-    for batch, both in ((window.least - 1, False), (window.least, True), (window.most, True), (window.most + 1, False)):
+    for batch, both in (
+        (window.least - 1, False),
+        (window.least, True),
+        (window.most, True),
+        (window.most + 1, False),
+    ):
         assert all(passes(targets, prompt, batch, **PRICE) for prompt in ENDS) is both, batch
 
 
@@ -39,7 +57,9 @@ def test_the_copies_are_those_of_the_end_that_takes_most():
     copies, batch = configuration.run.copies, configuration.run.batch
     assert configuration.state == "passes" and batch == configuration.window.most and copies == 2
     assert all(passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies) for prompt in ENDS)
-    assert [passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies - 1) for prompt in ENDS] == [True, False]
+    assert [
+        passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies - 1) for prompt in ENDS
+    ] == [True, False]
 
 
 def test_a_wait_takes_more_copies_than_the_load():
@@ -52,16 +72,29 @@ def test_a_wait_takes_more_copies_than_the_load():
             waits[copies] = made.exact("loaded_ttft")
     assert min(waits) == 2
     for target, more in ((0.036, True), (0.037, True), (0.039, True), (0.05, True), (0.4, False)):
-        (configuration,) = select(**case, targets={"ttft": target}, efficiency="peak").configurations
-        assert configuration.run.copies == min(copies for copies, wait in waits.items() if wait <= target)
+        (configuration,) = select(
+            **case, targets={"ttft": target}, efficiency="peak"
+        ).configurations
+        assert configuration.run.copies == min(
+            copies for copies, wait in waits.items() if wait <= target
+        )
         assert (configuration.run.copies > min(waits)) is more
     for targets in ({"ttft": 0.05}, {"itl": 0.05}):
-        (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets=targets, efficiency="peak").configurations
-        assert (flooded.run.copies, flooded.state) == (1, "fails")  # more than 65,536 are not laid out: it is judged as it stands
+        (flooded,) = select(
+            **{**case, "arrival_rate": 10**9}, targets=targets, efficiency="peak"
+        ).configurations
+        assert (flooded.run.copies, flooded.state) == (
+            1,
+            "fails",
+        )  # more than 65,536 are not laid out: it is judged as it stands
 
 
 def test_one_condition_missed_at_every_end_fails_whatever_the_others_do():
-    for targets, missed in (({"itl": 0.001}, ("itl",)), ({"itl": 0.5, "cost": 0.001}, ("cost",)), ({"itl": 0.001, "cost": 0.001}, ("itl", "cost"))):
+    for targets, missed in (
+        ({"itl": 0.001}, ("itl",)),
+        ({"itl": 0.5, "cost": 0.001}, ("cost",)),
+        ({"itl": 0.001, "cost": 0.001}, ("itl", "cost")),
+    ):
         configuration = chosen(targets=targets, batch=20, **PRICE)
         assert (configuration.state, configuration.run.missed) == ("fails", missed)
 
@@ -78,8 +111,13 @@ def test_a_batch_passes_in_part_where_one_end_does():
 def test_the_shares_are_those_of_the_worse_end():
     """Where every end passes, what the metrics take of their limits is the most that they take at an end."""
     configuration = chosen(targets={"itl": 0.03}, batch=50)
-    expected = max(float(Study(**CASE, prompt=prompt, batch=50).exact("sustained_itl")) for prompt in ENDS) / 0.03
-    assert float(configuration.run.worst) == pytest.approx(max(expected, max(_memory_share(prompt) for prompt in ENDS)), rel=1e-9)
+    expected = (
+        max(float(Study(**CASE, prompt=prompt, batch=50).exact("sustained_itl")) for prompt in ENDS)
+        / 0.03
+    )
+    assert float(configuration.run.worst) == pytest.approx(
+        max(expected, max(_memory_share(prompt) for prompt in ENDS)), rel=1e-9
+    )
 
 
 def _memory_share(prompt):
@@ -94,13 +132,22 @@ def test_the_worse_end_may_be_the_low_one():
     (slow,) = select(**more, mem_bandwidth="1 TB/s").configurations
     assert ranged.window == slow.window
     middle = Study(**CASE, prompt=2048, batch=ranged.run.batch, mem_bandwidth="2 TB/s")
-    assert ranged.run.rank("sustained_itl") == pytest.approx(float(middle.exact("sustained_itl")), rel=1e-9)
+    assert ranged.run.rank("sustained_itl") == pytest.approx(
+        float(middle.exact("sustained_itl")), rel=1e-9
+    )
 
 
 def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand():
     """A step reads 2 * 8.03 GB of weights and 4,096 * 131,072 byte a request at the long end, in 12 ms at 3.35 TB/s."""
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}}
-    (configuration,) = select(**case, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak").configurations
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "params": 8_030_000_000,
+        "assume": {"detail": "kv"},
+    }
+    (configuration,) = select(
+        **case, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak"
+    ).configurations
     assert configuration.window.most == (12 * 3_350_000_000 - 2 * 8_030_000_000) // (4096 * 131_072)
 
 
@@ -113,12 +160,27 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
     assert window(Study(**CASE, prompt=1024, targets={"itl": itl}).first) is not None
 
 
-@pytest.mark.parametrize(("made", "words"), [(Window(1, 5), "1 to 5"), (Window(5, 5), "5"), (Window(12, 34_567), "12 to 34,567")])
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [(Window(1, 5), "1 to 5"), (Window(5, 5), "5"), (Window(12, 34_567), "12 to 34,567")],
+)
 def test_a_window_in_words(made, words):
     assert str(made) == words
 
 
-@pytest.mark.parametrize(("more", "says"), [({"prompt": "1024..2048"}, True), ({"mfu": "0.4..0.6", "prompt": 2048}, False)])
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [({"prompt": "1024..2048"}, True), ({"mfu": "0.4..0.6", "prompt": 2048}, False)],
+)
 def test_where_ranges_are_judged_is_said(more, says):
-    choice = select(model="llama-3-8b", hardware="h100-sxm", output=64, batch=4, targets={"itl": "50 ms"}, **more)
-    assert (choice.basis[-1] == "over the ranges that are given: evaluated at their corners") is says
+    choice = select(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        output=64,
+        batch=4,
+        targets={"itl": "50 ms"},
+        **more,
+    )
+    assert (
+        choice.basis[-1] == "over the ranges that are given: evaluated at their corners"
+    ) is says

@@ -24,7 +24,11 @@ def cost(hourly, answers):
 
 @pytest.mark.parametrize(("prices", "cheapest"), [((1, 3), "h100-sxm"), ((3, 1), "h200")])
 def test_each_device_costs_its_own_price(prices, cheapest):
-    choice = select(**CASE, hardware=["h100-sxm", "h200"], **{H100: f"{prices[0]} USD/hour", H200: f"{prices[1]} USD/hour"})
+    choice = select(
+        **CASE,
+        hardware=["h100-sxm", "h200"],
+        **{H100: f"{prices[0]} USD/hour", H200: f"{prices[1]} USD/hour"},
+    )
     assert choice.order == "cost" and choice.passing[0].label == cheapest
     by_label = {c.label: c.run for c in choice.configurations}
     for label, hourly in zip(("h100-sxm", "h200"), prices, strict=True):
@@ -44,7 +48,10 @@ def test_a_study_file_has_them_where_it_sets_values(tmp_path):
     text = "model: llama-3.1-8b\nhardware: [H100 SXM, h200]\nworkload: {prompt: 2048}\nset: {H100 SXM.price: 1 USD/hour, h200.mem_bandwidth: 4 TB/s}\n"
     path.write_text(text, encoding="utf-8")
     first, second = Study.load(path).cases
-    assert first.case.value("price") == Fraction(1, 3600) and second.case.value("mem_bandwidth") == 4 * 10**12
+    assert (
+        first.case.value("price") == Fraction(1, 3600)
+        and second.case.value("mem_bandwidth") == 4 * 10**12
+    )
     assert first.case.value("mem_bandwidth") == 335 * 10**10
 
 
@@ -64,7 +71,9 @@ def test_what_cannot_be_a_price_of_a_device(name, value, message):
 
 
 def test_a_device_that_is_not_chosen_costs_nothing_here():
-    assert Study(**CASE, hardware="gaudi3", **{H100: "1 USD/hour"}).first.get("price") is None  # the catalogue has none of a Gaudi 3
+    assert (
+        Study(**CASE, hardware="gaudi3", **{H100: "1 USD/hour"}).first.get("price") is None
+    )  # the catalogue has none of a Gaudi 3
 
 
 # --------------------------------------------------------------------------------------------------------- list prices
@@ -83,16 +92,29 @@ def test_a_cost_has_the_range_of_the_list_prices_and_nothing_else_has():
     case = Study(**CASE, hardware="h200").first
     found = case.result("cost_per_mtok")
     rate = Fraction(case.case.value("sustained_throughput"))
-    assert [end * rate * 3600 / 10**6 for end in (found.low, found.value, found.high)] == [Fraction(399, 100), Fraction(9, 2), 10]
+    assert [end * rate * 3600 / 10**6 for end in (found.low, found.value, found.high)] == [
+        Fraction(399, 100),
+        Fraction(9, 2),
+        10,
+    ]
     assert case.result("sustained_throughput").low is None and case.box == {}
     (entry,) = (entry for name, entry in case.inputs().items() if name == "price")
-    assert entry.result.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)" and entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
+    assert (
+        entry.result.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)"
+        and entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
+    )
 
 
 def test_the_range_of_the_efficiencies_and_that_of_the_prices_go_together():
-    ranged, slow, fast = (Study(**{**CASE, "efficiency": None}, hardware="h200", mfu=1, mbu=mbu).first for mbu in ("0.5..0.8", 0.5, 0.8))
+    ranged, slow, fast = (
+        Study(**{**CASE, "efficiency": None}, hardware="h200", mfu=1, mbu=mbu).first
+        for mbu in ("0.5..0.8", 0.5, 0.8)
+    )
     found = ranged.result("cost_per_mtok")
-    assert (found.low, found.high) == (fast.result("cost_per_mtok").low, slow.result("cost_per_mtok").high)
+    assert (found.low, found.high) == (
+        fast.result("cost_per_mtok").low,
+        slow.result("cost_per_mtok").high,
+    )
     assert found.at_median == tuple(case.case.value("cost_per_mtok") for case in (fast, slow))
 
 
@@ -109,19 +131,33 @@ def test_who_is_first_by_cost_is_not_decided_where_the_list_prices_overlap():
 def test_prices_that_are_far_apart_decide():
     """An H100 at a tenth of the lowest price of an H200, which serves less than ten times as much."""
     choice = select(**CASE, hardware=list(PARTS[:2]), **{H100: "0.399 USD/hour"})
-    assert choice.passing[0].label == "h100-sxm" and choice.overlap == () and not any("overlap" in hint for hint in choice.hints)
+    assert (
+        choice.passing[0].label == "h100-sxm"
+        and choice.overlap == ()
+        and not any("overlap" in hint for hint in choice.hints)
+    )
 
 
 def test_what_no_price_was_found_of_is_last_and_says_so():
     choice = select(**CASE, hardware=["gaudi3", "h200"])
-    assert [(c.label, c.state) for c in choice.configurations] == [("h200", "passes"), ("gaudi3", "passes")]
-    assert any(hint.startswith("no price of gaudi3 was found: ranked last") for hint in choice.hints)
+    assert [(c.label, c.state) for c in choice.configurations] == [
+        ("h200", "passes"),
+        ("gaudi3", "passes"),
+    ]
+    assert any(
+        hint.startswith("no price of gaudi3 was found: ranked last") for hint in choice.hints
+    )
     (table,) = (part for part in parts(choice, 20) if part.title == "Configurations")
     assert [row[-1] == "no price found" for row in table.rows] == [False, True]
 
 
-@pytest.mark.parametrize(("hourly", "met", "straddles"), [(3, False, False), (4, False, True), (5, True, True), (11, True, False)])
-def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_prices_straddle_it(hourly, met, straddles):
+@pytest.mark.parametrize(
+    ("hourly", "met", "straddles"),
+    [(3, False, False), (4, False, True), (5, True, True), (11, True, False)],
+)
+def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_prices_straddle_it(
+    hourly, met, straddles
+):
     """List prices of 3.99, 4.50 and 10 USD an hour against what a million tokens cost at 3, 4, 5 and 11."""
     (free,) = select(**CASE, hardware="h200").configurations
     rate = Fraction(free.run.value("sustained_throughput"))
@@ -129,14 +165,25 @@ def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_pr
     choice = select(**CASE, hardware="h200", targets={"cost": target})
     (configuration,) = choice.configurations
     (check,) = (check for check in configuration.run.checks if check.name == "cost")
-    assert (check.met, check.straddles, configuration.state) == (met, straddles, "passes" if met else "fails")
+    assert (check.met, check.straddles, configuration.state) == (
+        met,
+        straddles,
+        "passes" if met else "fails",
+    )
     assert check_json(check)["straddles"] is straddles
     said = [text for text in target_warnings(configuration.run.bound_case) if "cost target" in text]
     assert bool(said) is (straddles or not met)
-    words = "at the median of the list prices, not at the highest" if met else "at the median of the list prices, not at the lowest"
+    words = (
+        "at the median of the list prices, not at the highest"
+        if met
+        else "at the median of the list prices, not at the lowest"
+    )
     assert any(words in text for text in said) is straddles
 
 
 def test_a_million_tokens_have_three_digits():
     found = Study(**CASE, hardware="h200").first.result("cost_per_mtok")
-    assert all(len(number.replace(".", "").lstrip("0")) == 3 for number in re.findall(r"[\d.]+", found.text()))
+    assert all(
+        len(number.replace(".", "").lstrip("0")) == 3
+        for number in re.findall(r"[\d.]+", found.text())
+    )

@@ -13,7 +13,16 @@ from symroof.select.required_changes import combined_change, margins, required_c
 
 HAIR = Fraction(1, 10**6)
 
-WAITING = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 64, "chunk": 2048, "arrival_rate": 12, "dp": 1}
+WAITING = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "batch": 64,
+    "chunk": 2048,
+    "arrival_rate": 12,
+    "dp": 1,
+}
 """Its first token waits for the prompts before it: 48 ms at the peak."""
 
 CASES = [
@@ -40,7 +49,9 @@ def neighbour(name, value, step):
 
 def wrong(case, targets, **changes):
     """What is wrong with a case that has other values, built from nothing."""
-    written = {name: value * 3600 if name == "price" else value for name, value in changes.items()}  # a plain price is by the hour
+    written = {
+        name: value * 3600 if name == "price" else value for name, value in changes.items()
+    }  # a plain price is by the hour
     return findings(Study(**{**case, **written}, targets=targets).first)
 
 
@@ -60,7 +71,11 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
     for lever in solved:
         assert wrong(case, targets, **{lever.name: lever.value}) == []
         up = lever.flip.up
-        less = neighbour(lever.name, lever.value, -1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
+        less = (
+            neighbour(lever.name, lever.value, -1 if up else 1)
+            if lever.now.symbol.counted
+            else lever.value * (1 - HAIR if up else 1 + HAIR)
+        )
         assert wrong(case, targets, **{lever.name: less})
     assert solved or combined_change(answers)
 
@@ -77,13 +92,23 @@ def test_what_it_is_said_not_to_help_with_does_not_help(index):
                 if lever.name == "tp"
                 else range(1, 9)
                 if lever.now.symbol.counted
-                else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+                else [
+                    now / 2,
+                    now,
+                    *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9]),
+                ]
             )
             assert all(wrong(case, targets, **{lever.name: value}) for value in tried)
         for name, cure in lever.cures:
             mark = "does_not_fit" if name == "memory" else f"{name}_missed"
-            beyond = cure.value if lever.now.symbol.counted else cure.value * (1 + HAIR if cure.up else 1 - HAIR)
-            assert mark in findings(answers) and mark not in wrong(case, targets, **{lever.name: beyond})
+            beyond = (
+                cure.value
+                if lever.now.symbol.counted
+                else cure.value * (1 + HAIR if cure.up else 1 - HAIR)
+            )
+            assert mark in findings(answers) and mark not in wrong(
+                case, targets, **{lever.name: beyond}
+            )
 
 
 @pytest.mark.parametrize(("case", "targets"), CASES)
@@ -110,18 +135,34 @@ def test_bandwidth_alone_does_not_help_where_compute_limits():
 
 def test_no_mfu_does_where_even_the_peak_is_too_slow():
     """The tutorial's A100: 2*8.03e9*4096/312e12 = 210.839 ms at MFU 1, and 0.015 ms of dispatch."""
-    study = Study(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
+    study = Study(
+        model="llama-3-8b",
+        hardware="a100-80gb-sxm",
+        prompt=4096,
+        preset="tutorial-mlsysim",
+        targets={"ttft": 0.2},
+    )
     lever = next(lever for lever in required_changes(study.first) if lever.name == "mfu")
     assert lever.flip is None
-    assert float(lever.stuck[0][1].value) == pytest.approx(2 * 8.03e9 * 4096 / 312e12 + 15e-6, rel=1e-12)
+    assert float(lever.stuck[0][1].value) == pytest.approx(
+        2 * 8.03e9 * 4096 / 312e12 + 15e-6, rel=1e-12
+    )
 
 
 def test_the_least_mfu_that_passes():
     """The tutorial's H100: 2*8.03e9*4096 FLOP in 200 ms less 0.01 ms on 989 TFLOP/s: 0.3326."""
-    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
+    study = Study(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        prompt=4096,
+        preset="tutorial-mlsysim",
+        targets={"ttft": 0.2},
+    )
     (keep,) = margins(study.first, ["mfu"])
     assert keep.side == "at_least"
-    assert float(keep.value) == pytest.approx(2 * 8.03e9 * 4096 / ((0.2 - 10e-6) * 989e12), rel=1e-12)
+    assert float(keep.value) == pytest.approx(
+        2 * 8.03e9 * 4096 / ((0.2 - 10e-6) * 989e12), rel=1e-12
+    )
 
 
 KEEPING = [
@@ -139,13 +180,22 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
     for keep in found:
         assert wrong(case, targets, **{keep.name: keep.value}) == []
         up = keep.side == "at_most"
-        more = neighbour(keep.name, keep.value, 1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
+        more = (
+            neighbour(keep.name, keep.value, 1 if up else -1)
+            if keep.flip.now.symbol.counted
+            else keep.value * (1 + HAIR if up else 1 - HAIR)
+        )
         assert more == 0 or wrong(case, targets, **{keep.name: more})
 
 
 def test_a_wait_that_a_second_device_shortens_and_bandwidth_does_not():
     """On two devices the first token meets 35 ms; on one it takes 36 ms however fast the memory is."""
-    levers = {lever.name: lever for lever in required_changes(Study(**WAITING, targets={"ttft": 0.035}).first, ("tp", "mem_bandwidth"))}
+    levers = {
+        lever.name: lever
+        for lever in required_changes(
+            Study(**WAITING, targets={"ttft": 0.035}).first, ("tp", "mem_bandwidth")
+        )
+    }
     assert levers["tp"].value == 2
     ((name, best),) = levers["mem_bandwidth"].stuck
     assert name == "ttft" and best.value > Fraction(35, 1000)
@@ -167,7 +217,10 @@ def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
     answers = Study(**WAITING, targets={"ttft": 0.0002}).first
     (lever,) = required_changes(answers, ("tp",))
     assert lever.flip is None and lever.unsolved == ("ttft",)
-    assert needed(lever, answers) == "not known, as the wait has no formula to solve: ttft is not met with 2, 4, 8, 16, 24, 32"
+    assert (
+        needed(lever, answers)
+        == "not known, as the wait has no formula to solve: ttft is not met with 2, 4, 8, 16, 24, 32"
+    )
 
 
 def test_a_rate_that_nothing_serves_is_said_once():
@@ -175,12 +228,20 @@ def test_a_rate_that_nothing_serves_is_said_once():
     answers = Study(**{**WAITING, "arrival_rate": 80}, targets={"ttft": 0.04}).first
     (lever,) = required_changes(answers, ("mem_bandwidth",))
     assert dict(lever.stuck)["ttft"] is None
-    assert needed(lever, answers).startswith("no value is enough: however large, load is ") and "ttft" not in needed(lever, answers)
+    assert needed(lever, answers).startswith(
+        "no value is enough: however large, load is "
+    ) and "ttft" not in needed(lever, answers)
 
 
 def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
     """A second M2 Ultra would hold the model; what its first token takes is not known, and so it is not said to pass."""
-    answers = Study(model="llama-3-70b", hardware="m2-ultra", prompt=4096, memory_share=0.5, targets={"ttft": 100}).first
+    answers = Study(
+        model="llama-3-70b",
+        hardware="m2-ultra",
+        prompt=4096,
+        memory_share=0.5,
+        targets={"ttft": 100},
+    ).first
     assert findings(answers) == ["does_not_fit"]
     assert "tp" not in {flip.name for flip in flips(answers)}
     assert "tp" not in {lever.name for lever in required_changes(answers)}
@@ -189,13 +250,34 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
 @pytest.mark.parametrize(
     ("targets", "more", "levers", "others"),
     [
-        ({"itl": 0.002}, {}, {"mbu", "mem_bandwidth"}, {"mem_capacity", "price"}),  # a step that memory limits: neither its size nor its price makes it shorter
+        (
+            {"itl": 0.002},
+            {},
+            {"mbu", "mem_bandwidth"},
+            {"mem_capacity", "price"},
+        ),  # a step that memory limits: neither its size nor its price makes it shorter
         ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
         ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
-        ({"itl": 1000.0}, {"batch": 4000}, {"mem_capacity"}, {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"}),
+        (
+            {"itl": 1000.0},
+            {"batch": 4000},
+            {"mem_capacity"},
+            {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"},
+        ),
     ],
 )
 def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4, "mfu": 0.5, "mbu": 0.8, "price": "2.5 USD/hour"}
-    named = {lever.name for lever in required_changes(Study(**{**case, **more}, targets=targets).first)}
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 128,
+        "batch": 4,
+        "mfu": 0.5,
+        "mbu": 0.8,
+        "price": "2.5 USD/hour",
+    }
+    named = {
+        lever.name for lever in required_changes(Study(**{**case, **more}, targets=targets).first)
+    }
     assert levers <= named and not others & named

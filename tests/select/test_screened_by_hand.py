@@ -18,7 +18,19 @@ from symroof.select.selection import select
 LIMITS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
 UNQUEUED = ("sustained_itl", "prompt_prefill_time", "queue_time")
 COPIES = 40
-COLUMNS = ("step", "more", "read", "queue", "wait", "price", "memory", "cache", "room", "rate", "slot")
+COLUMNS = (
+    "step",
+    "more",
+    "read",
+    "queue",
+    "wait",
+    "price",
+    "memory",
+    "cache",
+    "room",
+    "rate",
+    "slot",
+)
 
 
 class Server:
@@ -34,7 +46,11 @@ class Server:
         self.batch = draw.randint(1, 20)
         self.busiest = draw.randint(1, 12)
         self.slots = draw.choice((0, 8, 40))
-        self.limits = {"itl": float(draw.randint(2, 40)), "ttft": float(draw.randint(2, 40)), "cost": float(draw.choice((2, 5, 10, 100)))}
+        self.limits = {
+            "itl": float(draw.randint(2, 40)),
+            "ttft": float(draw.randint(2, 40)),
+            "cost": float(draw.choice((2, 5, 10, 100))),
+        }
         self.case = SimpleNamespace(value=lambda name: {"batch": self.batch}[name])
 
     @property
@@ -51,12 +67,22 @@ class Server:
             "cost_per_mtok": self.price / batch * slow,
             "sustained_throughput": (batch - batch**2 / (2 * self.busiest)) / slow,
             "memory_bytes_per_device": self.memory + self.cache * batch,
-            "loaded_ttft": self.read * batch * slow + self.queue + (0.0 if not rated else (self.wait + self.slots / batch) / copies if load < 1 else math.nan),
+            "loaded_ttft": self.read * batch * slow
+            + self.queue
+            + (
+                0.0
+                if not rated
+                else (self.wait + self.slots / batch) / copies
+                if load < 1
+                else math.nan
+            ),
         }
         return {**made, "load": load} if rated else made
 
     def misses(self, values, limits):
-        missed = {name for name in limits if not values[LIMITS[name]] <= self.limits[name] * (1 + CLOSE)}
+        missed = {
+            name for name in limits if not values[LIMITS[name]] <= self.limits[name] * (1 + CLOSE)
+        }
         return missed | ({"load"} if "load" in values and not values["load"] < 1 else set())
 
 
@@ -64,9 +90,18 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
     """A group as the engine makes it of cases, but for its functions."""
     made = ConfigurationGroup.__new__(ConfigurationGroup)
     made.cases, made.size = servers, len(servers)
-    made.rate, made.open_copies, made.chosen_batch, made.ranged = rated, open_copies, chosen_batch, ranged
+    made.rate, made.open_copies, made.chosen_batch, made.ranged = (
+        rated,
+        open_copies,
+        chosen_batch,
+        ranged,
+    )
     made.expected = [np.full(len(servers), 1.0)]
-    made.slow, made.fast = ([np.full(len(servers), 1.5)], [np.full(len(servers), 0.5)]) if ranged else (made.expected, made.expected)
+    made.slow, made.fast = (
+        ([np.full(len(servers), 1.5)], [np.full(len(servers), 0.5)])
+        if ranged
+        else (made.expected, made.expected)
+    )
     made.limits = {name: np.array([server.limits[name] for server in servers]) for name in limits}
     made.metrics = LIMITS
     made.usable = np.array([float(server.room) for server in servers])
@@ -86,7 +121,10 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
             times = len(batch) // len(servers)
             slow = np.repeat((numbers or made.slow)[0], times)
             asked = [server for server in servers for _ in range(times)]
-            rows = [s.values(float(b), float(c), float(x), rated) for s, b, c, x in zip(asked, batch, copies, slow, strict=True)]
+            rows = [
+                s.values(float(b), float(c), float(x), rated)
+                for s, b, c, x in zip(asked, batch, copies, slow, strict=True)
+            ]
             return {name: np.array([row[name] for row in rows]) for name in names}
 
         return called
@@ -102,15 +140,29 @@ def by_walk(server, limits, *, rated, open_copies, chosen_batch, ranged, others_
 
     def rising_met(batch):
         values = server.values(batch, 1, slow, rated)
-        own = {"itl": values["sustained_itl"], "ttft": values["prompt_prefill_time"] + values["queue_time"]}
-        return {name: own[name] <= server.limits[name] * (1 + CLOSE) for name in limits if name in own}
+        own = {
+            "itl": values["sustained_itl"],
+            "ttft": values["prompt_prefill_time"] + values["queue_time"],
+        }
+        return {
+            name: own[name] <= server.limits[name] * (1 + CLOSE) for name in limits if name in own
+        }
 
-    most = max((n for n in range(1, math.floor(server.capacity) + 1) if all(rising_met(n).values())), default=0)
+    most = max(
+        (n for n in range(1, math.floor(server.capacity) + 1) if all(rising_met(n).values())),
+        default=0,
+    )
     judged = server.batch if chosen_batch else max(most, 1)
     copies = 1
     if open_copies:
-        enough = [c for c in range(1, COPIES + 1) if not server.misses(server.values(judged, c, slow, rated), {"ttft"} & set(limits))]
-        kept_up = [c for c in range(1, COPIES + 1) if server.values(judged, c, slow, rated)["load"] < 1]
+        enough = [
+            c
+            for c in range(1, COPIES + 1)
+            if not server.misses(server.values(judged, c, slow, rated), {"ttft"} & set(limits))
+        ]
+        kept_up = [
+            c for c in range(1, COPIES + 1) if server.values(judged, c, slow, rated)["load"] < 1
+        ]
         copies = enough[0] if enough else kept_up[0] if kept_up else None
     at = copies or 1
     waits = server.values(judged, at, slow, rated)["loaded_ttft"]
@@ -126,8 +178,17 @@ def by_walk(server, limits, *, rated, open_copies, chosen_batch, ranged, others_
     least = most
     while least > 1 and met(least - 1):
         least -= 1
-    beyond = (["memory"] if most + 1 > server.capacity else []) + [name for name, holds in rising_met(most + 1).items() if not holds]
-    return SimpleNamespace(most=most, least=least, copies=copies if open_copies else None, judged=judged, at=at, beyond=beyond)
+    beyond = (["memory"] if most + 1 > server.capacity else []) + [
+        name for name, holds in rising_met(most + 1).items() if not holds
+    ]
+    return SimpleNamespace(
+        most=most,
+        least=least,
+        copies=copies if open_copies else None,
+        judged=judged,
+        at=at,
+        beyond=beyond,
+    )
 
 
 MODES = [
@@ -139,8 +200,14 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize("mode", MODES, ids=["plain", "chosen-ranged", "rate", "copies", "copies-chosen-ranged"])
-@pytest.mark.parametrize("limits", [("itl",), ("ttft", "itl"), ("itl", "cost"), ("ttft", "itl", "cost"), ()], ids="-".join)
+@pytest.mark.parametrize(
+    "mode", MODES, ids=["plain", "chosen-ranged", "rate", "copies", "copies-chosen-ranged"]
+)
+@pytest.mark.parametrize(
+    "limits",
+    [("itl",), ("ttft", "itl"), ("itl", "cost"), ("ttft", "itl", "cost"), ()],
+    ids="-".join,
+)
 def test_every_answer_is_that_of_a_walk(mode, limits, monkeypatch):
     monkeypatch.setattr(screening, "MOST_COPIES", COPIES)
     draw, seen = random.Random(f"{mode} {limits}"), set()
@@ -150,15 +217,23 @@ def test_every_answer_is_that_of_a_walk(mode, limits, monkeypatch):
         assert len(results) == size
         for server, result in zip(servers, results, strict=True):
             walk = by_walk(server, limits, **mode)
-            assert (result.most, result.copies, result.batch) == (walk.most, walk.copies, walk.judged), vars(server)
+            assert (result.most, result.copies, result.batch) == (
+                walk.most,
+                walk.copies,
+                walk.judged,
+            ), vars(server)
             assert list(result.stopped_by) == walk.beyond, vars(server)
             if walk.most:
                 assert result.least == walk.least, vars(server)
-                assert result.busiest == min(max(server.busiest, walk.least), walk.most), vars(server)
+                assert result.busiest == min(max(server.busiest, walk.least), walk.most), vars(
+                    server
+                )
             assert result.passes is (walk.most > 0 and walk.least <= walk.judged <= walk.most)
             seen.add((result.most > 1, result.least > 1 and result.most > 0, result.stopped_by))
             held_to_shares(server, result, walk, limits, mode)
-    assert {most for most, _, _ in seen} == {True, False} and ("cost" not in limits or any(above for _, above, _ in seen))
+    assert {most for most, _, _ in seen} == {True, False} and (
+        "cost" not in limits or any(above for _, above, _ in seen)
+    )
 
 
 def held_to_shares(server, result, walk, limits, mode):
@@ -168,7 +243,9 @@ def held_to_shares(server, result, walk, limits, mode):
             assert shares == {}
             continue
         values = server.values(walk.judged, walk.at, speed, mode["rated"])
-        by_hand = {"memory": values["memory_bytes_per_device"] / server.room if server.room else math.inf}
+        by_hand = {
+            "memory": values["memory_bytes_per_device"] / server.room if server.room else math.inf
+        }
         if mode["rated"]:
             by_hand["load"] = values["load"]
         for name in limits:
@@ -177,7 +254,9 @@ def held_to_shares(server, result, walk, limits, mode):
         assert shares == pytest.approx(by_hand)
     wait = server.values(walk.judged, walk.at, 1.0, mode["rated"])["loaded_ttft"]
     for batch in {walk.judged, *((walk.least, walk.most) if walk.most else ())}:
-        own = server.values(batch, walk.at, 1.0, mode["rated"]) | ({"loaded_ttft": wait} if mode["rated"] else {})
+        own = server.values(batch, walk.at, 1.0, mode["rated"]) | (
+            {"loaded_ttft": wait} if mode["rated"] else {}
+        )
         own = {name: value for name, value in own.items() if not math.isnan(value)}
         assert result.values[batch] == pytest.approx(own)
 
@@ -191,7 +270,14 @@ def test_a_capacity_without_a_value_holds_nothing():
     assert [result.most for result in results] == [0, 0, 1_073_741_824]
 
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "efficiency": "peak"}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 256,
+    "chunk": 2048,
+    "efficiency": "peak",
+}
 
 
 def first_token(batch):
@@ -203,26 +289,46 @@ def test_without_an_arrival_rate_every_batch_has_its_own_first_token():
     (configuration,) = select(**CASE, targets={"itl": 0.03}).configurations
     batches = [run.batch for run in configuration.runs]
     assert batches == sorted(batches) and len(batches) in (2, 3)
-    assert [run.rank("loaded_ttft") for run in configuration.runs] == pytest.approx([float(first_token(batch)) for batch in batches], rel=1e-12)
+    assert [run.rank("loaded_ttft") for run in configuration.runs] == pytest.approx(
+        [float(first_token(batch)) for batch in batches], rel=1e-12
+    )
 
 
 def test_a_batch_whose_first_token_is_late_is_shown_the_batches_whose_is_not():
     """Limits of batch 90 exactly: 150 misses, 1 to 90 pass."""
-    (configuration,) = select(**CASE, targets={"ttft": float(first_token(90)), "itl": 1.0}, batch=150).configurations
+    (configuration,) = select(
+        **CASE, targets={"ttft": float(first_token(90)), "itl": 1.0}, batch=150
+    ).configurations
     window = configuration.window
     assert (configuration.state, configuration.run.missed) == ("fails", ("ttft",))
     assert (window.least, window.most, window.stopped_by) == (1, 90, ("ttft",))
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize(("load", "copies"), [(40_000.5, 40_001), (65_535.5, 65_536), (65_536.5, None), (10.0**12, None)])
+@pytest.mark.parametrize(
+    ("load", "copies"), [(40_000.5, 40_001), (65_535.5, 65_536), (65_536.5, None), (10.0**12, None)]
+)
 def test_no_more_than_65_536_copies_are_laid_out(load, copies, late):
     """As many as the load asks for, though more than there may be would still wait too long."""
     server = Server(random.Random(1))
-    server.step, server.more, server.room, server.memory, server.cache, server.batch = 1, 1, 100, 1, 1, 1
+    server.step, server.more, server.room, server.memory, server.cache, server.batch = (
+        1,
+        1,
+        100,
+        1,
+        1,
+        1,
+    )
     server.rate, server.slot, server.wait = load, 1, 1e9 if late else 0
     server.limits = {"ttft": 5.0, "itl": 99.0}
     server.read, server.queue = 1, 0
-    (result,) = group([server], ("ttft",) if late else ("itl",), rated=True, open_copies=True, chosen_batch=True, ranged=False).results()
+    (result,) = group(
+        [server],
+        ("ttft",) if late else ("itl",),
+        rated=True,
+        open_copies=True,
+        chosen_batch=True,
+        ranged=False,
+    ).results()
     assert result.copies == copies
     assert (result.most > 0) is (copies is not None and not late)

@@ -13,14 +13,21 @@ from symroof.report.selection_tables import headline, parts
 from symroof.select.selection import BESTS, select
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
-CACHE = 2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS  # a width guessed from the parameters, no grouped heads
+CACHE = (
+    2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS
+)  # a width guessed from the parameters, no grouped heads
 DEVICES = {  # FLOP/s, byte/s, byte, fixed seconds of a prefill; as the tutorial's tool has them
     "t4": (65e12, 320e9, 16 * 2**30, 30e-6),
     "a100-80gb-sxm": (312e12, 2039e9, 80 * 2**30, 15e-6),
     "h100-sxm": (989e12, 3350e9, 80 * 2**30, 10e-6),
     "h200": (989e12, 4800e9, 141e9, 10e-6),
 }
-PRINTED = {"t4": (2024.1, 60.88, False), "a100-80gb-sxm": (421.7, 12.25, False), "h100-sxm": (133.0, 8.71, True), "h200": (133.0, 7.05, True)}
+PRINTED = {
+    "t4": (2024.1, 60.88, False),
+    "a100-80gb-sxm": (421.7, 12.25, False),
+    "h100-sxm": (133.0, 8.71, True),
+    "h200": (133.0, 7.05, True),
+}
 """The tutorial's own table: TTFT and ITL in ms, and its verdict for 200 ms and 50 ms."""
 
 
@@ -61,22 +68,54 @@ def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
 
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
-    assert [c.run.bound_case.hardware.name for c in tutorial.configurations] == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
+    assert [c.run.bound_case.hardware.name for c in tutorial.configurations] == [
+        "h200",
+        "h100-sxm",
+        "a100-80gb-sxm",
+        "t4",
+    ]
     assert headline(tutorial).startswith("2 of 4 configurations pass")
 
 
-SMALL = {"model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8, "efficiency": "peak"}
+SMALL = {
+    "model": "llama-3-8b",
+    "prompt": 2048,
+    "output": 256,
+    "mfu": 0.5,
+    "mbu": 0.8,
+    "efficiency": "peak",
+}
 
 
 @pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])
 def test_the_passing_ones_stand_best_first(order):
-    found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200"], tp=[1, 2], batch=16, targets={"itl": 0.05}, by=order)
-    name, larger = {"cost": ("cost_per_mtok", False), "throughput": ("sustained_throughput", True), "rate": ("sustained_throughput_per_device", True)}.get(
-        order, ({"price": "instance_price", "itl": "sustained_itl", "ttft": "loaded_ttft"}.get(order, order), False)
+    found = select(
+        **SMALL,
+        hardware=["a100-80gb-sxm", "h100-sxm", "gh200"],
+        tp=[1, 2],
+        batch=16,
+        targets={"itl": 0.05},
+        by=order,
+    )
+    name, larger = {
+        "cost": ("cost_per_mtok", False),
+        "throughput": ("sustained_throughput", True),
+        "rate": ("sustained_throughput_per_device", True),
+    }.get(
+        order,
+        (
+            {"price": "instance_price", "itl": "sustained_itl", "ttft": "loaded_ttft"}.get(
+                order, order
+            ),
+            False,
+        ),
     )
     best = []
     for c in found.passing:
-        lone = {"hardware": c.run.bound_case.hardware.name, "tp": int(c.run.bound_case.case.value("tp"))}
+        lone = {
+            "hardware": c.run.bound_case.hardware.name,
+            "tp": int(c.run.bound_case.case.value("tp")),
+        }
         best.append(Study(**SMALL, **lone, batch=16, chunk=2048).exact(name))
     assert len(best) == 6
     assert best == sorted(best, reverse=larger)
@@ -85,15 +124,28 @@ def test_the_passing_ones_stand_best_first(order):
 @pytest.mark.parametrize("seed", range(4))
 def test_what_does_not_pass_never_competes(seed):
     draw = random.Random(seed)
-    targets = {"ttft": draw.uniform(0.05, 0.5), "itl": draw.uniform(0.005, 0.05), "cost": draw.uniform(0.1, 2)}
-    found = select(**SMALL, hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"], tp=[1, 2], batch=[1, 32, 256], targets=targets)
+    targets = {
+        "ttft": draw.uniform(0.05, 0.5),
+        "itl": draw.uniform(0.005, 0.05),
+        "cost": draw.uniform(0.1, 2),
+    }
+    found = select(
+        **SMALL,
+        hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"],
+        tp=[1, 2],
+        batch=[1, 32, 256],
+        targets=targets,
+    )
     assert len(found.configurations) == 24
     everything = {run.label: run for run in found.runs}
     for c in found.configurations:
         limits = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
         case = c.run.bound_case.case
         fits = case.value("memory_bytes") <= case.value("usable_memory")
-        met = [case.has_value(metric) and float(case.value(metric)) <= targets[name] for name, metric in limits.items()]
+        met = [
+            case.has_value(metric) and float(case.value(metric)) <= targets[name]
+            for name, metric in limits.items()
+        ]
         assert (c.state == "passes") is (fits and all(met))
         assert (c.label in everything) is (fits and all(met))
     for what, (name, larger) in BESTS.items():
@@ -108,40 +160,74 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
     assert found["gaudi3"].state == "unknown"
     assert found["gaudi3"].run.unknown == {"cost": "needs price"}
     assert found["gaudi3"].runs == ()
-    failing = by_name(select(**SMALL, hardware=["gaudi3"], batch=16, targets={"cost": 5, "itl": 1e-6}))
+    failing = by_name(
+        select(**SMALL, hardware=["gaudi3"], batch=16, targets={"cost": 5, "itl": 1e-6})
+    )
     assert failing["gaudi3"].state == "fails"  # a miss is a miss, whatever is not known
 
 
 def test_over_a_range_it_passes_where_it_does_throughout():
     case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "chunk": 2048, "mbu": "0.4..0.8"}
-    times = sorted(float(Study(**{**case, "mbu": mbu}).exact("sustained_itl")) for mbu in (0.4, 0.8))
-    states = [select(**case, targets={"itl": target}).configurations[0].state for target in (times[0] * 0.99, sum(times) / 2, times[1] * 1.01)]
+    times = sorted(
+        float(Study(**{**case, "mbu": mbu}).exact("sustained_itl")) for mbu in (0.4, 0.8)
+    )
+    states = [
+        select(**case, targets={"itl": target}).configurations[0].state
+        for target in (times[0] * 0.99, sum(times) / 2, times[1] * 1.01)
+    ]
     assert states == ["fails", "in part", "passes"]
 
 
 def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
-    found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"], tp=[1, 2, 4], batch=[1, 8, 64], targets={"itl": 0.03})
-    for front, runs in [(found.fronts[0], found.runs), (found.fitting_fronts[0], [c.run for c in found.configurations if not c.run.bound_case.does_not_fit])]:
-        points = {id(run): (run.value("sustained_itl"), run.value("sustained_throughput_per_device")) for run in runs}
+    found = select(
+        **SMALL,
+        hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"],
+        tp=[1, 2, 4],
+        batch=[1, 8, 64],
+        targets={"itl": 0.03},
+    )
+    for front, runs in [
+        (found.fronts[0], found.runs),
+        (
+            found.fitting_fronts[0],
+            [c.run for c in found.configurations if not c.run.bound_case.does_not_fit],
+        ),
+    ]:
+        points = {
+            id(run): (run.value("sustained_itl"), run.value("sustained_throughput_per_device"))
+            for run in runs
+        }
         on = {id(run) for run in front.runs}
         assert len(points) > len(on)
         for place, (latency, rate) in points.items():
-            beaten = any(a <= latency and b >= rate and (a, b) != (latency, rate) for a, b in points.values())
+            beaten = any(
+                a <= latency and b >= rate and (a, b) != (latency, rate) for a, b in points.values()
+            )
             assert (place in on) is not beaten
 
 
 def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
-    assert [hint.split(":")[0] for hint in found.hints[:2]] == ["no target is set, so only memory decides", "one configuration only; widen it"]
-    assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192, by="rate").hints
+    assert [hint.split(":")[0] for hint in found.hints[:2]] == [
+        "no target is set, so only memory decides",
+        "one configuration only; widen it",
+    ]
+    assert not select(
+        **SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192, by="rate"
+    ).hints
 
 
 def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more():
     """A budget of one prompt reads one a step, and a slot turns over every 255 steps."""
-    (says,) = select(**SMALL, chunk=2048, hardware=["h100-sxm", "h200"], targets={"itl": 1}, by="rate").hints
+    (says,) = select(
+        **SMALL, chunk=2048, hardware=["h100-sxm", "h200"], targets={"itl": 1}, by="rate"
+    ).hints
     full = int(re.search(r"of every step from a batch of (\d+) on", says)[1])
-    rates = [Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests") for batch in (full, 2 * full)]
+    rates = [
+        Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests")
+        for batch in (full, 2 * full)
+    ]
     assert rates[0] == rates[1]
 
 
@@ -165,7 +251,9 @@ def test_all_hardware_is_the_whole_catalogue():
     from symroof.specs.catalogue import entries
 
     found = select(model="llama-3-8b", prompt=128, batch=1, among={"hardware": "all"})
-    assert {c.run.bound_case.hardware.name for c in found.configurations} == set(entries("hardware"))
+    assert {c.run.bound_case.hardware.name for c in found.configurations} == set(
+        entries("hardware")
+    )
 
 
 WRONG = [
@@ -175,10 +263,18 @@ WRONG = [
     ({"among": {"hardware": "h900*"}}, "is like 'h900*'", "symroof list hardware"),
     ({"among": {"batch": "4,096"}}, "a comma separates candidates", "write 4096"),
     ({"among": {"weights": "fp16,fp99"}}, "fp99", ""),
-    ({"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}}, "27,000 cases; at most 20,000", "fewer"),
+    (
+        {"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}},
+        "27,000 cases; at most 20,000",
+        "fewer",
+    ),
     ({"by": "speed"}, "no such order 'speed'", "cost"),
     ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
-    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is the cost per million output tokens"),
+    (
+        {"targets": {"price": "2 USD"}},
+        "USD/s is needed",
+        "`cost` is the cost per million output tokens",
+    ),
     ({"targets": {"cost": "2 USD/hour"}}, "USD is needed", "`price` limits"),
 ]
 
@@ -209,13 +305,20 @@ def test_elasticities_of_both_latencies_say_what_to_buy():
     (row,) = next(part for part in parts(found, 5) if part.title.startswith("Sensitivity")).rows
     assert row[-1] == "compute for ttft, bandwidth for itl"
     shares = [float(cell) for cell in row[1:5]]
-    assert shares[0] + shares[1] == pytest.approx(-1, abs=0.01) and shares[2] + shares[3] == pytest.approx(-1, abs=0.01)
+    assert shares[0] + shares[1] == pytest.approx(-1, abs=0.01) and shares[2] + shares[
+        3
+    ] == pytest.approx(-1, abs=0.01)
     assert shares[0] < -0.9 and shares[3] < -0.9
 
 
 def test_a_fixed_cost_takes_its_share_of_the_elasticity(tutorial):
     """The H100's 8.71 ms have 3.2 ms that no bandwidth shortens: 5.51/8.71."""
-    rows = {row[0]: row for row in next(part for part in parts(tutorial, 5) if part.title.startswith("Sensitivity")).rows}
+    rows = {
+        row[0]: row
+        for row in next(
+            part for part in parts(tutorial, 5) if part.title.startswith("Sensitivity")
+        ).rows
+    }
     moved = (2 * PARAMETERS + CACHE) / 3350e9
     assert rows["h100-sxm"][4] == f"{-moved / (moved + 3.2e-3):.2f}"
 

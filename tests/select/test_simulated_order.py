@@ -7,8 +7,20 @@ from symroof.simulate.run_simulation import simulate
 
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}
 CASES = {
-    "llama-3.1-8b": {"hardware": "h100-sxm", "prompt": 2048, "output": 300, "among": {"devices": 4}},
-    "deepseek-v3": {"hardware": "h200", "prompt": 2048, "output": 100, "weights": "fp8", "price": "4 USD/hour", "among": {"instance_devices": 8}},
+    "llama-3.1-8b": {
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 300,
+        "among": {"devices": 4},
+    },
+    "deepseek-v3": {
+        "hardware": "h200",
+        "prompt": 2048,
+        "output": 100,
+        "weights": "fp8",
+        "price": "4 USD/hour",
+        "among": {"instance_devices": 8},
+    },
 }
 SAME = 1.04
 """Two layouts whose simulated rates are nearer than that may change places."""
@@ -16,7 +28,12 @@ SAME = 1.04
 
 def simulated(c):
     """Tokens per second of all copies, counted of a closed loop of users."""
-    return c.run.copies * simulate(c.run.bound_case, "closed-loop", requests=40 * c.run.batch, replications=2).rates["throughput"][0].value
+    return (
+        c.run.copies
+        * simulate(c.run.bound_case, "closed-loop", requests=40 * c.run.batch, replications=2)
+        .rates["throughput"][0]
+        .value
+    )
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -29,11 +46,23 @@ def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(or
     """All of them have the same devices, so that the cheapest token is that of the most tokens per second."""
     counted = [rate for _, rate in ordered]
     assert len(ordered) > 3 and max(counted) > 1.3 * min(counted)
-    assert all(first * SAME > later for i, first in enumerate(counted) for later in counted[i + 1 :])
+    assert all(
+        first * SAME > later for i, first in enumerate(counted) for later in counted[i + 1 :]
+    )
     for c, rate in ordered:
-        assert float(c.run.value("sustained_throughput") * c.run.copies) == pytest.approx(rate, rel=0.06), c.label
+        assert float(c.run.value("sustained_throughput") * c.run.copies) == pytest.approx(
+            rate, rel=0.06
+        ), c.label
 
 
 def test_layouts_of_every_kind_are_among_them(ordered):
-    degrees = {(int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp"))) for case in (c.run.bound_case.case for c, _ in ordered)}
-    assert {(4, 1, 1), (2, 1, 2), (1, 1, 4)} <= degrees or {(8, 1, 1), (4, 2, 1), (2, 4, 1), (1, 8, 1)} <= degrees
+    degrees = {
+        (int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp")))
+        for case in (c.run.bound_case.case for c, _ in ordered)
+    }
+    assert {(4, 1, 1), (2, 1, 2), (1, 1, 4)} <= degrees or {
+        (8, 1, 1),
+        (4, 2, 1),
+        (2, 4, 1),
+        (1, 8, 1),
+    } <= degrees

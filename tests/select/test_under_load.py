@@ -9,7 +9,14 @@ from symroof.select.headroom import headrooms
 from symroof.select.screening import screen
 from symroof.select.selection import select
 
-CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
+CASE = {
+    "model": "llama-3.1-8b",
+    "prompt": 2048,
+    "output": 300,
+    "chunk": 2048,
+    "memory_share": 0.92,
+    "efficiency": "peak",
+}
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
@@ -34,7 +41,15 @@ def step(tp, tokens, batch, past, rows):
     flops = 2 * matrices * tokens + 2 * width * vocabulary * rows + 4 * layers * heads * head * seen
     cached = batch * (2048 + 150) + (past + tokens - batch if tokens > batch else 0)
     moved = (
-        tokens * layers * (2 * (width + (2 * kv + heads) * head) + 2 * (heads * head + width) + 2 * 2 * heads * head + 2 * (width + 2 * ff) + 2 * (ff + width))
+        tokens
+        * layers
+        * (
+            2 * (width + (2 * kv + heads) * head)
+            + 2 * (heads * head + width)
+            + 2 * 2 * heads * head
+            + 2 * (width + 2 * ff)
+            + 2 * (ff + width)
+        )
     )
     bytes_ = 2 * (matrices + width * vocabulary) + 4 * layers * kv * head * cached + moved
     link = 2 * layers * 2 * (tp - 1) / tp * tokens * width * 2 / 450e9
@@ -46,10 +61,18 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     held, by_hand = by_layout(four), {}
     for tp in (1, 2, 4):
         batch = held[tp, 4 // tp].run.batch
-        decoding = min(batch, 299)  # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
-        plain, mixed = step(tp, decoding, decoding, 0, decoding), step(tp, decoding + 2048, decoding, 0, decoding + 1)
+        decoding = min(
+            batch, 299
+        )  # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
+        plain, mixed = (
+            step(tp, decoding, decoding, 0, decoding),
+            step(tp, decoding + 2048, decoding, 0, decoding + 1),
+        )
         by_hand[tp] = 4 // tp * decoding / (299 * (plain + decoding / 299 * (mixed - plain)))
-    engine = {tp: held[tp, 4 // tp].run.copies * float(held[tp, 4 // tp].run.value("sustained_requests")) for tp in (1, 2, 4)}
+    engine = {
+        tp: held[tp, 4 // tp].run.copies * float(held[tp, 4 // tp].run.value("sustained_requests"))
+        for tp in (1, 2, 4)
+    }
     assert sorted(engine, key=engine.get) == sorted(by_hand, key=by_hand.get) == [4, 1, 2]
     assert engine == pytest.approx(by_hand, rel=0.05)
     costs = [float(c.run.value("cost_per_request")) for c in four.passing]
@@ -66,27 +89,42 @@ def test_layouts_hold_the_same_devices_and_prefills_may_have_their_own(four):
 def passes(case, batch, targets):
     """Whether a batch passes, in a case bound afresh."""
     made = Study(**case, batch=batch)
-    return bool(made.exact("fits")) and all(float(made.exact(name)) <= limit for name, limit in targets.items())
+    return bool(made.exact("fits")) and all(
+        float(made.exact(name)) <= limit for name, limit in targets.items()
+    )
 
 
-@pytest.mark.parametrize(("hardware", "itl", "chunk"), [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)])
+@pytest.mark.parametrize(
+    ("hardware", "itl", "chunk"),
+    [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)],
+)
 def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chunk):
     case = {**CASE, "hardware": hardware, "chunk": chunk}
     (screening,) = screen(Study(**case, targets={"itl": itl, "ttft": 0.4}).cases)
-    walk = [batch for batch in range(1, screening.most + 40, 3) if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})]
+    walk = [
+        batch
+        for batch in range(1, screening.most + 40, 3)
+        if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})
+    ]
     assert walk == list(range(1, screening.most + 1, 3))
-    assert passes(case, screening.most, {"sustained_itl": itl}) and not passes(case, screening.most + 1, {"sustained_itl": itl})
+    assert passes(case, screening.most, {"sustained_itl": itl}) and not passes(
+        case, screening.most + 1, {"sustained_itl": itl}
+    )
 
 
 def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
-    choice = select(**CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100)
+    choice = select(
+        **CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100
+    )
     for c in choice.configurations:
         name = c.run.bound_case.hardware.name
         loads = {}
         for copies in (c.run.copies, c.run.copies - 1):
             made = Study(**CASE, hardware=name, batch=c.run.batch, dp=copies, arrival_rate=100)
             ttft = made.first.get("loaded_ttft")
-            loads[copies] = made.exact("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
+            loads[copies] = (
+                made.exact("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
+            )
         assert loads == {c.run.copies: True, c.run.copies - 1: False}
     prices = [float(c.run.value("fleet_price")) for c in choice.passing]
     assert choice.order == "fleet" and prices == sorted(prices)
@@ -103,7 +141,9 @@ def test_what_it_bears_is_the_last_arrival_rate_that_passes():
 
 
 def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
-    (c,) = select(**CASE, hardware="h100-sxm", dp=2, targets=TARGETS, arrival_rate=100).configurations
+    (c,) = select(
+        **CASE, hardware="h100-sxm", dp=2, targets=TARGETS, arrival_rate=100
+    ).configurations
     assert c.state == "fails" and "load" in c.run.missed
 
 
@@ -111,7 +151,11 @@ def test_a_case_moved_to_another_batch_is_the_case_bound_there():
     """Without a budget the paced chunk stands for it, and moves with the batch."""
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
     first = Study(**case, batch=16).first.case
-    assert first.value("loaded_ttft") != first.at("loaded_ttft", {"batch": Fraction(334)}) == Study(**case, batch=334).exact("loaded_ttft")
+    assert (
+        first.value("loaded_ttft")
+        != first.at("loaded_ttft", {"batch": Fraction(334)})
+        == Study(**case, batch=334).exact("loaded_ttft")
+    )
 
 
 @pytest.mark.parametrize("scheduling", ["chunked", "disaggregated"])
@@ -132,27 +176,60 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     )
     (judged,) = select(study).configurations
     batch = judged.run.batch
-    held = [Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=b, assume={"scheduling": scheduling}, **chosen) for b in (batch, batch + 1)]
+    held = [
+        Study(
+            "llama-3.1-8b",
+            "h100-sxm",
+            prompt=2048,
+            output=300,
+            batch=b,
+            assume={"scheduling": scheduling},
+            **chosen,
+        )
+        for b in (batch, batch + 1)
+    ]
     assert judged.state != "passes"
     assert held[0].exact("sustained_itl") <= Fraction(1, 50)
-    assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
+    assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact(
+        "concurrency"
+    )
 
 
 def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devices_of_their_own():
     """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
     target = Fraction(1, 20)
-    case = {"model": "llama-3.3-70b", "hardware": "mi300x", "weights": "fp8", "activations": "fp8", "kv": "fp8", "prompt": 3000, "output": 400}
-    chosen = select(**case, arrival_rate="20 request/s", targets={"itl": "50 ms"}, among={"instance_devices": "8"})
+    case = {
+        "model": "llama-3.3-70b",
+        "hardware": "mi300x",
+        "weights": "fp8",
+        "activations": "fp8",
+        "kv": "fp8",
+        "prompt": 3000,
+        "output": 400,
+    }
+    chosen = select(
+        **case,
+        arrival_rate="20 request/s",
+        targets={"itl": "50 ms"},
+        among={"instance_devices": "8"},
+    )
     apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
     for one in apart:
         here, batch = one.run.bound_case, one.run.batch
-        itls = [corner.changed({"batch": Fraction(batch)}).value("sustained_itl") for corner in here.corners]
+        itls = [
+            corner.changed({"batch": Fraction(batch)}).value("sustained_itl")
+            for corner in here.corners
+        ]
         assert max(itls) <= target, (one.run.changes, batch)
         more = [corner.changed({"batch": Fraction(batch + 1)}) for corner in here.corners]
-        assert max(corner.value("sustained_itl") for corner in more) > target or not all(corner.value("fits") for corner in more)
-        ahead += max(itls) > here.slow_end.case.changed({"batch": Fraction(batch)}).value("sustained_itl")
+        assert max(corner.value("sustained_itl") for corner in more) > target or not all(
+            corner.value("fits") for corner in more
+        )
+        ahead += max(itls) > here.slow_end.case.changed({"batch": Fraction(batch)}).value(
+            "sustained_itl"
+        )
     assert ahead, "in one of them at least another corner is the worst"
 
 
@@ -178,7 +255,9 @@ def test_copies_over_ranges_bear_the_rate_at_every_corner(ranged):
     """Each corner bound anew: every one bears it with these copies and this batch, the slowest not with one copy less."""
 
     def load(mfu, mbu, copies):
-        return Study(**RANGED, mfu=mfu, mbu=mbu, batch=ranged.run.batch, dp=copies, memory_share=0.92).exact("load")
+        return Study(
+            **RANGED, mfu=mfu, mbu=mbu, batch=ranged.run.batch, dp=copies, memory_share=0.92
+        ).exact("load")
 
     corners = [(mfu, mbu) for mfu in (0.4, 0.6) for mbu in (0.7, 0.9)]
     assert ranged.run.copies > 1
@@ -191,25 +270,45 @@ def test_the_budget_is_of_all_copies(ranged):
     copies = ranged.run.copies
     assert ranged.run.value("fleet_price") == Fraction(429, 360_000) * copies
     assert (ranged.state == "passes") is (429 * copies <= 4000)
-    dear = select(**RANGED, mfu="0.4..0.6", mbu="0.7..0.9", targets={"itl": "50 ms", "fleet_price": "9 USD/hour"}).configurations[0]
+    dear = select(
+        **RANGED,
+        mfu="0.4..0.6",
+        mbu="0.7..0.9",
+        targets={"itl": "50 ms", "fleet_price": "9 USD/hour"},
+    ).configurations[0]
     assert (dear.run.copies, dear.run.missed) == (copies, ("fleet_price",))
 
 
 @pytest.mark.parametrize("load", [0.5, 0.95])
 def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_with(load):
     """Sixteen slots for 199 steps each: at 95 % of what they sustain requests wait for a slot longer than for all else."""
-    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 16, "prompt": 512, "output": 200, "chunk": 512}
+    case = {
+        "model": "llama-3.1-8b",
+        "hardware": "h100-sxm",
+        "batch": 16,
+        "prompt": 512,
+        "output": 200,
+        "chunk": 512,
+    }
     case["arrival_rate"] = load * float(Study(**case).exact("sustained_requests"))
     answers = Study(**case)
     wait, whole = (float(answers.exact(name)) for name in ("admission_wait", "loaded_ttft"))
     assert (wait > whole / 2) is (load > 0.9)
-    states = [select(**case, targets={"ttft": whole + change * wait}, efficiency="peak", dp=1).configurations[0].state for change in (-0.5, 0.5)]
+    states = [
+        select(**case, targets={"ttft": whole + change * wait}, efficiency="peak", dp=1)
+        .configurations[0]
+        .state
+        for change in (-0.5, 0.5)
+    ]
     assert states == ["fails", "passes"]
 
 
 def test_one_request_waits_for_no_prompt_of_others():
     """Its longest step is a step without prompts, at every length of a prompt; a second request brings one."""
     for prompt in (100, 1024, 100_000):
-        alone, both = (Study("llama-3.1-8b", "h100-sxm", prompt=prompt, output=200, chunk=512, batch=batch) for batch in (1, 2))
+        alone, both = (
+            Study("llama-3.1-8b", "h100-sxm", prompt=prompt, output=200, chunk=512, batch=batch)
+            for batch in (1, 2)
+        )
         assert alone.exact("worst_itl") == alone.exact("loaded_decode_time")
         assert both.exact("worst_itl") > both.exact("loaded_decode_time")

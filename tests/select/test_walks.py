@@ -22,9 +22,26 @@ LAYERS = {
     "- {count: 1, attention: {kind: gqa, n_heads: 16, n_kv_heads: 4, head_dim: 64}, ffn: {kind: gated, d_ff: 4096}}",
     "plain": "- {count: 2, attention: {kind: gqa, n_heads: 16, n_kv_heads: 4, head_dim: 64}, ffn: {kind: gated, d_ff: 4096}}",
 }
-MODELS = {name: build(loads(f"name: tiny\nd_model: 1024\nvocab_size: 8192\nlayers:\n{layers}"), ModelSpec) for name, layers in LAYERS.items()}
-SLOW = {"peak_flops": "20 TFLOP/s", "mem_bandwidth": "100 GB/s", "link_bandwidth": "20 GB/s", "network_bandwidth": "20 GB/s", "price": "1 USD/hour"}
-CASE = {**SLOW, "mem_capacity": "4 GB", "prompt": 900, "output": 60, "chunk": 16000, "efficiency": "peak", "node_devices": 8}
+MODELS = {
+    name: build(loads(f"name: tiny\nd_model: 1024\nvocab_size: 8192\nlayers:\n{layers}"), ModelSpec)
+    for name, layers in LAYERS.items()
+}
+SLOW = {
+    "peak_flops": "20 TFLOP/s",
+    "mem_bandwidth": "100 GB/s",
+    "link_bandwidth": "20 GB/s",
+    "network_bandwidth": "20 GB/s",
+    "price": "1 USD/hour",
+}
+CASE = {
+    **SLOW,
+    "mem_capacity": "4 GB",
+    "prompt": 900,
+    "output": 60,
+    "chunk": 16000,
+    "efficiency": "peak",
+    "node_devices": 8,
+}
 MIX = {"long_share": 0.2, "long_prompt": 2500, "long_output": 150}
 LIMITS = {"itl": 0.06, "ttft": 0.06}
 WALKS = [
@@ -46,17 +63,26 @@ def passes(case, batch, limits):
     kind = "mix_" if "long_share" in case else ""
     own = {"peak_context": Study(**case).exact("mix_peak_context")} if kind else {}
     made = Study(**case, **own, memory_share=0.92, batch=batch)
-    return bool(made.exact("fits")) and all(made.exact(kind + name) <= limits[target] for target, name in (("itl", "sustained_itl"), ("ttft", "loaded_ttft")))
+    return bool(made.exact("fits")) and all(
+        made.exact(kind + name) <= limits[target]
+        for target, name in (("itl", "sustained_itl"), ("ttft", "loaded_ttft"))
+    )
 
 
-@pytest.mark.parametrize(("model", "served", "tighter", "stopped_by"), WALKS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("model", "served", "tighter", "stopped_by"),
+    WALKS,
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_the_largest_batch_is_that_of_a_walk(model, served, tighter, stopped_by):
     case, limits = {"model": MODELS[model], **CASE, **served}, {**LIMITS, **tighter}
     (chosen,) = select(**case, targets=limits).configurations
     most = chosen.window.most
     tried = sorted({*range(1, most, most // 3), most, most + 1, most + 9})
     assert (chosen.window.least, chosen.window.stopped_by) == (1, (stopped_by,))
-    assert [batch for batch in tried if passes(case, batch, limits)] == [batch for batch in tried if batch <= most]
+    assert [batch for batch in tried if passes(case, batch, limits)] == [
+        batch for batch in tried if batch <= most
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -69,29 +95,51 @@ def test_copies_bear_the_mix_and_one_less_does_not(bought):
     (c,) = bought.configurations
     states = []
     for copies in (c.run.copies, c.run.copies - 1):
-        made = Study(model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.run.batch)
+        made = Study(
+            model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.run.batch
+        )
         ttft, slot = made.first.get("mix_loaded_ttft"), made.first.get("mix_admission_wait")
-        states.append(made.exact("mix_load") < 1 and ttft is not None and ttft.value + slot.value <= Fraction(6, 100))
+        states.append(
+            made.exact("mix_load") < 1
+            and ttft is not None
+            and ttft.value + slot.value <= Fraction(6, 100)
+        )
     assert states == [True, False]
-    alike = select(model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000).configurations[0]
+    alike = select(model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000).configurations[
+        0
+    ]
     assert c.run.copies > alike.run.copies, "long requests are not left out"
 
 
 def test_what_a_million_tokens_of_a_mix_cost_by_hand(bought):
     """Copies at 1 USD an hour for 1,000 requests of 0.8*60 + 0.2*150 tokens each second."""
     run = bought.configurations[0].run
-    assert float(run.value("cost_per_mtok_at_rate")) == pytest.approx(run.copies / 3600 * 10**6 / (1000 * (0.8 * 60 + 0.2 * 150)), rel=1e-3)
+    assert float(run.value("cost_per_mtok_at_rate")) == pytest.approx(
+        run.copies / 3600 * 10**6 / (1000 * (0.8 * 60 + 0.2 * 150)), rel=1e-3
+    )
     assert run.value("fleet_price") == Fraction(run.copies, 3600)
 
 
 def test_it_is_said_and_judged_by_the_mix(bought):
     run = bought.configurations[0].run
-    assert any(text.startswith("a mix of requests: 80 % of 900 + 60 tokens and 20 % of 2,500 + 150;") for text in case_warnings(run.bound_case))
+    assert any(
+        text.startswith("a mix of requests: 80 % of 900 + 60 tokens and 20 % of 2,500 + 150;")
+        for text in case_warnings(run.bound_case)
+    )
     checks = {check.name: check.metric.value for check in run.checks}
-    assert checks["itl"] == run.bound_case.case.value("mix_sustained_itl") and checks["ttft"] == run.bound_case.case.value("mix_loaded_ttft")
+    assert checks["itl"] == run.bound_case.case.value("mix_sustained_itl") and checks[
+        "ttft"
+    ] == run.bound_case.case.value("mix_loaded_ttft")
 
 
 def test_half_a_mix_is_no_mix_and_says_so():
-    (c,) = select(model=MODELS["plain"], **CASE, long_share=0.2, targets=LIMITS, batch=4).configurations
-    assert "long_share without long_prompt and long_output: all requests are treated as equal" in c.run.own.warnings
-    assert c.run.value("sustained_itl") == Study(model=MODELS["plain"], **CASE, batch=4).exact("sustained_itl")
+    (c,) = select(
+        model=MODELS["plain"], **CASE, long_share=0.2, targets=LIMITS, batch=4
+    ).configurations
+    assert (
+        "long_share without long_prompt and long_output: all requests are treated as equal"
+        in c.run.own.warnings
+    )
+    assert c.run.value("sustained_itl") == Study(model=MODELS["plain"], **CASE, batch=4).exact(
+        "sustained_itl"
+    )

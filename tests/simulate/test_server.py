@@ -27,7 +27,11 @@ def test_three_requests_by_hand(tmp_path):
     assert table.end.tolist() == pytest.approx([0.034, 0.040, 0.040])
     assert table.start.tolist() == pytest.approx([0, 0, 0.034])
     run = found.runs[0]
-    assert sorted(zip(run.gaps.round(6).tolist(), run.counts.tolist(), strict=True)) == [(0.004, 2), (0.006, 1), (0.01, 1)]
+    assert sorted(zip(run.gaps.round(6).tolist(), run.counts.tolist(), strict=True)) == [
+        (0.004, 2),
+        (0.006, 1),
+        (0.01, 1),
+    ]
     assert found.summary["ttft"]["mean"].value == pytest.approx((20 + 30 + 15) / 3000)
     assert found.summary["itl"]["p50"].value == pytest.approx(0.004)
     assert (run.makespan, run.busy, run.prefilling) == pytest.approx((0.040, 1, 0.9))
@@ -40,7 +44,11 @@ def test_prompts_first_by_hand(tmp_path):
     assert found.requests.first_token.tolist() == pytest.approx([0.008, 0.028, 0.040])
     assert found.requests.end.tolist() == pytest.approx([0.036, 0.036, 0.040])
     run = found.runs[0]  # A's second token comes 24 ms after its first, B's 4 ms
-    assert sorted(zip(run.gaps.round(6).tolist(), run.counts.tolist(), strict=True)) == [(0.004, 1), (0.004, 2), (0.024, 1)]
+    assert sorted(zip(run.gaps.round(6).tolist(), run.counts.tolist(), strict=True)) == [
+        (0.004, 1),
+        (0.004, 2),
+        (0.024, 1),
+    ]
 
 
 def test_prompts_first_and_cut_by_hand(tmp_path):
@@ -64,20 +72,37 @@ def test_disaggregated_by_hand(tmp_path):
 
 def test_priorities_come_first(tmp_path):
     rows = [(0, 10, 3, 0, 5), (0.001, 10, 3, 0, 5), (0.002, 10, 3, 0, 1)]
-    found = by_hand(batch=1).simulate(trace=write_trace(tmp_path, rows, head="arrival,prompt,output,cached_prefix,priority"))
+    found = by_hand(batch=1).simulate(
+        trace=write_trace(tmp_path, rows, head="arrival,prompt,output,cached_prefix,priority")
+    )
     assert found.requests.start.argsort().tolist() == [0, 2, 1]
 
 
 def test_cached_tokens_are_not_computed(tmp_path):
     rows = [(0, 10, 1, 6), (1, 10, 1, 50)]
-    found = by_hand().simulate(trace=write_trace(tmp_path, rows, head="arrival,prompt,output,cached_prefix"))
-    assert (found.requests.first_token - found.requests.arrival).tolist() == pytest.approx([0.008, 0.002])  # one token is always computed
+    found = by_hand().simulate(
+        trace=write_trace(tmp_path, rows, head="arrival,prompt,output,cached_prefix")
+    )
+    assert (found.requests.first_token - found.requests.arrival).tolist() == pytest.approx(
+        [0.008, 0.002]
+    )  # one token is always computed
 
 
 def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        engine="ideal",
+        prompt=1000,
+        output=2,
+        batch=64,
+        chunk=4096,
+        mem_capacity="18 GB",
+    )
     held = int(study.exact("concurrency"))
-    found = study.simulate(trace=write_trace(tmp_path, [(0, 10_000_000, 2), *[(0, 1000, 200)] * 40]))
+    found = study.simulate(
+        trace=write_trace(tmp_path, [(0, 10_000_000, 2), *[(0, 1000, 200)] * 40])
+    )
     assert found.requests.refused.tolist() == [True] + [False] * 40
     assert found.missed
     assert "refused" in found.warnings[0]
@@ -87,7 +112,16 @@ def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
 
 
 def test_a_run_ends_where_its_last_request_is_refused_or_has_no_decode(tmp_path):
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        engine="ideal",
+        prompt=1000,
+        output=2,
+        batch=64,
+        chunk=4096,
+        mem_capacity="18 GB",
+    )
     found = study.simulate(trace=write_trace(tmp_path, [(0, 100, 2), (5, 10_000_000, 2)]))
     assert found.requests.refused.tolist() == [False, True]
     assert found.runs[0].makespan == 5
@@ -95,7 +129,9 @@ def test_a_run_ends_where_its_last_request_is_refused_or_has_no_decode(tmp_path)
     assert alone.requests.refused.all()
     assert alone.missed
     assert "-" in repr(alone)
-    ended = by_hand("disaggregated", prefill_devices=1).simulate(trace=write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)]))
+    ended = by_hand("disaggregated", prefill_devices=1).simulate(
+        trace=write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)])
+    )
     assert ended.runs[0].makespan == pytest.approx(0.04)
 
 
@@ -125,8 +161,16 @@ def by_requests(cost, batch, budget, work):
         if not decoding and not pieces:
             clock = work.arrival[came]
             continue
-        prompts = np.sum([cost.of_piece(n, read[i], float(read[i] + n == work.prompt[i])) for i, n in pieces] or [cost.nothing], axis=0)
-        tokens = np.sum([cost.of_token(int(work.prompt[i]) + written[i] + 1) for i in decoding] or [cost.nothing], axis=0)
+        prompts = np.sum(
+            [cost.of_piece(n, read[i], float(read[i] + n == work.prompt[i])) for i, n in pieces]
+            or [cost.nothing],
+            axis=0,
+        )
+        tokens = np.sum(
+            [cost.of_token(int(work.prompt[i]) + written[i] + 1) for i in decoding]
+            or [cost.nothing],
+            axis=0,
+        )
         clock += cost.slowest([prompts], [tokens], [len(decoding)])
         for i in decoding:
             written[i] += 1
@@ -140,15 +184,28 @@ def by_requests(cost, batch, budget, work):
     return [first[i] for i in range(len(work))], [last[i] for i in range(len(work))]
 
 
-@pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-20b", "llama-4-scout", "deepseek-v2-lite"])
+@pytest.mark.parametrize(
+    "model", ["llama-3-8b", "gpt-oss-20b", "llama-4-scout", "deepseek-v2-lite"]
+)
 @pytest.mark.parametrize("rate", [5, 60])
 def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
-    cost = StepCost(sr.Study(model, "h200", engine="ideal", prompt=100, tp=8 if model == "llama-4-scout" else 1, step_overhead="1 ms").first.case)
+    cost = StepCost(
+        sr.Study(
+            model,
+            "h200",
+            engine="ideal",
+            prompt=100,
+            tp=8 if model == "llama-4-scout" else 1,
+            step_overhead="1 ms",
+        ).first.case
+    )
     random_ = np.random.default_rng(rate)
     count = 60
     arrival = np.cumsum(random_.exponential(1 / rate, count))
     prompts = random_.integers(1, 900, count) + random_.integers(0, 2, count) * 7800
-    work = Workload.of(arrival, prompts, random_.integers(1, 300, count), random_.integers(0, 500, count))
+    work = Workload.of(
+        arrival, prompts, random_.integers(1, 300, count), random_.integers(0, 500, count)
+    )
     server = Server(cost, Rules(12, 300), work)
     server.run(count)
     first, last = by_requests(cost, 12, 300, work)
@@ -158,16 +215,29 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
 
 
 def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
-    study = sr.Study("deepseek-v2-lite", "h200", engine="ideal", attention_dp=4, prompt=1000, output=65, batch=32, chunk=2048)
+    study = sr.Study(
+        "deepseek-v2-lite",
+        "h200",
+        engine="ideal",
+        attention_dp=4,
+        prompt=1000,
+        output=65,
+        batch=32,
+        chunk=2048,
+    )
     trace = write_trace(tmp_path, [(i / 500, 1000, 65) for i in range(200)])
     found = study.simulate(trace=trace)
     run = found.runs[0]
     assert run.timeline[:, 1].max() == 32
     assert run.counts.sum() == (found.requests.output - 1).sum()
     cost = StepCost(study.first.case)
-    alone = study.simulate(trace=write_trace(tmp_path, [(0, 500, 1), (0, 400, 1)])).requests  # one prompt each of two groups
+    alone = study.simulate(
+        trace=write_trace(tmp_path, [(0, 500, 1), (0, 400, 1)])
+    ).requests  # one prompt each of two groups
     pieces = [cost.of_piece(n, 0, 1.0) for n in (500, 400)] + [cost.nothing] * 2
-    assert alone.first_token.tolist() == pytest.approx([cost.slowest(pieces, [cost.nothing] * 4, [0] * 4)] * 2)
+    assert alone.first_token.tolist() == pytest.approx(
+        [cost.slowest(pieces, [cost.nothing] * 4, [0] * 4)] * 2
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- queueing theory
@@ -175,10 +245,18 @@ def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
 
 @pytest.mark.parametrize("scheduling", ["exclusive", "disaggregated"])
 @pytest.mark.parametrize(("output", "spread"), [("fixed", 0), ("exponential", 1)])
-def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(scheduling, output, spread):
+def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
+    scheduling, output, spread
+):
     """W = (1 + v)/2·ρ·s/(1 - ρ): prompts of 100 tokens at 2 ms each, a load of 0.6."""
     study = by_hand(scheduling, prompt=100, output=1, batch=1, prefill_devices=1, arrival_rate=3)
-    found = study.simulate("poisson", requests=8000, replications=4, seed=5, lengths={"prompt": f"{output}:100", "output": "1"})
+    found = study.simulate(
+        "poisson",
+        requests=8000,
+        replications=4,
+        seed=5,
+        lengths={"prompt": f"{output}:100", "output": "1"},
+    )
     wait = found.summary["queue_wait"]["mean"]
     drawn = np.concatenate([run.requests.prompt for run in found.runs]) * 0.002
     load = 3 * drawn.mean()
@@ -189,7 +267,17 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(schedu
 
 
 def test_a_server_works_whenever_somebody_is_there_and_littles_law_holds():
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=100, batch=16, chunk=512, arrival_rate=9, mfu=0.5)
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        engine="ideal",
+        prompt=600,
+        output=100,
+        batch=16,
+        chunk=512,
+        arrival_rate=9,
+        mfu=0.5,
+    )
     found = study.simulate("bursty", requests=1500, seed=2, warmup=0)
     table, run = found.requests, found.runs[0]
     spans = sorted(zip(table.arrival, table.end, strict=True))
@@ -201,7 +289,9 @@ def test_a_server_works_whenever_somebody_is_there_and_littles_law_holds():
     times, inside = run.timeline[:, 0], run.timeline[:, 1] + run.timeline[:, 2]
     mean_inside = float(np.sum(np.diff(times) * inside[:-1]) / times[-1])
     # the timeline has who came during a step at its end
-    assert mean_inside == pytest.approx(float((table.end - table.arrival).sum() / run.makespan), rel=0.05)
+    assert mean_inside == pytest.approx(
+        float((table.end - table.arrival).sum() / run.makespan), rel=0.05
+    )
     assert (table.start >= table.arrival).all()
     assert (table.first_token > table.start).all()
 
@@ -219,12 +309,18 @@ def deployments(count, seed):
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", list(deployments(8, 3)), ids=lambda case: f"{case['model']}-{case['batch']}")
+@pytest.mark.parametrize(
+    "case", list(deployments(8, 3)), ids=lambda case: f"{case['model']}-{case['batch']}"
+)
 def test_rates_are_the_closed_forms_where_prefills_pause_the_decode(case):
     study = sr.Study(**case, assume={"scheduling": "exclusive"})
     found = study.simulate("closed-loop", requests=max(600, 12 * case["batch"]))
-    assert found.rates["request_rate"][0].value == pytest.approx(float(study.exact("sustained_requests")), rel=0.01)
-    assert found.summary["itl"]["mean"].value == pytest.approx(float(study.exact("sustained_itl")), rel=0.02)
+    assert found.rates["request_rate"][0].value == pytest.approx(
+        float(study.exact("sustained_requests")), rel=0.01
+    )
+    assert found.summary["itl"]["mean"].value == pytest.approx(
+        float(study.exact("sustained_itl")), rel=0.02
+    )
 
 
 def test_what_would_take_hours_is_refused(tmp_path):
@@ -234,7 +330,16 @@ def test_what_would_take_hours_is_refused(tmp_path):
 
 
 def test_draws_follow_the_seed():
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9)
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        engine="ideal",
+        prompt=600,
+        output=30,
+        batch=16,
+        chunk=512,
+        arrival_rate=9,
+    )
     one, same, other = (study.simulate(requests=200, seed=seed) for seed in (4, 4, 5))
     assert one == same
     assert hash(one) == hash(same)
@@ -245,20 +350,43 @@ def test_draws_follow_the_seed():
 
 
 def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=90, batch=16, chunk=512, arrival_rate=9)
+    study = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        engine="ideal",
+        prompt=600,
+        output=90,
+        batch=16,
+        chunk=512,
+        arrival_rate=9,
+    )
     plain = study.simulate(requests=300, seed=4)
     monkeypatch.setattr("symroof.simulate.server.MOST_GAPS", 200)
     merged = study.simulate(requests=300, seed=4)
     for name, figure in plain.summary["itl"].items():
-        assert merged.summary["itl"][name].value == pytest.approx(figure.value, rel=1e-12 if name == "mean" else 1e-3)
+        assert merged.summary["itl"][name].value == pytest.approx(
+            figure.value, rel=1e-12 if name == "mean" else 1e-3
+        )
     assert len(merged.runs[0].gaps) < len(plain.runs[0].gaps)
 
 
 def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     """An instance of two devices with one device to prefill: each prompt takes twice as long as on two."""
     trace = write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)])
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 10, "output": 1}
-    half, whole = (sr.Study(**case, prefill_devices=n, assume={"scheduling": "disaggregated"}).simulate(trace=trace) for n in (1, 2))
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "tp": 2,
+        "prompt": 10,
+        "output": 1,
+    }
+    half, whole = (
+        sr.Study(**case, prefill_devices=n, assume={"scheduling": "disaggregated"}).simulate(
+            trace=trace
+        )
+        for n in (1, 2)
+    )
     time = float(sr.Study(**case).exact("prefill_time"))
     sent = whole.requests.first_token[0] - time
     assert whole.requests.first_token.tolist() == pytest.approx([time + sent, 2 * time + sent])
@@ -272,17 +400,38 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
         {"batch": 64, "chunk": 512, "output": 100},
         {"batch": 32, "assume": {"scheduling": "exclusive"}},
         {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
-        {"model": "deepseek-v3", "hardware": "h200", "attention_dp": 8, "weights": "fp8", "batch": 128, "chunk": 16384},
+        {
+            "model": "deepseek-v3",
+            "hardware": "h200",
+            "attention_dp": 8,
+            "weights": "fp8",
+            "batch": 128,
+            "chunk": 16384,
+        },
     ],
 )
 @pytest.mark.parametrize(
-    "drafts", [{"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"}, {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"}]
+    "drafts",
+    [
+        {"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"},
+        {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"},
+    ],
 )
 def test_drafts_as_in_the_closed_forms(server, drafts):
     """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
-    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 300} | server | drafts
+    case = (
+        {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 300}
+        | server
+        | drafts
+    )
     study = sr.Study(**case)
     found = study.simulate(requests=3000)
-    assert found.rates["request_rate"][0].value == pytest.approx(float(study.exact("sustained_requests")), rel=0.03)
-    assert found.summary["itl"]["mean"].value == pytest.approx(float(study.exact("sustained_itl")), rel=0.03)
-    assert study.exact("sustained_itl") != sr.Study(**{name: value for name, value in case.items() if name not in drafts}).exact("sustained_itl")
+    assert found.rates["request_rate"][0].value == pytest.approx(
+        float(study.exact("sustained_requests")), rel=0.03
+    )
+    assert found.summary["itl"]["mean"].value == pytest.approx(
+        float(study.exact("sustained_itl")), rel=0.03
+    )
+    assert study.exact("sustained_itl") != sr.Study(
+        **{name: value for name, value in case.items() if name not in drafts}
+    ).exact("sustained_itl")

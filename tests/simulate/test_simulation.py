@@ -13,23 +13,42 @@ from tests.cli import call, good, process, refused
 
 from . import by_hand, write_trace
 
-CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600", "--output", "30", "--batch", "16", "--set", "chunk=512")
+CASE = (
+    "--model",
+    "llama-3-8b",
+    "--hardware",
+    "h100-sxm",
+    "--prompt",
+    "600",
+    "--output",
+    "30",
+    "--batch",
+    "16",
+    "--set",
+    "chunk=512",
+)
 RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
 
 
 @pytest.fixture(scope="module")
 def found():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9)
+    study = sr.Study(
+        "llama-3-8b", "h100-sxm", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9
+    )
     return study.simulate(requests=200, seed=4, replications=3)
 
 
 def test_percentiles_are_those_of_the_requests(tmp_path):
-    trace = write_trace(tmp_path, [(i, 10, 1 + i) for i in range(10)])  # one at a time: 20 ms, then 2 ms a token
+    trace = write_trace(
+        tmp_path, [(i, 10, 1 + i) for i in range(10)]
+    )  # one at a time: 20 ms, then 2 ms a token
     found = by_hand(chunk=100).simulate(trace=trace)
     times = [0.020 + 0.002 * i for i in range(10)]
     summary = found.summary["response_time"]
     assert summary["mean"].value == pytest.approx(sum(times) / 10)
-    assert [summary[name].value for name in ("p50", "p90", "p99")] == pytest.approx([times[4], times[8], times[9]])
+    assert [summary[name].value for name in ("p50", "p90", "p99")] == pytest.approx(
+        [times[4], times[8], times[9]]
+    )
     assert found.rates["request_rate"][0].value == pytest.approx(10 / found.runs[0].makespan)
     assert found.rates["busy"][0].value == pytest.approx(sum(times) / found.runs[0].makespan)
     assert found.runs[0].within({"ttft": 0.03, "itl": 0.001}) == pytest.approx(0.1)
@@ -44,7 +63,9 @@ def test_an_interval_holds_the_mean_as_often_as_it_says():
     held = sum(abs((figure := Figure.of(row.tolist())).value - 5) <= figure.half for row in draws)
     assert held / len(draws) == pytest.approx(0.95, abs=0.012)
     assert Figure.of([1.0] * 40).half == 0
-    assert Figure.of([0.0, 1.0] * 20).half == pytest.approx(2.023 * math.sqrt(10 / 39 / 40), rel=1e-3)
+    assert Figure.of([0.0, 1.0] * 20).half == pytest.approx(
+        2.023 * math.sqrt(10 / 39 / 40), rel=1e-3
+    )
 
 
 def test_objects_compare_hash_copy_pickle(found):
@@ -78,12 +99,34 @@ def test_one_token_each_has_no_time_between_tokens():
 
 
 def test_a_mix_and_spread_lengths_are_drawn():
-    mixed = sr.Study("llama-3-8b", "h100-sxm", prompt=100, output=10, batch=8, arrival_rate=9, long_share=0.25, long_prompt=900, long_output=40)
+    mixed = sr.Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=100,
+        output=10,
+        batch=8,
+        arrival_rate=9,
+        long_share=0.25,
+        long_prompt=900,
+        long_output=40,
+    )
     table = mixed.simulate(requests=800).requests
     assert set(table.prompt.tolist()) == {100, 900}
     assert (table.prompt == 900).mean() == pytest.approx(0.25, abs=0.05)
     assert set(table.output[table.prompt == 900].tolist()) == {40}
-    spread = sr.Study("llama-3-8b", "h100-sxm", prompt=100, output=100, batch=8, arrival_rate=9, output_spread=0.5).simulate(requests=4000).requests.output
+    spread = (
+        sr.Study(
+            "llama-3-8b",
+            "h100-sxm",
+            prompt=100,
+            output=100,
+            batch=8,
+            arrival_rate=9,
+            output_spread=0.5,
+        )
+        .simulate(requests=4000)
+        .requests.output
+    )
     assert (spread.std() / spread.mean()) ** 2 == pytest.approx(0.5, rel=0.2)
 
 
@@ -106,15 +149,33 @@ def test_a_burst_has_no_more_requests_at_a_time_than_users():
 
 
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 600, "output": 30, "batch": 16, "chunk": 512}
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "prompt": 600,
+        "output": 30,
+        "batch": 16,
+        "chunk": 512,
+    }
     two = sr.Study(**case, arrival_rate=18, dp=2).simulate(requests=100, seed=1)
-    assert two.requests.end.tolist() == sr.Study(**case, arrival_rate=9).simulate(requests=100, seed=1).requests.end.tolist()
-    assert any("only grows" in text for text in sr.Study(**case, arrival_rate=10_000).simulate(requests=100).warnings)
+    assert (
+        two.requests.end.tolist()
+        == sr.Study(**case, arrival_rate=9).simulate(requests=100, seed=1).requests.end.tolist()
+    )
+    assert any(
+        "only grows" in text
+        for text in sr.Study(**case, arrival_rate=10_000).simulate(requests=100).warnings
+    )
 
 
 def test_what_is_given_and_not_used_is_named():
-    assert any("queue_time is not used" in text for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says)
-    whole = by_hand("disaggregated", arrival_rate=5, prefill_devices=1).simulate(requests=5, budget=9)
+    assert any(
+        "queue_time is not used" in text
+        for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says
+    )
+    whole = by_hand("disaggregated", arrival_rate=5, prefill_devices=1).simulate(
+        requests=5, budget=9
+    )
     assert any("budget of 9 tokens is not used" in text for text in whole.says)
 
 
@@ -123,7 +184,18 @@ def test_what_is_given_and_not_used_is_named():
 
 def test_the_command_prints_tables_then_what_they_rest_on():
     text = good("simulate", *RATE, "--replications", "2", "--all").out
-    order = [text.index(words) for words in ("\n  time to first", "end to end", "responses", "busy", "simulated:", "inputs (", "assumptions (")]
+    order = [
+        text.index(words)
+        for words in (
+            "\n  time to first",
+            "end to end",
+            "responses",
+            "busy",
+            "simulated:",
+            "inputs (",
+            "assumptions (",
+        )
+    ]
     assert order == sorted(order)
     assert text.index("±") < text.index("simulated:")
     assert "none is preempted" in text
@@ -144,7 +216,9 @@ def test_the_exit_code_says_whether_a_target_is_missed():
     assert call("simulate", *RATE, "--target", "ttft=1 ms").code == 1
     assert call("simulate", *RATE, "--target", "ttft=1 s", "--target", "itl=1 s").code == 0
     middle = ("--target", "ttft=15 ms")
-    assert [call("simulate", *RATE, *middle, "--judge", judge).code for judge in ("p50", "p99")] == [0, 1]
+    assert [
+        call("simulate", *RATE, *middle, "--judge", judge).code for judge in ("p50", "p99")
+    ] == [0, 1]
 
 
 def test_a_picture_is_written_and_replaces_no_original(tmp_path):
@@ -179,8 +253,12 @@ def test_faults_of_a_trace_have_their_place(tmp_path):
 
 
 def test_what_a_case_lacks_is_named():
-    assert "needs output" in refused("simulate", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600")
-    assert "no step times" in refused("simulate", "--model", "llama-3-8b", "--prompt", "600", "--output", "9")
+    assert "needs output" in refused(
+        "simulate", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600"
+    )
+    assert "no step times" in refused(
+        "simulate", "--model", "llama-3-8b", "--prompt", "600", "--output", "9"
+    )
     assert "prefill_devices" in refused("simulate", *CASE, "--assume", "scheduling=disaggregated")
 
 

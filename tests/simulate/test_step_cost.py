@@ -29,20 +29,33 @@ def test_steps_take_what_the_theory_says(case):
     for _ in range(3):
         groups, stages = case.get("attention_dp", 1), case.get("pp", 1)
         each, prompt = draw.randint(1, 8) * stages, draw.randint(2, 20_000)
-        chunk, past, context, cached = draw.randint(1, prompt), draw.randint(0, prompt), draw.randint(1, 20_000), draw.randint(0, prompt - 1)
+        chunk, past, context, cached = (
+            draw.randint(1, prompt),
+            draw.randint(0, prompt),
+            draw.randint(1, 20_000),
+            draw.randint(0, prompt - 1),
+        )
         study = sr.Study(
             hardware="h200", prompt=prompt, batch=each * groups, chunk=chunk, chunk_past=past, context=context, cached_prefix=cached,
             step_overhead="1 ms", mfu=0.6, mbu=0.7, link_latency="3 us", **case,
         )  # fmt: skip
         cost, prefill = StepCost(study.first.case), StepCost(study.first.case, "prefill")
         tokens = [[each * x for x in cost.of_token(context)]] * groups
-        assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == pytest.approx(float(study.exact("itl")), rel=1e-9)
+        assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == pytest.approx(
+            float(study.exact("itl")), rel=1e-9
+        )
         prompts = [prefill.of_piece(prompt - cached, cached, 1.0)] * groups
         alone = float(study.exact("prefill_time") + study.exact("prefill_overhead"))
-        assert prefill.slowest(prompts, [prefill.nothing] * groups, [0] * groups, [1] * groups) == pytest.approx(alone, rel=1e-9)
-        if stages == 1:  # a chunk of one prompt goes through all stages, or an even part of it through each
+        assert prefill.slowest(
+            prompts, [prefill.nothing] * groups, [0] * groups, [1] * groups
+        ) == pytest.approx(alone, rel=1e-9)
+        if (
+            stages == 1
+        ):  # a chunk of one prompt goes through all stages, or an even part of it through each
             pieces = [cost.of_piece(chunk, past, 1.0)] + [cost.nothing] * (groups - 1)
-            assert cost.slowest(pieces, tokens, [each] * groups) == pytest.approx(float(study.exact("mixed_time")), rel=1e-9)
+            assert cost.slowest(pieces, tokens, [each] * groups) == pytest.approx(
+                float(study.exact("mixed_time")), rel=1e-9
+            )
 
 
 def test_one_group_takes_the_short_way():
@@ -57,15 +70,39 @@ def test_one_group_takes_the_short_way():
 def test_what_a_request_adds_moves_evenly_as_far_as_is_said(model, attention):
     cost = StepCost(sr.Study(model, "h200", prompt=100, assume={"attention": attention}).first.case)
     draw = random.Random(model)
-    for context in [1, *(draw.randint(1, 30_000) for _ in range(30)), 4095, 4096, 4097, 8191, 8192, 8193, 127, 128, 129]:
+    for context in [
+        1,
+        *(draw.randint(1, 30_000) for _ in range(30)),
+        4095,
+        4096,
+        4097,
+        8191,
+        8192,
+        8193,
+        127,
+        128,
+        129,
+    ]:
         last, start, slope = cost.until(context), cost.of_token(context), cost.slope(context)
-        for further in {0, 1, 2, min(int(last) - context, 50) if last < 1e9 else 50, int(last) - context if last < 1e9 else 9}:
+        for further in {
+            0,
+            1,
+            2,
+            min(int(last) - context, 50) if last < 1e9 else 50,
+            int(last) - context if last < 1e9 else 9,
+        }:
             if context + further <= last:
-                assert cost.of_token(context + further) == pytest.approx([a + further * b for a, b in zip(start, slope, strict=True)])
+                assert cost.of_token(context + further) == pytest.approx(
+                    [a + further * b for a, b in zip(start, slope, strict=True)]
+                )
 
 
 def test_with_a_fixed_cache_every_step_is_at_the_context():
-    cost = StepCost(sr.Study("llama-3-8b", "h200", prompt=100, context=500, assume={"kv_growth": "fixed"}).first.case)
+    cost = StepCost(
+        sr.Study(
+            "llama-3-8b", "h200", prompt=100, context=500, assume={"kv_growth": "fixed"}
+        ).first.case
+    )
     assert cost.of_token(101) == cost.of_token(9000)
     assert cost.slope(101) == cost.nothing
 

@@ -44,20 +44,33 @@ def test_azure():
 
 def test_burst_gpt_without_what_failed():
     work = parsed(BURST_GPT)
-    assert (work.arrival.tolist(), work.prompt.tolist(), work.output.tolist()) == ([0, 40], [472, 1087], [18, 230])
+    assert (work.arrival.tolist(), work.prompt.tolist(), work.output.tolist()) == (
+        [0, 40],
+        [472, 1087],
+        [18, 230],
+    )
     assert "1 recorded requests without a prompt or a response" in " ".join(work.says)
 
 
 def test_mooncake_with_blocks_that_came_before():
     work = parsed(MOONCAKE)
     assert work.arrival.tolist() == [0, 0.5, 3, 4]
-    assert work.cached.tolist() == [0, 1024, 0, 1023]  # two blocks; another first block; all of it, but one token is computed
+    assert work.cached.tolist() == [
+        0,
+        1024,
+        0,
+        1023,
+    ]  # two blocks; another first block; all of it, but one token is computed
 
 
 def test_columns_of_ones_own_and_how_fast_and_how_many():
     text = 'prompt,arrival,"output",priority\n\n10,3,1,2\n20,1,2,0\n30,2,3,\n'
     work = parsed(text)
-    assert (work.prompt.tolist(), work.priority.tolist(), work.arrival.tolist()) == ([20, 30, 10], [0, 0, 2], [0, 1, 2])
+    assert (work.prompt.tolist(), work.priority.tolist(), work.arrival.tolist()) == (
+        [20, 30, 10],
+        [0, 0, 2],
+        [0, 1, 2],
+    )
     assert parsed(text, speed=4).arrival.tolist() == [0, 0.25, 0.5]
     assert len(parsed(text, requests=2)) == 2
 
@@ -79,11 +92,19 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
         ("arrival,prompt,output\n1,99999999999,3\n", 2, "whole numbers"),
         ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
         ('arrival,prompt,output\n"1,2,3\n', 2, ""),
-        ("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n", 2, "is not a number"),
+        (
+            "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n",
+            2,
+            "is not a number",
+        ),
         ('{"timestamp": 1, "input_length": 2}\n', 1, "has no output_length"),
         ('{"timestamp": 1, "input_length": 2, "output_length": true}\n', 1, "is not a number"),
         ('{"timestamp": NaN, "input_length": 2, "output_length": 3}\n', 1, "NaN is not a number"),
-        ('{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n', 1, "hash_ids"),
+        (
+            '{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n',
+            1,
+            "hash_ids",
+        ),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n[1]\n', 2, "not a JSON object"),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp"\n', 2, ""),
         ('{"a": ' + "[" * 100_000 + "\n", 1, ""),
@@ -160,7 +181,17 @@ def test_arrivals_have_their_rate_and_variation(arrivals, variation):
 
 
 def test_sessions_hold_the_text_before_them():
-    traffic = checked(Traffic("poisson", Length.read("uniform:50..90"), Length.read("30"), rate=4, turns=3, think=2.0, block=16))
+    traffic = checked(
+        Traffic(
+            "poisson",
+            Length.read("uniform:50..90"),
+            Length.read("30"),
+            rate=4,
+            turns=3,
+            think=2.0,
+            block=16,
+        )
+    )
     work = traffic.drawn(90, np.random.default_rng(3))
     assert np.isfinite(work.arrival).sum() == 30
     for i in range(60):
@@ -180,10 +211,27 @@ def test_sessions_hold_the_text_before_them():
 )  # fmt: skip
 def test_traffic_that_cannot_be_drawn(wrong):
     with pytest.raises(InputError):
-        checked(Traffic(**{"arrivals": "poisson", "prompt": Length.read("1"), "output": Length.read("1"), "rate": 1.0} | wrong))
+        checked(
+            Traffic(
+                **{
+                    "arrivals": "poisson",
+                    "prompt": Length.read("1"),
+                    "output": Length.read("1"),
+                    "rate": 1.0,
+                }
+                | wrong
+            )
+        )
 
 
 def test_a_line_of_json_may_be_any_json():
-    for value in (1, "a", None, [], {"timestamp": {}}, {"timestamp": 1, "input_length": [], "output_length": 1}):
+    for value in (
+        1,
+        "a",
+        None,
+        [],
+        {"timestamp": {}},
+        {"timestamp": 1, "input_length": [], "output_length": 1},
+    ):
         with pytest.raises(InputError):
             parsed('{"timestamp": 1, "input_length": 2, "output_length": 3}\n' + json.dumps(value))

@@ -59,7 +59,10 @@ class Grid:
             case Call(function, args):
                 return FUNCTIONS[function](*(self.of(arg, bound) for arg in args))
             case QuantityAt(name, pairs):
-                return Grid(self.case, {**self.changes, **{key: self.of(value, bound) for key, value in pairs}}).value(name)
+                return Grid(
+                    self.case,
+                    {**self.changes, **{key: self.of(value, bound) for key, value in pairs}},
+                ).value(name)
             case Sum(body, name, first, last):
                 return self.total(body, name, self.of(first, bound), self.of(last, bound))
         raise TypeError(node)
@@ -99,7 +102,14 @@ def _fold(pick, args):
 def _of_largest(keys, values):
     """The value that goes with the largest key, the first of equal ones."""
     largest = _fold(np.maximum, keys)
-    return np.select([np.asarray(key == largest) & np.ones(np.broadcast_shapes(*(np.shape(v) for v in values)), bool) for key in keys], values)
+    return np.select(
+        [
+            np.asarray(key == largest)
+            & np.ones(np.broadcast_shapes(*(np.shape(v) for v in values)), bool)
+            for key in keys
+        ],
+        values,
+    )
 
 
 def apart(sides):
@@ -127,7 +137,10 @@ class Scan:
         child = self.case.changed({self.unknown: Fraction(1)})
         on_grid = Grid(child, {self.unknown: self.xs[:, None]})
         with np.errstate(all="ignore"):
-            self.left, self.right = (np.broadcast_to(on_grid.of(side), (len(self.xs), 1))[:, 0] for side in (self.tree.left, self.tree.right))
+            self.left, self.right = (
+                np.broadcast_to(on_grid.of(side), (len(self.xs), 1))[:, 0]
+                for side in (self.tree.left, self.tree.right)
+            )
             gap, scale = self.left - self.right, np.maximum(abs(self.left), abs(self.right))
         self.signs = [self._sign(i, gap[i], scale[i]) for i in range(len(self.xs))]
         self.known = [i for i, sign in enumerate(self.signs) if sign is not None]
@@ -187,11 +200,16 @@ class Scan:
     @cached_property
     def changes(self):
         """Every turn as ``(low, high, kind)``."""
-        return [(self.xs[i], self.xs[k], self.kind(self.x(i), self.x(k), sign)) for i, k, sign in self.turns()]
+        return [
+            (self.xs[i], self.xs[k], self.kind(self.x(i), self.x(k), sign))
+            for i, k, sign in self.turns()
+        ]
 
     def kind(self, low, high, sign):
         """A crossing, a jump from one side to the other, or a pole, seen by halving; the ends are confirmed exactly."""
-        assert self.sign(low) == sign == -self.sign(high), f"the grid is wrong about {self.equation} for {self.unknown} at {float(low)} and {float(high)}"
+        assert self.sign(low) == sign == -self.sign(high), (
+            f"the grid is wrong about {self.equation} for {self.unknown} at {float(low)} and {float(high)}"
+        )
         if self.whole:
             return ROOT
         before = self.residual(low) * self._scale(low)
@@ -210,7 +228,11 @@ class Scan:
 
     def plateaus(self):
         """Stretches of three points or more on which the sides are the same."""
-        return [(self.xs[first], self.xs[last]) for sign, first, last in self.runs() if sign == 0 and last - first >= 2]
+        return [
+            (self.xs[first], self.xs[last])
+            for sign, first, last in self.runs()
+            if sign == 0 and last - first >= 2
+        ]
 
     @property
     def everywhere(self):

@@ -34,8 +34,15 @@ ZEROS = {
 @pytest.mark.parametrize("roots_only", [False, True])
 @pytest.mark.parametrize("text", ZEROS)
 def test_zeros_of_quotients_with_bends(text, roots_only):
-    walk = AxisWalk("x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), roots_only=roots_only)
+    walk = AxisWalk(
+        "x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), roots_only=roots_only
+    )
     solved = walk.solve(parse(text))
     assert [str(value) for value in solved.values] == ZEROS[text]
-    assert all(branch.closed_form is None and not branch.conditions for branch in solved.branches) or not roots_only
-    assert [branch.value for branch in solved.branches if branch.value is not None] == [Fraction(zero) for zero in ZEROS[text]] or not roots_only
+    assert (
+        all(branch.closed_form is None and not branch.conditions for branch in solved.branches)
+        or not roots_only
+    )
+    assert [branch.value for branch in solved.branches if branch.value is not None] == [
+        Fraction(zero) for zero in ZEROS[text]
+    ] or not roots_only

@@ -27,7 +27,9 @@ class Numbers(dict):
 
 
 def holds(relation, numbers):
-    return HOLDS[relation.operator](evaluate(relation.left, numbers), evaluate(relation.right, numbers))
+    return HOLDS[relation.operator](
+        evaluate(relation.left, numbers), evaluate(relation.right, numbers)
+    )
 
 
 @pytest.mark.parametrize("sign", HOLDS)
@@ -45,10 +47,14 @@ def test_a_condition_solved_is_true_of_the_same_numbers(left, sign):
             continue
         assert holds(solved[0], numbers) is truth, numbers
         seen.add((truth, difference(a, b, c, x) == 0))
-    assert seen if solved[1] else {(sign in ("<=", ">="), True), (True, False), (False, False)} <= seen
+    assert (
+        seen if solved[1] else {(sign in ("<=", ">="), True), (True, False), (False, False)} <= seen
+    )
 
 
-@pytest.mark.parametrize("written", ["x*x - a > 0", "a - b > 0", "x/(x + a) > 1", "sqrt(x) > a", "x/(a - b) > c"])
+@pytest.mark.parametrize(
+    "written", ["x*x - a > 0", "a - b > 0", "x/(x + a) > 1", "sqrt(x) > a", "x/(a - b) > c"]
+)
 def test_what_is_not_linear_or_may_turn_round_is_left_alone(written):
     left, right = written.split(" > ")
     assert solve_inequality(Compare(">", parse(left), parse(right)), "x") is None
@@ -58,7 +64,14 @@ def meets(branch, numbers):
     """The value of a branch whose conditions hold; none where one does not."""
     try:
         value = evaluate(branch.closed_form, numbers)
-        return value if all(holds(condition.tree, Numbers(**numbers, x=value)) for condition in branch.conditions) else None
+        return (
+            value
+            if all(
+                holds(condition.tree, Numbers(**numbers, x=value))
+                for condition in branch.conditions
+            )
+            else None
+        )
     except (ArithmeticError, NoValue):
         return None
 
@@ -76,17 +89,25 @@ def meets(branch, numbers):
         ("max(x, a)*min(x, b) - c", lambda a, b, c, x: max(x, a) * min(x, b) - c),
     ],
 )
-def test_every_crossing_of_small_numbers_is_one_of_a_branch_and_no_branch_gives_another(written, difference):
+def test_every_crossing_of_small_numbers_is_one_of_a_branch_and_no_branch_gives_another(
+    written, difference
+):
     """Crossings are looked for on a grid of sixtieths up to 8, where every rational one of small numbers lies; conditions are strict where equality is none."""
     branches = symbolic(parse(written), "x").branches
     count = 0
     for a, b, c in product(range(1, 5), repeat=3):
         numbers = Numbers(a=a, b=b, c=c)
         told = [value for branch in branches if (value := meets(branch, numbers)) is not None]
-        assert all(value > 0 and abs(float(difference(a, b, c, value))) < 1e-12 for value in told), numbers
+        assert all(
+            value > 0 and abs(float(difference(a, b, c, value))) < 1e-12 for value in told
+        ), numbers
         grid = [Fraction(n, 60) for n in range(1, 481)]
         isolated = [
-            x for x in grid if difference(a, b, c, x) == 0 and difference(a, b, c, x + Fraction(1, 999)) != 0 and difference(a, b, c, x - Fraction(1, 999)) != 0
+            x
+            for x in grid
+            if difference(a, b, c, x) == 0
+            and difference(a, b, c, x + Fraction(1, 999)) != 0
+            and difference(a, b, c, x - Fraction(1, 999)) != 0
         ]
         assert all(any(abs(float(x - value)) < 1e-12 for value in told) for x in isolated), numbers
         count += len(isolated)

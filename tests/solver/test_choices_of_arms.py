@@ -14,7 +14,10 @@ from symroof.solver.symbolic import symbolic
 
 def test_sides_that_are_the_same_on_one_arm_alone_are_not_identical():
     (branch,) = symbolic(parse("max(x, a) - a"), "x").branches
-    assert (text(branch.closed_form), [text(condition.tree) for condition in branch.conditions]) == ("a", ["x >= a"])
+    assert (
+        text(branch.closed_form),
+        [text(condition.tree) for condition in branch.conditions],
+    ) == ("a", ["x >= a"])
 
 
 @pytest.mark.parametrize(
@@ -30,17 +33,24 @@ def test_one_side_is_above_where_it_is_on_every_arm(difference, verdict):
 def test_a_square_touches_where_its_two_roots_are_one():
     """(x - a)**2: what is under the root is zero, which is enough."""
     answer = symbolic(parse("x**2 - 2*a*x + a**2"), "x")
-    forms = [evaluate(substitute(branch.closed_form, {"a": Num(Fraction(7))}), {}) for branch in answer.branches]
+    forms = [
+        evaluate(substitute(branch.closed_form, {"a": Num(Fraction(7))}), {})
+        for branch in answer.branches
+    ]
     assert {*forms} == {7}
 
 
 @pytest.mark.parametrize(("maxima", "more"), [(1, False), (5, False), (6, True)])
 def test_the_choices_of_arms_are_all_there_up_to_32(maxima, more):
     """Two arms each: 2, 32 and 64 choices. What is beyond 32 is said to be there."""
-    difference = " + ".join(f"max({a}*x, {b})" for a, b in zip("abcdef"[:maxima], "ghijkl", strict=False))
+    difference = " + ".join(
+        f"max({a}*x, {b})" for a, b in zip("abcdef"[:maxima], "ghijkl", strict=False)
+    )
     answer = symbolic(parse(f"{difference} - y"), "x")
     assert answer.more is more
-    assert len(answer.branches) == (32 if more else 2**maxima - 1) or more  # where no arm moves, there is nothing to solve
+    assert (
+        len(answer.branches) == (32 if more else 2**maxima - 1) or more
+    )  # where no arm moves, there is nothing to solve
 
 
 @pytest.mark.parametrize(("power", "more"), [(1, False), (2, False), (3, True)])

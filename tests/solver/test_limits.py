@@ -48,7 +48,9 @@ def test_a_quotient_of_polynomials_comes_to_what_sympy_says(written, to):
 
 def _in_sympy(tree, symbols):
     formula = to_sympy(tree).doit()
-    return formula.subs({symbol: symbols[str(symbol)] for symbol in formula.free_symbols if str(symbol) in symbols})
+    return formula.subs(
+        {symbol: symbols[str(symbol)] for symbol in formula.free_symbols if str(symbol) in symbols}
+    )
 
 
 class Values(dict):
@@ -65,9 +67,17 @@ arm = st.tuples(small, small, small)
 
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(arm, arm, arm, st.sampled_from(["max", "min"]), st.sampled_from([0, "infinity"]))
-def test_the_arm_that_is_told_is_the_one_that_wins_from_some_point_on(first, second, third, function, to):
+def test_the_arm_that_is_told_is_the_one_that_wins_from_some_point_on(
+    first, second, third, function, to
+):
     """With numbers one arm is left, and its term is what the formula is there, to twelve digits."""
-    numbers = Values({f"{letter}{i}": c for letter, arm in zip("abc", (first, second, third), strict=True) for i, c in enumerate(arm)})
+    numbers = Values(
+        {
+            f"{letter}{i}": c
+            for letter, arm in zip("abc", (first, second, third), strict=True)
+            for i, c in enumerate(arm)
+        }
+    )
     written = f"{function}({', '.join(f'{s}0*x + {s}1 + {s}2/x' for s in 'abc')})"
     (found,) = leading_terms(parse(written), "x", to, lambda part: sign(evaluate(part, numbers)))
     x = Fraction(10) ** (40 if to == "infinity" else -40)
@@ -86,10 +96,15 @@ def test_without_numbers_each_arm_comes_with_what_makes_it_win():
 
 def test_an_arm_of_unknown_sign_wins_on_its_sign():
     found = list(leading_terms(parse("max((a - b)*x, c)"), "x", "infinity", known_sign))
-    assert [(text(term.term("x")), [text(c) for c in term.conditions]) for term in found] == [("(a - b)*x", ["a - b >= 0"]), ("c", ["-a + b >= 0"])]
+    assert [(text(term.term("x")), [text(c) for c in term.conditions]) for term in found] == [
+        ("(a - b)*x", ["a - b >= 0"]),
+        ("c", ["-a + b >= 0"]),
+    ]
 
 
-@pytest.mark.parametrize("written", ["floor(x/16)", "k^x", "sqrt(x) + 1", "sum(1/step, step, 1, x)", "log2(x)"])
+@pytest.mark.parametrize(
+    "written", ["floor(x/16)", "k^x", "sqrt(x) + 1", "sum(1/step, step, 1, x)", "log2(x)"]
+)
 def test_what_is_no_quotient_of_polynomials_has_no_closed_limit(written):
     with pytest.raises(NotRational):
         list(leading_terms(parse(written), "x", "infinity", known_sign))
@@ -99,12 +114,28 @@ def test_a_sum_with_steps_of_both_kinds_has_none():
     numbers = Values({"a": Fraction(5)})
     tree = parse("sum(max(a, step), step, 1, 9) + x*0 + x")
     with pytest.raises(NotRational, match="both kinds"):
-        list(leading_terms(parse("x*sum(max(a, step)*x, step, 1, 9)"), "x", "infinity", lambda part: sign(evaluate(part, numbers))))
+        list(
+            leading_terms(
+                parse("x*sum(max(a, step)*x, step, 1, 9)"),
+                "x",
+                "infinity",
+                lambda part: sign(evaluate(part, numbers)),
+            )
+        )
     assert text(leading(tree, "x", 0, known_sign).coefficient)
 
 
 @pytest.mark.parametrize(
-    ("written", "whole"), [("a*x^2/b", True), ("a/x", True), ("a", True), ("x - x", True), ("a*x + b", False), ("a/(x + b)", False), ("(a*x + b)/(c*x)", False)]
+    ("written", "whole"),
+    [
+        ("a*x^2/b", True),
+        ("a/x", True),
+        ("a", True),
+        ("x - x", True),
+        ("a*x + b", False),
+        ("a/(x + b)", False),
+        ("(a*x + b)/(c*x)", False),
+    ],
 )
 def test_a_formula_of_one_term_is_its_own_leading_term(written, whole):
     assert [leading(parse(written), "x", to, known_sign).whole for to in ENDS] == [whole] * 2

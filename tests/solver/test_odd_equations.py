@@ -15,7 +15,14 @@ from symroof.formula.text import text
 from symroof.formula.tree import mentions
 from symroof.symbols import batch
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128, "batch": 8}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 2048,
+    "output": 128,
+    "batch": 8,
+}
 FREE, TOKEN = 81_559 * 2**20 - 16_060_522_496, 131_072
 """Memory that the driver reports of an H100 beside the weights of Llama 3 8B, and the cache of a token."""
 
@@ -60,7 +67,9 @@ PLACES = {
 @pytest.mark.parametrize("equation", PLACES)
 def test_every_crossing_is_found(equation, study):
     values = study.solve(equation, "batch").values
-    if equation.startswith("max(batch, 3)*"):  # from 3 to 7 the product is batch squared; 21 is met once, between them
+    if equation.startswith(
+        "max(batch, 3)*"
+    ):  # from 3 to 7 the product is batch squared; 21 is met once, between them
         assert [float(v) for v in values] == pytest.approx([math.sqrt(21)], rel=1e-12)
     else:
         assert [float(v) for v in values] == pytest.approx(PLACES[equation], rel=1e-12)
@@ -104,7 +113,12 @@ def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
     said = SAYS.search(study.solve(equation, unknown).reason)
     if not said or float(study.solve(equation, unknown).value) > 1e12:
         return
-    before, last, after, first = said[1], int(said[2].replace(",", "")), said[3], int(said[4].replace(",", ""))
+    before, last, after, first = (
+        said[1],
+        int(said[2].replace(",", "")),
+        said[3],
+        int(said[4].replace(",", "")),
+    )
     tree = parse(equation)
 
     def side(n):
@@ -117,7 +131,9 @@ def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
 
     for n in {1, 2, 3, last // 3, last // 2, last - 2, last - 1, last}:
         if 1 <= n <= last:
-            assert side(n) in ((before, "equal") if n == last else (before,)), f"{said[0]}: at {n} it is {side(n)}"
+            assert side(n) in ((before, "equal") if n == last else (before,)), (
+                f"{said[0]}: at {n} it is {side(n)}"
+            )
     for n in {first, first + 1, first + 2, first + 7, first + first // 4, 2 * first, 10 * first}:
         assert side(n) == after, f"{said[0]}: at {n} it is {side(n)}"
 
@@ -138,7 +154,9 @@ def test_the_equation_printed_can_be_asked_again(equation, unknown):
 def test_a_closed_form_printed_is_of_the_unknown_s_dimension():
     """A number in a closed form keeps its unit: the form can be written into an equation of its own."""
     study = Study(**CASE)
-    printed = solution_json(study.solve("itl = 20 ms", "mem_bandwidth"))["branches"][0]["closed_form"]["text"]
+    printed = solution_json(study.solve("itl = 20 ms", "mem_bandwidth"))["branches"][0][
+        "closed_form"
+    ]["text"]
     assert study.solve(f"mem_bandwidth = {printed}", "mem_bandwidth").verdict == "crosses"
 
 
@@ -147,11 +165,16 @@ def test_a_pole_is_no_crossing_and_no_side(study):
     solution = study.solve("1/(batch - 5) = 0", "batch")
     assert solution.values == ()
     assert (
-        solution.verdict not in ("lhs_above", "lhs_below") or formula_trees(solution).crossing.domain != (0, None) or "for every batch" not in solution.reason
+        solution.verdict not in ("lhs_above", "lhs_below")
+        or formula_trees(solution).crossing.domain != (0, None)
+        or "for every batch" not in solution.reason
     )
 
 
-@pytest.mark.parametrize("equation", ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1", "batch*3 = 1e99"])
+@pytest.mark.parametrize(
+    "equation",
+    ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1", "batch*3 = 1e99"],
+)
 def test_numbers_out_of_the_range_of_floats(equation, study):
     """A value is refused or given, and never turned into nothing, nor into a crash."""
     try:
@@ -175,18 +198,33 @@ def test_layers_of_one_kind(kind):
     found = study.solve("weight_bytes = 30 GB", f"n_layers.{kind}")
     assert found.verdict == "crosses"
     case = study.first.case
-    per_layer = case.changed({f"n_layers.{kind}": 22}).value("weight_bytes") - case.changed({f"n_layers.{kind}": 21}).value("weight_bytes")
+    per_layer = case.changed({f"n_layers.{kind}": 22}).value("weight_bytes") - case.changed(
+        {f"n_layers.{kind}": 21}
+    ).value("weight_bytes")
     assert found.value == 21 + (30 * 10**9 - case.value("weight_bytes")) / per_layer
 
 
-@pytest.mark.parametrize(("equation", "unknown"), [("itl = 20 ms", "params"), ("itl = 20 ms", "kv_bytes_per_token"), ("itl = 20 ms", "weight_bytes_read")])
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [
+        ("itl = 20 ms", "params"),
+        ("itl = 20 ms", "kv_bytes_per_token"),
+        ("itl = 20 ms", "weight_bytes_read"),
+    ],
+)
 def test_a_quantity_that_may_be_given_may_be_solved_for(equation, unknown):
-    study = Study(**CASE, assume={"detail": "attention"}) if unknown != "weight_bytes_read" else Study(**CASE)
+    study = (
+        Study(**CASE, assume={"detail": "attention"})
+        if unknown != "weight_bytes_read"
+        else Study(**CASE)
+    )
     solution = study.solve(equation, unknown)
     assert solution.verdict == "crosses"
-    assert Study(**CASE, assume={"detail": "attention"} if unknown != "weight_bytes_read" else None, **{unknown: solution.value}).exact("itl") == pytest.approx(
-        0.02, rel=1e-12
-    )
+    assert Study(
+        **CASE,
+        assume={"detail": "attention"} if unknown != "weight_bytes_read" else None,
+        **{unknown: solution.value},
+    ).exact("itl") == pytest.approx(0.02, rel=1e-12)
 
 
 def test_a_threshold_solved_for_something_else_does_not_speak_of_its_own_unknown():
@@ -204,16 +242,30 @@ def test_a_name_somebody_wrote_stays_in_the_answer():
     assert batch in solution.sympy.free_symbols
 
 
-@pytest.mark.parametrize(("equation", "unknown"), [("memory_bytes = usable_memory", "memory_share"), ("prefill_compute_time = ttft_target", "mfu")])
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [
+        ("memory_bytes = usable_memory", "memory_share"),
+        ("prefill_compute_time = ttft_target", "mfu"),
+    ],
+)
 def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)
     assert solution.verdict == "conditional"
-    assert all(any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions) for b in formula_trees(solution).crossing.branches)
+    assert all(
+        any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions)
+        for b in formula_trees(solution).crossing.branches
+    )
 
 
 @pytest.mark.parametrize(
     ("equation", "unknown"),
-    [("concurrency = 32", "context"), ("l2_tokens = 100", "l2_capacity"), ("sqrt(ttft/(1 s)) = 2", "prompt"), ("2**(prompt/100) = n_heads", "prompt")],
+    [
+        ("concurrency = 32", "context"),
+        ("l2_tokens = 100", "l2_capacity"),
+        ("sqrt(ttft/(1 s)) = 2", "prompt"),
+        ("2**(prompt/100) = n_heads", "prompt"),
+    ],
 )
 def test_what_has_no_symbolic_answer_says_what_is_missing(equation, unknown):
     try:

@@ -22,7 +22,10 @@ from tools.random_equations import SPANS, draw_case, draw_equation, movers, shar
 from .scan import POLE, ROOT, Scan
 
 SEEDS = 300
-LARGEST = {**dict.fromkeys(("mfu", "mbu", "memory_share"), lambda case: 1), "cached_prefix": lambda case: case.value("prompt")}
+LARGEST = {
+    **dict.fromkeys(("mfu", "mbu", "memory_share"), lambda case: 1),
+    "cached_prefix": lambda case: case.value("prompt"),
+}
 """What an input cannot exceed: a share one, a cached prefix its prompt."""
 
 TOGETHER = {frozenset((*t.equation.split(" = "), t.unknown)) for t in THRESHOLDS.values()}
@@ -78,7 +81,11 @@ def test_solver_and_scan_agree(seed):
 
 def check_verdict(solution, scan, label):
     low, high = formula_trees(solution).crossing.domain
-    signs = {scan.signs[i] for i in scan.known if low <= scan.xs[i] and (high is None or scan.xs[i] <= high)}
+    signs = {
+        scan.signs[i]
+        for i in scan.known
+        if low <= scan.xs[i] and (high is None or scan.xs[i] <= high)
+    }
     if scan.everywhere:
         assert solution.verdict == "identical", label
     elif solution.verdict == "identical":
@@ -90,7 +97,9 @@ def check_verdict(solution, scan, label):
     assert (solution.verdict == "crosses") == bool(solution.values), label
     most = LARGEST.get(solution.unknown, lambda case: math.inf)(scan.case)
     assert all(v <= most for v in solution.values), f"{label}\n{solution.unknown} is at most {most}"
-    assert list(solution.values) == sorted(set(solution.values)) and all(v > 0 for v in solution.values), label
+    assert list(solution.values) == sorted(set(solution.values)) and all(
+        v > 0 for v in solution.values
+    ), label
 
 
 def check_places(solution, scan, label):
@@ -105,18 +114,30 @@ def check_places(solution, scan, label):
             assert sum(a <= v <= b for v in inside) % 2 == 1, label
     for v in solution.values:
         if scan.whole and v.denominator != 1:
-            assert scan.sign(math.floor(v)) != scan.sign(math.ceil(v)), f"{label}\n{float(v)} is no crossing"
+            assert scan.sign(math.floor(v)) != scan.sign(math.ceil(v)), (
+                f"{label}\n{float(v)} is no crossing"
+            )
         elif not scan.meets(v):
             step = 1 if scan.whole else v / 10**9
-            assert scan.sign(v - step) != scan.sign(v + step), f"{label}\n{float(v)} is no crossing: residual {scan.residual(v)}"
+            assert scan.sign(v - step) != scan.sign(v + step), (
+                f"{label}\n{float(v)} is no crossing: residual {scan.residual(v)}"
+            )
 
 
 def check_forms(study, equation, solution, scan, label):
     """Closed forms as printed, read back, put in: no residual; and the conditions of those that hold, hold."""
     printed = solution_json(solution)
-    for branch, entry in zip(formula_trees(solution).crossing.branches, printed["branches"], strict=True):
-        assert all(condition["holds"] is True for condition in entry["conditions"]) or not branch.holds, label
-        if not branch.holds or entry["closed_form"] is None or len(entry["closed_form"]["text"]) > LONGEST:
+    for branch, entry in zip(
+        formula_trees(solution).crossing.branches, printed["branches"], strict=True
+    ):
+        assert (
+            all(condition["holds"] is True for condition in entry["conditions"]) or not branch.holds
+        ), label
+        if (
+            not branch.holds
+            or entry["closed_form"] is None
+            or len(entry["closed_form"]["text"]) > LONGEST
+        ):
             continue
         value = read_back(entry, study.first.case)
         assert abs(value / branch.value - 1) < Fraction(1, 10**12), label

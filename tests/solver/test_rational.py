@@ -28,10 +28,17 @@ QUOTIENTS = {  # formula -> numerator and denominator by powers of x
 @pytest.mark.parametrize("formula", QUOTIENTS)
 def test_a_formula_as_one_quotient(formula):
     over, under = rational(parse(formula), "x")
-    assert ({k: text(c) for k, c in over.items()}, {k: text(c) for k, c in under.items()}) == QUOTIENTS[formula]
+    assert (
+        {k: text(c) for k, c in over.items()},
+        {k: text(c) for k, c in under.items()},
+    ) == QUOTIENTS[formula]
 
 
-@pytest.mark.parametrize("formula", [*map(parse, ("x**17", "2**x", "max(x, a)", "ceil(x)")), Pow(Name("x"), Num(Fraction(3, 2)))], ids=text)
+@pytest.mark.parametrize(
+    "formula",
+    [*map(parse, ("x**17", "2**x", "max(x, a)", "ceil(x)")), Pow(Name("x"), Num(Fraction(3, 2)))],
+    ids=text,
+)
 def test_what_is_no_quotient(formula):
     with pytest.raises(NotRational):
         rational(formula, "x")

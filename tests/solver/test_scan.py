@@ -16,19 +16,33 @@ COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
 
 def scanned(f, tree=COUNTED, low=0, high=None, rough=None):
-    return scan(tree, "x", lambda _, at: Fraction(f(at["x"])), Fraction(low), high if high is None else Fraction(high), rough)
+    return scan(
+        tree,
+        "x",
+        lambda _, at: Fraction(f(at["x"])),
+        Fraction(low),
+        high if high is None else Fraction(high),
+        rough,
+    )
 
 
 def by_loop(f, high):
     """The whole numbers at which a function is zero, or the first after it has changed sides."""
     at = [f(n) for n in range(1, high + 1)]
-    return [n for n in range(1, high + 1) if at[n - 1] == 0 or (n > 1 and at[n - 1] * at[n - 2] < 0)]
+    return [
+        n for n in range(1, high + 1) if at[n - 1] == 0 or (n > 1 and at[n - 1] * at[n - 2] < 0)
+    ]
 
 
 @pytest.mark.parametrize("high", [2, 3, 7, 40, 1000])
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_crossing_of_whole_numbers_is_where_a_loop_has_it_up_to_the_last_one(high, side):
-    places = {Fraction(n) + shift for n in {1, 2, high // 2, high - 1, high, high + 1} if n > 0 for shift in (0, Fraction(1, 2), Fraction(-1, 3))}
+    places = {
+        Fraction(n) + shift
+        for n in {1, 2, high // 2, high - 1, high, high + 1}
+        if n > 0
+        for shift in (0, Fraction(1, 2), Fraction(-1, 3))
+    }
     for place in places:
 
         def f(n, place=place):
@@ -40,7 +54,9 @@ def test_a_crossing_of_whole_numbers_is_where_a_loop_has_it_up_to_the_last_one(h
             assert found.verdict == ("lhs_above" if f(1) > 0 else "lhs_below"), place
 
 
-@pytest.mark.parametrize("roots", [(3, 900), (1, 2), (17, 31), (998, 1000), (750, 752), (5, 250, 800)])
+@pytest.mark.parametrize(
+    "roots", [(3, 900), (1, 2), (17, 31), (998, 1000), (750, 752), (5, 250, 800)]
+)
 def test_several_crossings_of_whole_numbers_are_all_there(roots):
     """Neighbours on the grid have signs of their own; halves between whole numbers are passed, not met."""
 
@@ -62,30 +78,52 @@ def test_every_whole_number_up_to_a_thousand_is_looked_at_where_that_is_cheap(lo
     for high in (None, 701, 1000, EVERY, 10**6):
         ends = Fraction(low), None if high is None else Fraction(high)
         axis = ScanAxis.of(*ends, whole=True, between=True)
-        assert [point for point in axis.points if low <= point <= EVERY] == [*range(max(low, 1), min(high or EVERY, EVERY) + 1)]
-        assert tuple(axis.points[i] for i in axis.grid) == grid(*ends, True) and axis.floats == tuple(map(float, axis.points))
+        assert [point for point in axis.points if low <= point <= EVERY] == [
+            *range(max(low, 1), min(high or EVERY, EVERY) + 1)
+        ]
+        assert tuple(axis.points[i] for i in axis.grid) == grid(
+            *ends, True
+        ) and axis.floats == tuple(map(float, axis.points))
     for place in (701, 754, 997, 1021):
 
         def f(n, place=place):
             return (n - place + Fraction(1, 2)) * (n - place - Fraction(1, 2))
 
-        assert scanned(f, low=low, rough=lambda points, f=f: [float(f(point)) for point in points]).values == (place, place + 1)
+        assert scanned(
+            f, low=low, rough=lambda points, f=f: [float(f(point)) for point in points]
+        ).values == (place, place + 1)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, None), (Fraction(1, 3), None), (Fraction(2, 7), Fraction(5, 7)), (3, 4), (Fraction(1, 10**6), 1), (5, 10**9)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0, None),
+        (Fraction(1, 3), None),
+        (Fraction(2, 7), Fraction(5, 7)),
+        (3, 4),
+        (Fraction(1, 10**6), 1),
+        (5, 10**9),
+    ],
+)
 def test_the_grid_goes_from_end_to_end_in_even_steps(low, high):
     points = grid(Fraction(low), high and Fraction(high), False)
     assert (points[0], points[-1]) == (low or Fraction(1, 10**15), high or 10**24)
     assert all(a < b for a, b in pairwise(points))
     steps = [float(b / a) for a, b in pairwise(points)]
     assert max(steps) / min(steps) < 1.0001
-    assert len(steps) == 2 if points[-1] < 10 * points[0] else abs(PER_DECADE * math.log10(points[-1] / points[0]) - len(steps)) <= PER_DECADE
+    assert (
+        len(steps) == 2
+        if points[-1] < 10 * points[0]
+        else abs(PER_DECADE * math.log10(points[-1] / points[0]) - len(steps)) <= PER_DECADE
+    )
     assert scanned(lambda x: 1, REAL, low=low, high=high).searched == (points[0], points[-1])
 
 
 def test_a_crossing_near_the_least_of_an_axis_is_found():
     """At 1.5 of the least number that is looked at, 1e-15; below that nothing is looked at."""
-    assert scanned(lambda x: x - Fraction(3, 2 * 10**15), REAL).values == (pytest.approx(Fraction(3, 2 * 10**15), rel=1e-12),)
+    assert scanned(lambda x: x - Fraction(3, 2 * 10**15), REAL).values == (
+        pytest.approx(Fraction(3, 2 * 10**15), rel=1e-12),
+    )
     assert scanned(lambda x: x - Fraction(1, 2 * 10**15), REAL).verdict == "lhs_above"
     assert scanned(lambda x: 1, REAL).searched == (LEAST, 10**24)
 
@@ -101,11 +139,16 @@ def test_below_one_the_share_of_the_first_step_is_the_answer():
 
 def test_sides_that_are_the_same_everywhere_and_on_a_stretch():
     assert scanned(lambda n: 0, low=1, high=9).verdict == "identical"
-    assert scanned(lambda x: max(0, x - 8), REAL, high=1000).values == (8,)  # from the beginning of the axis: that is no crossing
+    assert scanned(lambda x: max(0, x - 8), REAL, high=1000).values == (
+        8,
+    )  # from the beginning of the axis: that is no crossing
     assert scanned(lambda x: min(0, x - Fraction(22, 7)), REAL).values == (Fraction(22, 7),)
     assert scanned(lambda x: max(0, x - 50) + min(0, x - 3), REAL).values == (3, 50)
     assert scanned(lambda x: 0 if 3 <= x < 50 else 1, REAL).values == (3, 50)
-    assert scanned(lambda n: max(0, n - 8), high=1000).values == (1, 8)  # whole numbers are those at which they are the same
+    assert scanned(lambda n: max(0, n - 8), high=1000).values == (
+        1,
+        8,
+    )  # whole numbers are those at which they are the same
     assert scanned(lambda n: 0 if 30 < n < 900 else 1, high=1000).values == (31, 899)
     assert scanned(lambda n: min(0, n - 300), high=1000).values == (300, 1000)
 
@@ -127,13 +170,25 @@ def test_sides_that_are_the_same_everywhere_and_on_a_stretch():
 )
 def test_zeros_jumps_and_poles(f, values, with_rough):
     """Where the sides jump past each other they meet at the jump; where they fly apart at a pole they do not."""
-    rough = (lambda points: [float(f(point)) if i % 3 else math.nan for i, point in enumerate(points)]) if with_rough else None
+    rough = (
+        (lambda points: [float(f(point)) if i % 3 else math.nan for i, point in enumerate(points)])
+        if with_rough
+        else None
+    )
     found = scanned(f, REAL, rough=rough)
     assert len(found.values) == len(values)
     assert all(
-        abs(value - Fraction(root)) <= (1e-15 if isinstance(root, float) else 2 * DIGITS) * abs(root) for value, root in zip(found.values, values, strict=True)
+        abs(value - Fraction(root))
+        <= (1e-15 if isinstance(root, float) else 2 * DIGITS) * abs(root)
+        for value, root in zip(found.values, values, strict=True)
     )
-    assert found.verdict == ("crosses" if values else "lhs_above" if f(Fraction(10**6)) > 0 and f(Fraction(1)) > 0 else "lhs_below")
+    assert found.verdict == (
+        "crosses"
+        if values
+        else "lhs_above"
+        if f(Fraction(10**6)) > 0 and f(Fraction(1)) > 0
+        else "lhs_below"
+    )
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -160,15 +215,24 @@ def test_a_jump_from_next_to_nothing_is_no_pole():
     """The difference vanishes but for a trillionth at a point of the grid, falls, and stands at one behind the jump: it is not large beside that one."""
     a, b = grid(Fraction(0), None, False)[124:126]
     jump = (a + b) / 2
-    (value,) = scanned(lambda x: 1 if x > jump else a - x - Fraction(1, 10**12) if x >= a else -1, REAL).values
+    (value,) = scanned(
+        lambda x: 1 if x > jump else a - x - Fraction(1, 10**12) if x >= a else -1, REAL
+    ).values
     assert abs(value - jump) <= 2 * DIGITS * jump
 
 
-@pytest.mark.parametrize("f", [lambda x: x * x * x - 2, lambda x: x * x - x - 10**7, lambda x: 1 - 100 / x - 10 / (x * x)])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x * x * x - 2, lambda x: x * x - x - 10**7, lambda x: 1 - 100 / x - 10 / (x * x)],
+)
 def test_a_smooth_crossing_takes_a_handful_of_exact_values(f):
     """Rough values bring both ends within a share of 1e-11; the ends, two secants with a point just beyond each, and one for a pole."""
     points = []
-    made = scanned(lambda x: points.append(x) or f(x), REAL, rough=lambda asked: [float(f(float(point))) for point in asked])
+    made = scanned(
+        lambda x: points.append(x) or f(x),
+        REAL,
+        rough=lambda asked: [float(f(float(point))) for point in asked],
+    )
     assert len(made.values) == 1 and len(points) <= 7
 
 
@@ -177,7 +241,10 @@ def test_the_ends_of_an_axis_are_looked_at(low, high):
     for end in (Fraction(low), Fraction(high)):
         if end:
             assert scanned(lambda x, end=end: x - end, REAL, low=low, high=high).values == (end,)
-    inside, outside = Fraction(high) * Fraction(999_999, 10**6), Fraction(high) * Fraction(1_000_001, 10**6)
+    inside, outside = (
+        Fraction(high) * Fraction(999_999, 10**6),
+        Fraction(high) * Fraction(1_000_001, 10**6),
+    )
     assert scanned(lambda x: x - inside, REAL, low=low, high=high).values == (inside,)
     assert scanned(lambda x: x - outside, REAL, low=low, high=high).verdict == "lhs_below"
     assert scanned(lambda x: outside - x, REAL, low=low, high=high).verdict == "lhs_above"
@@ -202,10 +269,17 @@ def test_where_there_is_no_value_the_search_goes_on_beside_it():
         scanned(never, REAL)
 
 
-@pytest.mark.parametrize(("place", "step", "whole"), [*product([1, 12, 977], [1, 7, 64], [True, False])])
+@pytest.mark.parametrize(
+    ("place", "step", "whole"), [*product([1, 12, 977], [1, 7, 64], [True, False])]
+)
 def test_a_step_of_any_height_is_met_where_it_stands(place, step, whole):
     """Blocks: the sides change over between one multiple and the next number."""
-    found = scanned(lambda x: math.ceil(x / step) - place - Fraction(1, 2), COUNTED if whole else REAL, low=1 if whole else 0, high=10**6)
+    found = scanned(
+        lambda x: math.ceil(x / step) - place - Fraction(1, 2),
+        COUNTED if whole else REAL,
+        low=1 if whole else 0,
+        high=10**6,
+    )
     (value,) = found.values
     assert value == place * step + 1 if whole else abs(value - place * step) <= 2 * DIGITS * value
 
@@ -220,15 +294,34 @@ def test_a_dip_between_points_of_one_sign_is_looked_into(middle, side):
 
     points = [(Fraction(n), gap(Fraction(n))) for n in (1, 2, 3, 4) if Fraction(n) != middle]
     inside = run_search(dips(Gap(gap), points), None)
-    assert inside and all(abs(point - middle) < Fraction(1, 10) and value == gap(point) for point, value in inside)
+    assert inside and all(
+        abs(point - middle) < Fraction(1, 10) and value == gap(point) for point, value in inside
+    )
 
 
-@pytest.mark.parametrize("values", [(1, 2, 3, 4), (1, 3, 3, 1), (2, 2, 2, 2), (-2, -1, 1, 2), (2, 1, -1, -2), (3, 0, 3), (1, 2, 0, 0, 2, 1)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 2, 3, 4),
+        (1, 3, 3, 1),
+        (2, 2, 2, 2),
+        (-2, -1, 1, 2),
+        (2, 1, -1, -2),
+        (3, 0, 3),
+        (1, 2, 0, 0, 2, 1),
+    ],
+)
 def test_where_nothing_comes_nearer_to_zero_than_beside_it_nothing_is_looked_into(values):
     """Slopes, humps, a level stretch, and where the sides have met or changed over anyway."""
     for listed in {values, values[::-1], tuple(-value for value in values)}:
         gap, calls = looked_at(lambda x: 1)
-        assert run_search(dips(gap, [(Fraction(n), Fraction(value)) for n, value in enumerate(listed)]), None) == calls == []
+        assert (
+            run_search(
+                dips(gap, [(Fraction(n), Fraction(value)) for n, value in enumerate(listed)]), None
+            )
+            == calls
+            == []
+        )
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -238,26 +331,37 @@ def test_a_notch_beside_the_end_of_a_dip_is_looked_into(side, turned):
 
     def gap(x):
         x = 2 - x if turned else x
-        return side * min(Fraction(1, 2) + abs(x - 1) / 10, 6 * abs(x - Fraction(9, 5)) - Fraction(1, 20))
+        return side * min(
+            Fraction(1, 2) + abs(x - 1) / 10, 6 * abs(x - Fraction(9, 5)) - Fraction(1, 20)
+        )
 
     points = [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]
     inside = run_search(dips(Gap(gap), points), None)
     bottom = Fraction(1, 5) if turned else Fraction(9, 5)
-    assert inside and all(abs(point - bottom) < Fraction(1, 120) and value == gap(point) for point, value in inside)
+    assert inside and all(
+        abs(point - bottom) < Fraction(1, 120) and value == gap(point) for point, value in inside
+    )
 
 
-@pytest.mark.parametrize("middle", [Fraction(9, 8), Fraction(9, 8) + Fraction(1, 1000), Fraction(9, 8) - Fraction(1, 1000)])
+@pytest.mark.parametrize(
+    "middle",
+    [Fraction(9, 8), Fraction(9, 8) + Fraction(1, 1000), Fraction(9, 8) - Fraction(1, 1000)],
+)
 def test_a_dip_halfway_between_two_of_the_points_is_not_given_up(middle):
     """A quarter apart: at 1 and at 5/4 the difference is nearly the same, and it is below zero for 0.03 to both sides of the middle."""
 
     def gap(x):
         return (x - middle) ** 2 - Fraction(1, 1000)
 
-    ((point, value),) = run_search(dips(Gap(gap), [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]), None)
+    ((point, value),) = run_search(
+        dips(Gap(gap), [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]), None
+    )
     assert abs(point - middle) < Fraction(4, 100) and value == gap(point) < 0
 
 
-@pytest.mark.parametrize(("height", "looks"), [(1, 7), (Fraction(1, 5), 14), (Fraction(1, 10**30), 56)])
+@pytest.mark.parametrize(
+    ("height", "looks"), [(1, 7), (Fraction(1, 5), 14), (Fraction(1, 10**30), 56)]
+)
 def test_a_dip_that_stays_far_from_zero_is_given_up(height, looks):
     """Seven points in the first turn: where it would have to fall ten times as far again, there is no second. What nearly touches is looked at
     until numbers of six digits do not tell the points apart: stretches of 2, 1/2, ... down to 2/4^7, whose eighths are 1.5e-5 long."""
@@ -307,7 +411,8 @@ def bracketed(rough, before, whole):
         raise AssertionError(f"looked at {x}")
 
     return run_search(
-        narrow_roughly(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
+        narrow_roughly(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole),
+        lambda points: [rough(Fraction(point)) for point in points],
     )
 
 
@@ -318,24 +423,42 @@ def test_a_bracket_is_narrowed_to_the_last_digit_in_few_looks(name, turned):
     gap, calls = looked_at(lambda x: turned * CURVES[name](x))
     found = narrowed_exactly(gap, Fraction(1), Fraction(10**6), -turned, False)
     assert abs(found - PLACE) <= 2 * DIGITS * PLACE
-    assert len({*calls}) == len(calls) <= {"a line": 3, "bends": 12, "nearly a step": 50, "a step": 115}.get(name, 25)
+    assert (
+        len({*calls})
+        == len(calls)
+        <= {"a line": 3, "bends": 12, "nearly a step": 50, "a step": 115}.get(name, 25)
+    )
     gap, calls = looked_at(lambda x: turned * CURVES[name](x))
     assert narrowed_exactly(gap, Fraction(1), Fraction(10**6), -turned, True) == 123_457
     assert len({*calls}) == len(calls) <= 34
 
 
 @pytest.mark.parametrize(
-    ("name", "digits", "looks"), [("a line", DIGITS, 3), ("bends", DIGITS, 14), ("nearly a step", FEWER_DIGITS, 25), ("a step", FEWER_DIGITS, 25)]
+    ("name", "digits", "looks"),
+    [
+        ("a line", DIGITS, 3),
+        ("bends", DIGITS, 14),
+        ("nearly a step", FEWER_DIGITS, 25),
+        ("a step", FEWER_DIGITS, 25),
+    ],
 )
 def test_a_crossing_that_only_shows_a_range_is_looked_at_less_often(name, digits, looks):
     """From a bracket as narrow as floats make it: a smooth one is met as well as ever, a step to twelve digits; whole numbers and plain ones just so."""
     for place, whole in ((PLACE, False), (PLACE, True), (Fraction(4096), False)):
         gap, calls = looked_at(lambda x, by=PLACE - place: CURVES[name](x + by))
         gap.thorough = False
-        low, high = (Fraction(math.floor(place)), Fraction(math.floor(place) + 1)) if whole else (place * (1 - ROUGHLY), place * (1 + ROUGHLY / 3))
+        low, high = (
+            (Fraction(math.floor(place)), Fraction(math.floor(place) + 1))
+            if whole
+            else (place * (1 - ROUGHLY), place * (1 + ROUGHLY / 3))
+        )
         found = narrow(gap, Fraction(1), Fraction(10**6), (low, high), -1, whole)
         assert len(calls) <= looks
-        assert found == math.floor(place) + 1 if whole else abs(found - place) <= 2 * (DIGITS if place == 4096 else digits) * place
+        assert (
+            found == math.floor(place) + 1
+            if whole
+            else abs(found - place) <= 2 * (DIGITS if place == 4096 else digits) * place
+        )
 
 
 @pytest.mark.parametrize("end", [5, 10])
@@ -343,7 +466,9 @@ def test_a_crossing_that_only_shows_a_range_is_looked_at_less_often(name, digits
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_bracket_that_ends_at_the_crossing_or_misses_it(bracket, end, whole):
     """Floats may put the end of a bracket right on the crossing, or mislead: the stretch it was made from has it all the same."""
-    found = narrow(Gap(lambda x: x - 5), Fraction(1), Fraction(end), tuple(map(Fraction, bracket)), -1, whole)
+    found = narrow(
+        Gap(lambda x: x - 5), Fraction(1), Fraction(end), tuple(map(Fraction, bracket)), -1, whole
+    )
     assert abs(found - 5) <= (0 if whole else 5 * DIGITS)
 
 
@@ -357,7 +482,17 @@ def test_a_stretch_between_the_sides_is_entered_where_it_begins(last, between):
             raise NoValue("no steady state")
         return Fraction(-1 if x <= last else between if x < 900_000 else 1)
 
-    found = [narrow(Gap(exact), Fraction(start), Fraction(10**6), (Fraction(start), Fraction(10**6)), -1, whole) for start, whole in ((0, True), (0, False))]
+    found = [
+        narrow(
+            Gap(exact),
+            Fraction(start),
+            Fraction(10**6),
+            (Fraction(start), Fraction(10**6)),
+            -1,
+            whole,
+        )
+        for start, whole in ((0, True), (0, False))
+    ]
     assert found[0] == math.floor(last) + 1
     assert 0 < found[1] - last <= 2 * DIGITS * last if between is None else exact(found[1]) == 0
 
@@ -379,7 +514,9 @@ def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
 
 
 @pytest.mark.parametrize("place", [1.2345678e-9, 0.6789012345, 1.2345678901e12])
-@pytest.mark.parametrize(("below", "above"), [(0.001, 100), (0.001, 1000), (0.001, 1.0001), (0.9999, 1000)])
+@pytest.mark.parametrize(
+    ("below", "above"), [(0.001, 100), (0.001, 1000), (0.001, 1.0001), (0.9999, 1000)]
+)
 def test_rough_values_narrow_a_bracket_of_any_size(place, below, above):
     """From a share of the place to many times it: eleven digits of it, in 128 parts a turn; also where it lies in the first part or the last."""
     turns = []
@@ -388,7 +525,13 @@ def test_rough_values_narrow_a_bracket_of_any_size(place, below, above):
         turns.append(len(points))
         return [float(point) - place for point in points]
 
-    search = narrow_roughly(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place * below), Fraction(place * above), -1, False)
+    search = narrow_roughly(
+        Gap(lambda x: x - Fraction(place), floats=True),
+        Fraction(place * below),
+        Fraction(place * above),
+        -1,
+        False,
+    )
     low, high = run_search(search, rough)
     assert low < place < high and high - low <= Fraction(place) / 10**11
     assert len(turns) == math.ceil(math.log((above - below) * 10**11, 128))
@@ -399,7 +542,9 @@ def test_rough_values_narrow_a_bracket_of_any_size(place, below, above):
 def test_a_jump_at_a_plain_number_takes_few_looks(place, held):
     """Where floats end, it is guessed, and what lies right beside it: the jump may be at the number or just behind it."""
     gap, calls = looked_at(lambda x: 1 if x > place or (x == place and held) else -1)
-    found = narrowed_exactly(gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), -1, False)
+    found = narrowed_exactly(
+        gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), -1, False
+    )
     assert abs(found - place) <= DIGITS * place
     assert len(calls) <= 12
 
@@ -423,9 +568,19 @@ def test_halving_meets_where_values_end(place):
 
 def test_floats_that_mislead_make_no_crossing():
     """Far out, where terms cancel, floats may have the wrong sign at a point; exact values have the last word."""
-    wrong = scanned(lambda x: x + 1, REAL, rough=lambda points: [-1.0 if 1e19 < point < 1e20 else float(point) + 1 for point in points])
+    wrong = scanned(
+        lambda x: x + 1,
+        REAL,
+        rough=lambda points: [
+            -1.0 if 1e19 < point < 1e20 else float(point) + 1 for point in points
+        ],
+    )
     assert (wrong.verdict, wrong.values) == ("lhs_above", ())
-    wrong = scanned(lambda n: n + 1, low=1, rough=lambda points: [-1.0 if point == 500 else float(point) + 1 for point in points])
+    wrong = scanned(
+        lambda n: n + 1,
+        low=1,
+        rough=lambda points: [-1.0 if point == 500 else float(point) + 1 for point in points],
+    )
     assert (wrong.verdict, wrong.values) == ("lhs_above", ())
 
 
@@ -457,10 +612,15 @@ def test_where_floats_show_nothing_few_points_show_that_there_is_no_value():
             raise NoValue("too many terms")
         return point - 5
 
-    rough = [lambda points: [math.nan if point > 20_000 else float(point) - 5 for point in points], lambda points: [math.nan] * len(points)]
+    rough = [
+        lambda points: [math.nan if point > 20_000 else float(point) - 5 for point in points],
+        lambda points: [math.nan] * len(points),
+    ]
     for floats, most in zip(rough, (60, 120), strict=True):
         asked.clear()
-        assert run_search(crossings(Gap(exact, True), Fraction(1), None, False), floats).values == (5,)
+        assert run_search(crossings(Gap(exact, True), Fraction(1), None, False), floats).values == (
+            5,
+        )
         assert len([point for point in asked if point > 20_000]) < most
 
 
@@ -474,7 +634,9 @@ def test_a_side_that_a_pole_turns_is_the_larger_one_up_to_the_pole():
 
     found = scanned(lambda x: gap(x, 6), REAL, high=8)
     assert (found.verdict, found.values) == ("lhs_below", ())
-    assert 6 / 10 ** (2 / PER_DECADE) < found.searched[1] < found.domain[1] and abs(found.domain[1] - 6) < Fraction(1, 10**20)
+    assert 6 / 10 ** (2 / PER_DECADE) < found.searched[1] < found.domain[1] and abs(
+        found.domain[1] - 6
+    ) < Fraction(1, 10**20)
     two = scanned(lambda x: gap(x, Fraction(7, 2)) * gap(x, Fraction(13, 2)), REAL, high=7)
     assert two.verdict == "lhs_above" and abs(two.domain[1] - Fraction(7, 2)) < Fraction(1, 10**20)
 
@@ -494,5 +656,7 @@ def test_searches_together_ask_at_once_and_find_what_each_finds_alone():
         return total
 
     searches = [[1], [2, 3, 4], [], [5, 6]]
-    assert run_search(search_together(search(places) for places in searches), rough) == [3 * sum(places) for places in searches]
+    assert run_search(search_together(search(places) for places in searches), rough) == [
+        3 * sum(places) for places in searches
+    ]
     assert turns == [9, 6, 3]

@@ -33,15 +33,32 @@ class Numbers(dict):
 
 def term(draw, depth):
     """A formula in x: a line, a product, a quotient, a maximum, a rounding."""
-    kind = draw.choice(["line", "line", "line", "product", "quotient", "max", "min", "ceil", "floor"]) if depth else "line"
+    kind = (
+        draw.choice(["line", "line", "line", "product", "quotient", "max", "min", "ceil", "floor"])
+        if depth
+        else "line"
+    )
     a, b, c = (draw.randint(1, 6) for _ in range(3))
     match kind:
         case "line":
-            return draw.choice([f"({a}*x + {b})", f"({a}*x - {b})", f"({b} - {a}*x)", f"({a})", f"(x/{a})", f"({a}*x)"])
+            return draw.choice(
+                [
+                    f"({a}*x + {b})",
+                    f"({a}*x - {b})",
+                    f"({b} - {a}*x)",
+                    f"({a})",
+                    f"(x/{a})",
+                    f"({a}*x)",
+                ]
+            )
         case "product":
             return f"{term(draw, 0)}*{term(draw, depth - 1)}"
         case "quotient":
-            return f"{term(draw, 0)}/(x + {c})" if draw.random() < 0.6 else f"{term(draw, 0)}/(x - {c})"
+            return (
+                f"{term(draw, 0)}/(x + {c})"
+                if draw.random() < 0.6
+                else f"{term(draw, 0)}/(x - {c})"
+            )
         case "max" | "min":
             return f"{kind}({term(draw, depth - 1)}, {term(draw, 0)})"
     return f"{kind}(x/{a})"
@@ -72,7 +89,9 @@ def flies(source, low, high):
         middle = (low + high) / 2
         if side_at(source, middle) is None:
             return True
-        low, high = (middle, high) if side_at(source, middle) == side_at(source, low) else (low, middle)
+        low, high = (
+            (middle, high) if side_at(source, middle) == side_at(source, low) else (low, middle)
+        )
     return abs(gap_at(source, low)) > 10**6
 
 
@@ -96,7 +115,9 @@ def test_small_equations_against_a_grid(block):
         if high is not None and low >= high:
             continue
         tree = parse(source)
-        found = crossing(tree, "x", lambda node, at: evaluate(node, Numbers(at)), low=low, high=high)
+        found = crossing(
+            tree, "x", lambda node, at: evaluate(node, Numbers(at)), low=low, high=high
+        )
         label = f"{source} for x in ({low}, {high}]: {found.verdict} {found.method} {[float(v) for v in found.values]}"
         inside = [x for x in GRID if x > low and (high is None or x <= high)]
         check_grid(source, found, inside, label)
@@ -108,10 +129,19 @@ def check_grid(source, found, inside, label):
     """Where the sides change over there is a value, unless they have none in between; where they do not, none."""
     signs = [side_at(source, x) for x in inside]
     for (a, before), (b, after) in pairwise(zip(inside, signs, strict=True)):
-        if before is not None and after is not None and before * after < 0 and not any(a - NEAR <= v <= b + NEAR for v in found.values):
+        if (
+            before is not None
+            and after is not None
+            and before * after < 0
+            and not any(a - NEAR <= v <= b + NEAR for v in found.values)
+        ):
             assert flies(source, a, b), f"{label}\nfrom {a} to {b}"
     scanned = found.method == "numeric"  # between the points of a scan the sides may touch
-    known = {sign for x, sign in zip(inside, signs, strict=True) if sign is not None and (found.domain[1] is None or x < found.domain[1])}
+    known = {
+        sign
+        for x, sign in zip(inside, signs, strict=True)
+        if sign is not None and (found.domain[1] is None or x < found.domain[1])
+    }
     if found.verdict == "lhs_above":
         assert known - ({0} if scanned else set()) == {1}, label
     elif found.verdict == "lhs_below":
@@ -120,7 +150,9 @@ def check_grid(source, found, inside, label):
         assert known == {0}, label
     else:
         assert found.verdict == "crosses" and found.values, label
-    for x, before, here, after in () if scanned else zip(inside[1:], signs, signs[1:], signs[2:], strict=False):
+    for x, before, here, after in (
+        () if scanned else zip(inside[1:], signs, signs[1:], signs[2:], strict=False)
+    ):
         if here == 0 and before != 0 and after != 0:
             assert any(abs(v - x) < NEAR for v in found.values), f"{label}\nzero at {x}"
 
@@ -147,31 +179,55 @@ def check_branches(source, found, label):
             assert not branch.holds, label
             continue
         if branch.holds:
-            assert abs(value - branch.value) <= abs(value) * Fraction(1, 10**25), f"{label}\n{text(branch.closed_form)}"
-            assert any(abs(value - v) <= abs(value) * Fraction(1, 10**25) for v in found.values), label
+            assert abs(value - branch.value) <= abs(value) * Fraction(1, 10**25), (
+                f"{label}\n{text(branch.closed_form)}"
+            )
+            assert any(abs(value - v) <= abs(value) * Fraction(1, 10**25) for v in found.values), (
+                label
+            )
             assert all(condition.holds for condition in branch.conditions), label
         point = branch.value if branch.value is not None else value
         for condition in branch.conditions:
             tree, at = condition.tree, Numbers(x=point)
-            if condition.holds is None or (point <= 0 and (mentions(tree.left, "x") or mentions(tree.right, "x"))):
+            if condition.holds is None or (
+                point <= 0 and (mentions(tree.left, "x") or mentions(tree.right, "x"))
+            ):
                 continue
             left, right = evaluate(tree.left, at), evaluate(tree.right, at)
             if abs(left - right) > NEAR:
-                assert HOLDS[tree.operator](left, right) is condition.holds, f"{label}\n{text(tree)}"
+                assert HOLDS[tree.operator](left, right) is condition.holds, (
+                    f"{label}\n{text(tree)}"
+                )
 
 
 def test_polynomials_of_small_coefficients_against_numpy():
     """All of degree one and two with coefficients from -3 to 3, and some of degree three and four; shifted by a power of the unknown as well."""
-    every = [*product(range(-3, 4), repeat=3), *(tuple(random.Random(n).randint(-5, 5) for _ in range(5)) for n in range(60))]
+    every = [
+        *product(range(-3, 4), repeat=3),
+        *(tuple(random.Random(n).randint(-5, 5) for _ in range(5)) for n in range(60)),
+    ]
     for coefficients in every:
         p = {power: Fraction(c) for power, c in enumerate(reversed(coefficients))}
         expected = (
-            sorted({round(float(root.real), 4) for root in np.roots(coefficients) if abs(root.imag) < 1e-6 and root.real > 1e-6}) if any(coefficients) else []
+            sorted(
+                {
+                    round(float(root.real), 4)
+                    for root in np.roots(coefficients)
+                    if abs(root.imag) < 1e-6 and root.real > 1e-6
+                }
+            )
+            if any(coefficients)
+            else []
         )
         found = positive_roots(p)
         assert [round(float(root), 4) for root in found] == expected, coefficients
-        assert all(abs(sum(c * root**power for power, c in p.items())) < Fraction(1, 10**30) for root in found), coefficients
+        assert all(
+            abs(sum(c * root**power for power, c in p.items())) < Fraction(1, 10**30)
+            for root in found
+        ), coefficients
         assert positive_roots({power + 2: c for power, c in p.items()}) == found, coefficients
         low, high = Fraction(1, 2), Fraction(2)
-        assert positive_roots(p, low, high) == [root for root in found if low < root < high], coefficients
+        assert positive_roots(p, low, high) == [root for root in found if low < root < high], (
+            coefficients
+        )
         assert positive_roots(p, low) == [root for root in found if root > low], coefficients

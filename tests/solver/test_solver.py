@@ -84,7 +84,10 @@ def test_two_crossings_within_one_step_of_the_grid():
     assert found.values == (1, Fraction(10002, 10000))
     near = solved("(log2(x) - 1)*(log2(x) - 1.0002)")
     assert near.method == "numeric"
-    assert [isclose(value, 2**power, rel_tol=1e-12) for value, power in zip(near.values, (1, 1.0002), strict=True)] == [True, True]
+    assert [
+        isclose(value, 2**power, rel_tol=1e-12)
+        for value, power in zip(near.values, (1, 1.0002), strict=True)
+    ] == [True, True]
 
 
 def test_a_pole_is_no_crossing():
@@ -92,7 +95,10 @@ def test_a_pole_is_no_crossing():
     assert solved("1/(log2(x) - 3)").verdict in ("lhs_below", "lhs_above")
     assert solved("1/(x - 8)").value is None
     assert (solved("1/(x - 8)").verdict, solved("1/(x - 8)").domain) == ("lhs_below", (0, 8))
-    assert (solved("1/(x - 8)^2 + 1").verdict, solved("1/(x - 8)^2 + 1").domain) == ("lhs_above", (0, None))
+    assert (solved("1/(x - 8)^2 + 1").verdict, solved("1/(x - 8)^2 + 1").domain) == (
+        "lhs_above",
+        (0, None),
+    )
 
 
 @pytest.mark.parametrize("size", ["1e-9", "1e-4", "1", "1e6", "1e15"])
@@ -113,7 +119,12 @@ def test_a_crossing_in_the_edge_itself():
     """x and 16 - x meet at 8, just where max(x, 8) turns."""
     found = solved("max(x, 8) - (16 - x)")
     assert found.values == (8,)
-    assert all(condition.holds for branch in found.branches if branch.holds for condition in branch.conditions)
+    assert all(
+        condition.holds
+        for branch in found.branches
+        if branch.holds
+        for condition in branch.conditions
+    )
 
 
 def test_an_edge_at_a_place_where_an_arm_has_no_value():
@@ -147,7 +158,9 @@ def test_quadratic_by_its_signs():
     assert isclose(solved("x^2 + 2*x - 7").value, sqrt(8) - 1, rel_tol=1e-15)
     below = solved("x^2 + 2*x + 7")
     assert below.verdict == "lhs_above"
-    assert any(condition.holds is False for branch in below.branches for condition in branch.conditions)
+    assert any(
+        condition.holds is False for branch in below.branches for condition in branch.conditions
+    )
     assert solved("x^2 - 6*x + 9").values == (3,)
     assert [float(v) for v in solved("x^2 - 6*x + 8").values] == [2, 4]
 
@@ -199,14 +212,31 @@ def test_an_unknown_beside_a_sum_without_closed_form():
 
 @pytest.mark.parametrize("high", [None, Fraction(9)])
 @pytest.mark.parametrize(
-    ("difference", "verdict"), [("sqrt(x)", "lhs_above"), ("-sqrt(x)", "lhs_below"), ("ceil(x) + 1", "lhs_above"), ("1/2 - ceil(x)", "lhs_below")]
+    ("difference", "verdict"),
+    [
+        ("sqrt(x)", "lhs_above"),
+        ("-sqrt(x)", "lhs_below"),
+        ("ceil(x) + 1", "lhs_above"),
+        ("1/2 - ceil(x)", "lhs_below"),
+    ],
 )
 def test_sides_that_meet_at_nothing_alone_do_not_meet(difference, verdict, high):
     """The axis is open at zero: the root of nothing is there, and what lies below is no part of it."""
     assert (solved(difference, high).verdict, solved(difference, high).values) == (verdict, ())
 
 
-@pytest.mark.parametrize("difference", ["x^2 - 9", "9 - x^2", "x^2 + 2*x - 15", "x^3 - 27", "1 - 3/x", "(x^2 - 9)/(x + 1)", "max(x^2 - 9, -4)"])
+@pytest.mark.parametrize(
+    "difference",
+    [
+        "x^2 - 9",
+        "9 - x^2",
+        "x^2 + 2*x - 15",
+        "x^3 - 27",
+        "1 - 3/x",
+        "(x^2 - 9)/(x + 1)",
+        "max(x^2 - 9, -4)",
+    ],
+)
 def test_a_crossing_at_the_end_of_the_axis_is_one(difference):
     """Also where a power is missing in between."""
     assert solved(difference, Fraction(3)).values == (3,)

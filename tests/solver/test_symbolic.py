@@ -45,8 +45,22 @@ REAL = {
 }  # fmt: skip
 """Every input that a symbolic answer leaves open; the others keep their defaults of nothing and one."""
 
-UP = {"output": (1, 1e5), "mfu": (1e-6, 1), "mbu": (1e-6, 1), "memory_share": (1e-6, 1), "tp": (1e-2, 1e5), "prompt": (1e-1, 1e8), "context": (1e-1, 1e8)}
-UP |= {"mem_bandwidth": (1e4, 1e20), "peak_flops": (1e6, 1e24), "mem_capacity": (1e2, 1e20), "power": (1e-6, 1e9), "disk_bandwidth": (1e2, 1e20)}
+UP = {
+    "output": (1, 1e5),
+    "mfu": (1e-6, 1),
+    "mbu": (1e-6, 1),
+    "memory_share": (1e-6, 1),
+    "tp": (1e-2, 1e5),
+    "prompt": (1e-1, 1e8),
+    "context": (1e-1, 1e8),
+}
+UP |= {
+    "mem_bandwidth": (1e4, 1e20),
+    "peak_flops": (1e6, 1e24),
+    "mem_capacity": (1e2, 1e20),
+    "power": (1e-6, 1e9),
+    "disk_bandwidth": (1e2, 1e20),
+}
 
 EQUATIONS = [
     ("itl = 50 ms", "batch"),
@@ -137,7 +151,15 @@ def formulas(name, switches):
     """Every formula that a threshold's equation leads to under the switches; at other degrees more than these differ."""
     built, threshold = theory(assumptions=assume(**SWITCHES[switches])), THRESHOLDS[name]
     spoken = {threshold.unknown, *threshold.needs, *names(parse(threshold.equation))}
-    return switches if threshold.unknown in DEGREES else {inner: built.definition(inner) for outer in spoken for inner in built.dependencies(outer)}
+    return (
+        switches
+        if threshold.unknown in DEGREES
+        else {
+            inner: built.definition(inner)
+            for outer in spoken
+            for inner in built.dependencies(outer)
+        }
+    )
 
 
 def each_once():
@@ -151,16 +173,29 @@ def each_once():
 
 
 PARAMETERS = [
-    *(pytest.param(equation, unknown, "exact", id=f"{equation} for {unknown}") for equation, unknown in EQUATIONS),
-    *(pytest.param(name, THRESHOLDS[name].unknown, switches, id=f"{name}, {switches}") for name, switches in sorted(each_once())),
+    *(
+        pytest.param(equation, unknown, "exact", id=f"{equation} for {unknown}")
+        for equation, unknown in EQUATIONS
+    ),
+    *(
+        pytest.param(name, THRESHOLDS[name].unknown, switches, id=f"{name}, {switches}")
+        for name, switches in sorted(each_once())
+    ),
 ]
 
 
 def drawn(rng, theory, needs=()):
     """A case with a number for every symbol, far from any real one; what a threshold asks for is drawn though it has a default."""
     given = {name: Fraction(rng.randint(*span)) for name, span in WHOLE.items()}
-    given |= {name: Fraction(10 ** rng.uniform(log10(low), log10(high))) for name, (low, high) in REAL.items()}
-    given |= {name: Fraction(rng.randint(1, 99), 10**6) for name in needs if name not in given and INPUTS[name].default in ("0", None)}
+    given |= {
+        name: Fraction(10 ** rng.uniform(log10(low), log10(high)))
+        for name, (low, high) in REAL.items()
+    }
+    given |= {
+        name: Fraction(rng.randint(1, 99), 10**6)
+        for name in needs
+        if name not in given and INPUTS[name].default in ("0", None)
+    }
     return Case(theory, {name: Num(value, INPUTS[name].dimension) for name, value in given.items()})
 
 
@@ -192,7 +227,11 @@ class Known:
         self.case, self.where = case, where
 
     def value(self, name):
-        return evaluate(self.where[name], self) if name in self.where and name not in self.case.theory.definitions else self.case.value(name)
+        return (
+            evaluate(self.where[name], self)
+            if name in self.where and name not in self.case.theory.definitions
+            else self.case.value(name)
+        )
 
     def at(self, name, changes):
         return self.case.at(name, changes)
@@ -207,7 +246,14 @@ def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkey
     rng = random.Random(f"{equation} {unknown} {switches}")
     for _ in range(DRAWS):
         case = drawn(rng, theory, THRESHOLDS[equation].needs if equation in THRESHOLDS else ())
-        scan = Scan(case, written, unknown, *UP.get(unknown, (1e-4, 1e8)), points=240, whole=unknown == "output")
+        scan = Scan(
+            case,
+            written,
+            unknown,
+            *UP.get(unknown, (1e-4, 1e8)),
+            points=240,
+            whole=unknown == "output",
+        )
         found = list(candidates(case, unknown, printed))
         label = f"{written} for {unknown}: {solution.verdict}, {len(printed['branches'])} branches"
         for branch, value in found:
@@ -220,15 +266,30 @@ def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkey
             else:
                 assert scan.meets(value), f"{said}\nresidual {scan.residual(value)}"
         values = [*(value for _, value in found), *solution.values]
-        most = float(case.evaluate(parse(INPUTS[unknown].most))) if unknown in INPUTS and INPUTS[unknown].most else float("inf")
+        most = (
+            float(case.evaluate(parse(INPUTS[unknown].most)))
+            if unknown in INPUTS and INPUTS[unknown].most
+            else float("inf")
+        )
         for i, k, sign in scan.turns() if switches != "per operator" else ():
             low, high = scan.xs[i], scan.xs[k]
-            explained = high > most or low < LEAST.get(equation, 0) or any(low <= value <= high for value in values)
-            assert explained or scan.kind(scan.x(i), scan.x(k), sign) != ROOT, f"{label}\nno branch whose conditions hold gives the one from {low} to {high}"
+            explained = (
+                high > most
+                or low < LEAST.get(equation, 0)
+                or any(low <= value <= high for value in values)
+            )
+            assert explained or scan.kind(scan.x(i), scan.x(k), sign) != ROOT, (
+                f"{label}\nno branch whose conditions hold gives the one from {low} to {high}"
+            )
         if solution.verdict in ("lhs_above", "lhs_below"):
-            assert {scan.signs[i] for i in scan.known} <= {0, 1 if solution.verdict == "lhs_above" else -1}, label
+            assert {scan.signs[i] for i in scan.known} <= {
+                0,
+                1 if solution.verdict == "lhs_above" else -1,
+            }, label
         if solution.verdict == "crosses" and unknown not in ("output",):
-            assert found or solution.method == "numeric", f"{label}\nsaid to cross whatever the symbols"
+            assert found or solution.method == "numeric", (
+                f"{label}\nsaid to cross whatever the symbols"
+            )
         assert solution.verdict != "identical" or scan.everywhere, label
 
 
@@ -255,7 +316,10 @@ def test_an_arm_that_divides_by_zero_is_no_branch():
     """3 = 2*max(7 - x, 0)/max(x - 1, 0) at x = (3*1 + 2*7)/(3 + 2); where either maximum is 0 there is no crossing or no value."""
     found = symbolic(parse("a - c*max(b - x, 0)/max(x - d, 0)"), "x")
     values = {"a": Fraction(3), "b": Fraction(7), "c": Fraction(2), "d": Fraction(1)}
-    forms = [substitute(branch.closed_form, {name: Num(value) for name, value in values.items()}) for branch in found.branches]
+    forms = [
+        substitute(branch.closed_form, {name: Num(value) for name, value in values.items()})
+        for branch in found.branches
+    ]
     assert Num(Fraction(17, 5)) in forms
     assert "/0" not in "".join(text(branch.closed_form) for branch in found.branches)
 

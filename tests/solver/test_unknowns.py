@@ -23,7 +23,9 @@ WEIGHTS, TOKEN = 2 * 8_030_261_248, 2 * 32 * 8 * 128 * 2
 @pytest.mark.parametrize("more", [{}, {"context": 15}, {"prompt": 4}, {"prompt": 10**7}])
 def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts(more):
     found = sr.Study(**B8, output=517, **more).solve("max_prompt_memory")
-    longest = floor(Fraction(141 * 10**9 - WEIGHTS, TOKEN)) - 516  # the last of 517 tokens is never cached
+    longest = (
+        floor(Fraction(141 * 10**9 - WEIGHTS, TOKEN)) - 516
+    )  # the last of 517 tokens is never cached
     assert longest == 952_696
     assert (found.integer, found.within_memory) == ({"at_most": longest}, True)
 
@@ -41,7 +43,12 @@ def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts
         ("peak_context = 1000", "prompt", {"output": 100, "context": 15}, 901),
         ("peak_context(output = 517) = 1000", "prompt", {}, 484),
         ("context = 77", "prompt", {}, 77),
-        ("decode_overhead = 1 s", "kernel_launch", {"n_layers": 4, "kernels_per_layer": 5}, Fraction(1, 20)),
+        (
+            "decode_overhead = 1 s",
+            "kernel_launch",
+            {"n_layers": 4, "kernels_per_layer": 5},
+            Fraction(1, 20),
+        ),
     ],
 )
 def test_what_stands_in_for_an_input_never_replaces_it(equation, unknown, given, value):
@@ -54,7 +61,9 @@ def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
     for written, value in (("devices(pp = 4, dp = 3)", 12), ("peak_context(output = 517)", 616)):
         tree = parse(written)
         assert case.evaluate(tree) == case.evaluate(case.expanded(tree)) == value
-    compiled = sr.compile(["devices", "peak_context"], inputs=["pp", "output"], study=sr.Study(prompt=100))
+    compiled = sr.compile(
+        ["devices", "peak_context"], inputs=["pp", "output"], study=sr.Study(prompt=100)
+    )
     found = compiled(np.array([1.0, 4.0]), np.array([1.0, 517.0]))
     assert [list(values) for values in found] == [[1, 4], [100, 616]]
     ranged = sr.Study(prompt=100, output="10..517")
@@ -63,9 +72,13 @@ def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
 
 def test_a_share_above_one_is_no_answer_where_inputs_cancel():
     """A rate of batch/itl and of a share of batch/itl/output: 6 times would be needed, whatever the device."""
-    found = sr.Study(output=2).solve("decode_throughput = slo_share*request_throughput/3", for_="slo_share")
+    found = sr.Study(output=2).solve(
+        "decode_throughput = slo_share*request_throughput/3", for_="slo_share"
+    )
     assert found.value is None
-    assert sr.Study(output=2).solve("decode_throughput = 4*slo_share*request_throughput", for_="slo_share").value == Fraction(1, 2)
+    assert sr.Study(output=2).solve(
+        "decode_throughput = 4*slo_share*request_throughput", for_="slo_share"
+    ).value == Fraction(1, 2)
 
 
 def test_an_unknown_in_a_given_formula():
@@ -74,9 +87,15 @@ def test_an_unknown_in_a_given_formula():
 
 def test_a_definition_is_derived_as_it_is_declared():
     derivation = sr.Study().derive("peak_context")
-    assert derivation.text == QUANTITIES["peak_context"].definition == "max(context, prompt + output - 1)"
+    assert (
+        derivation.text
+        == QUANTITIES["peak_context"].definition
+        == "max(context, prompt + output - 1)"
+    )
     assert derivation.expanded_text == "max(prompt, prompt + output - 1)"
-    assert sr.Study(prompt=100).derive("peak_context").text == "max(context, prompt)"  # no output: as after one token
+    assert (
+        sr.Study(prompt=100).derive("peak_context").text == "max(context, prompt)"
+    )  # no output: as after one token
 
 
 CHAT = {
@@ -91,7 +110,14 @@ CHAT = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, t in THRESHOLDS.items() if t.unknown in ("prompt", "output", "batch", "context", "tp", "mem_bandwidth")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, t in THRESHOLDS.items()
+        if t.unknown in ("prompt", "output", "batch", "context", "tp", "mem_bandwidth")
+    ],
+)
 def test_an_answer_does_not_depend_on_what_the_case_says_of_the_unknown(name):
     unknown = THRESHOLDS[name].unknown
     values = ["1 TB/s", "9 TB/s"] if unknown == "mem_bandwidth" else [2, 5000]
@@ -117,7 +143,11 @@ def test_what_is_given_of_the_parts_of_a_total_follows_the_total():
 @pytest.mark.parametrize(
     ("given", "side", "words"),
     [
-        ({"model": "mistral-7b-v0.1"}, "lhs_below", "it fits at every context"),  # 4096 tokens are kept: half a GB beside 14.5 GB
+        (
+            {"model": "mistral-7b-v0.1"},
+            "lhs_below",
+            "it fits at every context",
+        ),  # 4096 tokens are kept: half a GB beside 14.5 GB
         ({"model": "llama-3-70b"}, "lhs_above", "do not fit"),  # 141.1 GB of weights
     ],
 )
@@ -138,9 +168,18 @@ def test_a_crossing_below_one_request():
 
 def test_a_crossing_within_the_first_token():
     """The batch of 7600 makes the first decode step longer than the prefill of 10 tokens: the sides change over before one token is out."""
-    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=10, batch=7600, assume={"decode_steps": "output"})
+    study = sr.Study(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        engine="ideal",
+        prompt=10,
+        batch=7600,
+        assume={"decode_steps": "output"},
+    )
     found = study.solve("output_decode_exceeds_ttft")
-    first_step = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600).exact("itl")
+    first_step = sr.Study(
+        model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600
+    ).exact("itl")
     assert (found.verdict, found.integer) == ("crosses", {"at_least": 1})
     assert abs(found.value - study.exact("ttft") / first_step) < 1e-12
     assert 0 < found.value < 1
@@ -151,49 +190,84 @@ def test_a_response_of_millions_of_tokens():
     """Once the window of 4096 is full every step takes equally long, so the rest of the answer is a division."""
     given = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
     found = sr.Study(**given).solve("response_time = 10000 s", for_="output")
-    full = sr.Study(**given, output=4097).exact("response_time")  # the last of its 4096 steps is at context 4196
+    full = sr.Study(**given, output=4097).exact(
+        "response_time"
+    )  # the last of its 4096 steps is at context 4196
     step = sr.Study(**given, context=4196).exact("itl")
     assert found.integer == {"at_least": 4097 + floor((10_000 - full) / step) + 1}
     assert 2_200_000 < found.value < 2_300_000
 
 
 def test_a_search_says_where_it_ended():
-    found = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, arrival_rate="1 request/s").solve(
-        "queue_wait + ttft = itl", for_="mem_bandwidth"
-    )
+    found = sr.Study(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        engine="ideal",
+        prompt=512,
+        arrival_rate="1 request/s",
+    ).solve("queue_wait + ttft = itl", for_="mem_bandwidth")
     assert (found.verdict, found.value) == ("lhs_above", None)
     assert "where the search ended" in found.reason
     for bandwidth in ("20 GB/s", "100 GB/s", "1 TB/s", "100 TB/s", "1e6 TB/s"):
-        there = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, arrival_rate="1 request/s", mem_bandwidth=bandwidth)
+        there = sr.Study(
+            model="llama-3-8b",
+            hardware="h100-sxm",
+            engine="ideal",
+            prompt=512,
+            arrival_rate="1 request/s",
+            mem_bandwidth=bandwidth,
+        )
         assert there.exact("queue_wait") + there.exact("ttft") > there.exact("itl")
 
 
 def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():
     """With m = 1/service time: (100 - m)*10 = swap*(m - 1), and the prefill is limited by memory there."""
-    load = {"burst_rate": "100 request/s", "burst_duration": "10 s", "arrival_rate": "1 request/s", "host_bandwidth": "50 GB/s"}
+    load = {
+        "burst_rate": "100 request/s",
+        "burst_duration": "10 s",
+        "arrival_rate": "1 request/s",
+        "host_bandwidth": "50 GB/s",
+    }
     study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, **load)
     swap = Fraction(512 * TOKEN, 50 * 10**9)
     served = (1000 + swap) / (10 + swap)
-    assert study.solve("swap_time = burst_drain_time", for_="mem_bandwidth").value == served * study.exact("prefill_bytes")
+    assert study.solve(
+        "swap_time = burst_drain_time", for_="mem_bandwidth"
+    ).value == served * study.exact("prefill_bytes")
     assert sr.solve("swap_time = burst_drain_time", for_="mem_bandwidth").verdict == "conditional"
 
 
 def test_no_branch_divides_by_zero():
-    found = sr.Study(assume={"launches": "hidden"}).solve("prefill_throughput = 100*decode_throughput", for_="mfu")
+    found = sr.Study(assume={"launches": "hidden"}).solve(
+        "prefill_throughput = 100*decode_throughput", for_="mfu"
+    )
     assert found.verdict == "conditional"
     assert formula_trees(found).crossing.branches
-    assert not any("/0" in text(branch.closed_form) for branch in formula_trees(found).crossing.branches)
+    assert not any(
+        "/0" in text(branch.closed_form) for branch in formula_trees(found).crossing.branches
+    )
 
 
 def test_every_choice_of_arms_has_its_branch():
     """Prefill and decode are each limited by compute or memory. Where both are by compute, the bandwidth still carries the element-wise work."""
-    found = sr.Study(assume={"kv_growth": "fixed"}).solve("response_time = 3 s", for_="mem_bandwidth")
+    found = sr.Study(assume={"kv_growth": "fixed"}).solve(
+        "response_time = 3 s", for_="mem_bandwidth"
+    )
     assert len(found.branches) == 4
     both_compute = found.branches[0][0]
     assert both_compute.has(s.elementwise_bytes) and both_compute.subs(s.elementwise_bytes, 0) == 0
 
 
-@pytest.mark.parametrize("equation", ["step_tokens = decode_mbu", "batch = mfu", "prompt = 1 - acceptance", "devices = 2*memory_share", "batch + mbu = 3"])
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "step_tokens = decode_mbu",
+        "batch = mfu",
+        "prompt = 1 - acceptance",
+        "devices = 2*memory_share",
+        "batch + mbu = 3",
+    ],
+)
 def test_what_is_counted_meets_no_share(equation):
     with pytest.raises(InputError, match="plain share"):
         sr.solve(equation, for_="batch")
@@ -220,6 +294,17 @@ def test_counts_meet_each_other_and_numbers(equation, unknown, value):
 @pytest.mark.parametrize("wait", [1, 60, 3600])
 def test_the_rate_at_which_a_queue_waits_for_long_is_next_to_its_last(wait):
     """A queue of M/M/1 waits load*s/(1 - load): at wait/(s*(s + wait)) requests a second, however near that is to 1/s, beyond which there is no wait at all."""
-    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=2048, output=256, batch=32)
+    study = sr.Study(
+        model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=2048, output=256, batch=32
+    )
     service = study.exact("prefill_time")
-    assert abs(study.solve(f"queue_wait = {wait} s", for_="arrival_rate").value * service * (service + wait) / wait - 1) < 1e-25
+    assert (
+        abs(
+            study.solve(f"queue_wait = {wait} s", for_="arrival_rate").value
+            * service
+            * (service + wait)
+            / wait
+            - 1
+        )
+        < 1e-25
+    )

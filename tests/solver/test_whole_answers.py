@@ -48,23 +48,40 @@ SHARES = {  # up to one
     "2*x = 1": (["1/2"], "0.5", [("0.5", "1/2", [("x <= 1", True)])]),
     "2*x = 2": ([1], "1", [("1", 1, [("x <= 1", True)])]),
     "2*x = 3": ([], "1.5", [("1.5", None, [("x <= 1", False)])]),
-    "max(x, 1/2) = 3/4": (["3/4"], "0.75", [("0.75", "3/4", [("x >= 0.5", True), ("x <= 1", True)])]),
+    "max(x, 1/2) = 3/4": (
+        ["3/4"],
+        "0.75",
+        [("0.75", "3/4", [("x >= 0.5", True), ("x <= 1", True)])],
+    ),
 }
 
 
 def solved(equation, high=None):
     left, right = map(parse, equation.split(" = "))
     difference = parse(f"{text(left)} - ({text(right)})") if text(right) != "0" else left
-    return Solved(left, right, crossing(difference, "x", lambda tree, at: evaluate(tree, NUMBERS, at), Fraction(0), high))
+    return Solved(
+        left,
+        right,
+        crossing(difference, "x", lambda tree, at: evaluate(tree, NUMBERS, at), Fraction(0), high),
+    )
 
 
 @pytest.mark.parametrize("equation", [*ANSWERS, *SHARES])
 def test_every_candidate_with_what_it_rests_on(equation):
     values, form, candidates = ANSWERS.get(equation) or SHARES[equation]
     answer = solved(equation, Fraction(1) if equation in SHARES else None)
-    made = [(b.closed_form and text(b.closed_form), b.value, [(text(c.tree), c.holds) for c in b.conditions]) for b in answer.crossing.branches]
+    made = [
+        (
+            b.closed_form and text(b.closed_form),
+            b.value,
+            [(text(c.tree), c.holds) for c in b.conditions],
+        )
+        for b in answer.crossing.branches
+    ]
     assert list(answer.crossing.values) == list(map(Fraction, values))
-    assert made == [(f, value and Fraction(value), conditions) for f, value, conditions in candidates]
+    assert made == [
+        (f, value and Fraction(value), conditions) for f, value, conditions in candidates
+    ]
     assert all(branch.holds is (branch.value is not None) for branch in answer.crossing.branches)
     assert (answer.closed_form and text(answer.closed_form)) == form
     assert answer.crossing.method == ("closed_form" if form else "numeric")
@@ -88,5 +105,9 @@ SYMBOLIC = {  # without numbers -> formula: conditions
 def test_candidates_without_numbers(equation):
     left, right = equation.split(" = ")
     answer = symbolic(parse(f"{left} - ({right})"), "x")
-    assert [(text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in answer.branches] == SYMBOLIC[equation]
-    assert answer.verdict == ("crosses" if not all(conditions for _, conditions in SYMBOLIC[equation]) else "conditional")
+    assert [
+        (text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in answer.branches
+    ] == SYMBOLIC[equation]
+    assert answer.verdict == (
+        "crosses" if not all(conditions for _, conditions in SYMBOLIC[equation]) else "conditional"
+    )

@@ -32,7 +32,11 @@ WIDTHS = {
 
 def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
     for symbol in (*INPUTS.values(), *QUANTITIES.values()):
-        taken = symbol.unit in COUNTED_OR_NONE or symbol.name in WIDTHS or symbol.unit == "request/device"
+        taken = (
+            symbol.unit in COUNTED_OR_NONE
+            or symbol.name in WIDTHS
+            or symbol.unit == "request/device"
+        )
         assert needs_unit(symbol) is not taken, symbol.name
         if taken:
             setting(symbol.name, "1")
@@ -40,7 +44,9 @@ def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
         with pytest.raises(ValueError, match="write the unit") as caught:
             setting(symbol.name, "7")
         hint = str(caught.value).partition("; write ")[2].strip("'")
-        assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension), symbol.name  # what the hint says to write can be read
+        assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension), (
+            symbol.name
+        )  # what the hint says to write can be read
         setting(symbol.name, hint)
 
 
@@ -71,10 +77,21 @@ def test_nothing_needs_no_unit():
 
 
 def test_python_numbers_are_in_base_units():
-    case = Study(params=70e9, weight_bytes_per_param=2, mem_bandwidth=3.5e12, peak_flops=1e15, step_overhead=0.001, prompt=1).first.case
+    case = Study(
+        params=70e9,
+        weight_bytes_per_param=2,
+        mem_bandwidth=3.5e12,
+        peak_flops=1e15,
+        step_overhead=0.001,
+        prompt=1,
+    ).first.case
     assert case.value("ridge_point") == Fraction(10**15, 35 * 10**11)
     assert case.value("step_overhead") == Fraction(1, 1000)
-    assert [tree.value for trees in target_request({"itl": 0.05, "price": 36}).values.values() for tree in trees] == [Fraction(1, 20), Fraction(1, 100)]
+    assert [
+        tree.value
+        for trees in target_request({"itl": 0.05, "price": 36}).values.values()
+        for tree in trees
+    ] == [Fraction(1, 20), Fraction(1, 100)]
 
 
 def test_texts_of_python_need_their_unit():
@@ -86,7 +103,12 @@ def test_texts_of_python_need_their_unit():
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("mem_bandwidth=1:4", "'1:4 TB/s:+1'"), ("mem_bandwidth=1:4:x2", "'1:4 TB/s:x2'"), ("mem_bandwidth=3,4", "'3 TB/s'"), ("itl=5,10", "'5 ms'")],
+    [
+        ("mem_bandwidth=1:4", "'1:4 TB/s:+1'"),
+        ("mem_bandwidth=1:4:x2", "'1:4 TB/s:x2'"),
+        ("mem_bandwidth=3,4", "'3 TB/s'"),
+        ("itl=5,10", "'5 ms'"),
+    ],
 )
 def test_axes(text, hint):
     with pytest.raises(InputError) as caught:
@@ -131,7 +153,11 @@ prices: [{price: 2.5, kind: on_demand, provider: C, source: {title: list, date: 
 """
     with pytest.raises(InputError) as caught:
         build(loads(text, "mine.yaml"), HardwareSpec)
-    assert [problem.hint for problem in caught.value.problems] == ["write '989 TFLOP/s'", "write '3.35 TB/s'", "write '2.5 USD/hour'"]
+    assert [problem.hint for problem in caught.value.problems] == [
+        "write '989 TFLOP/s'",
+        "write '3.35 TB/s'",
+        "write '2.5 USD/hour'",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -146,15 +172,21 @@ prices: [{price: 2.5, kind: on_demand, provider: C, source: {title: list, date: 
 )
 def test_equations(equation, hint):
     with pytest.raises(InputError) as caught:
-        Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=64).solve(equation, "batch")
+        Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=64).solve(
+            equation, "batch"
+        )
     assert caught.value.problems[0].hint == f"write {hint}"
 
 
 def test_an_equation_with_the_unit_is_solved():
     """Weights alone at 3.35 TB/s: 20 ms move 67 GB, and the cache takes what the 15.009316864 GB of streamed weights leave."""
-    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"})
+    study = Study(
+        model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"}
+    )
     per_request = 2 * 32 * 8 * 128 * 2 * 2048
-    assert study.solve("decode_memory_time = 20 ms", "batch").value == Fraction(67 * 10**9 - 15_009_316_864, per_request)
+    assert study.solve("decode_memory_time = 20 ms", "batch").value == Fraction(
+        67 * 10**9 - 15_009_316_864, per_request
+    )
 
 
 def test_groups_have_the_widths_that_are_named_here():

@@ -10,8 +10,20 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization
 
 GROUPED = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5}
-LATENT = {"kind": "mla", "n_heads": 3, "kv_lora_rank": 7, "qk_nope_dim": 5, "qk_rope_dim": 2, "value_dim": 11}
-LINEAR = {"linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3, "linear_value_dim": 5}
+LATENT = {
+    "kind": "mla",
+    "n_heads": 3,
+    "kv_lora_rank": 7,
+    "qk_nope_dim": 5,
+    "qk_rope_dim": 2,
+    "value_dim": 11,
+}
+LINEAR = {
+    "linear_key_heads": 2,
+    "linear_value_heads": 4,
+    "linear_key_dim": 3,
+    "linear_value_dim": 5,
+}
 POOL = {"kind": "moe", "n_experts": 8, "experts_per_token": 2, "d_expert": 13}
 DENSE = {"d_ff": 17}
 
@@ -60,10 +72,16 @@ def test_what_lies_at_the_edge_is_taken(attention, ffn):
 
 
 def test_a_layer_needs_both_parts_or_a_mixer():
-    for fields, missing in (({"ffn": DENSE}, ["attention"]), ({"attention": GROUPED}, ["ffn"]), ({}, ["attention", "ffn"])):
+    for fields, missing in (
+        ({"ffn": DENSE}, ["attention"]),
+        ({"attention": GROUPED}, ["ffn"]),
+        ({}, ["attention", "ffn"]),
+    ):
         with pytest.raises(ValidationError) as error:
             LayerKind.model_validate({"count": 1, **fields})
-        assert [place for place, _ in error.value.errors()[0]["ctx"]["error"].items] == [(name,) for name in missing]
+        assert [place for place, _ in error.value.errors()[0]["ctx"]["error"].items] == [
+            (name,) for name in missing
+        ]
     alone = LayerKind.model_validate({"count": 1, "mixer": {"kind": "conv", "d_conv": 3}})
     assert (alone.attention.kind, alone.ffn.kind) == ("none", "none")
 
@@ -107,9 +125,10 @@ def test_words_traits_and_widths(fields, words, traits, widths):
 def test_the_norms_of_a_kind_go_before_those_of_the_model():
     for own, expected in ((None, 2), (0, 0), (5, 5)):
         assert layer(norms=own).structure("a", 2, frozenset()).norms == expected
-    chunked = layer(GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"}, mixer={"kind": "conv", "d_conv": 3}).structure(
-        "a", 2, frozenset({"x"}), frozenset({"more"})
-    )
+    chunked = layer(
+        GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"},
+        mixer={"kind": "conv", "d_conv": 3},
+    ).structure("a", 2, frozenset({"x"}), frozenset({"more"}))
     assert (chunked.mixers, chunked.qk_norm, chunked.traits) == (("gqa", "conv"), "head", {"more"})
     assert layer({"kind": "linear", **LINEAR}).structure("a", 2, frozenset()).mixers == ("linear",)
 
@@ -120,7 +139,11 @@ OUTER = {"name": "m", "d_model": 64, "vocab_size": 100}
 
 
 def model(*layers, **fields):
-    return ModelSpec.model_validate(OUTER | {"layers": [{"count": 1, "attention": GROUPED, "ffn": DENSE} | one for one in layers]} | fields)
+    return ModelSpec.model_validate(
+        OUTER
+        | {"layers": [{"count": 1, "attention": GROUPED, "ffn": DENSE} | one for one in layers]}
+        | fields
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +152,10 @@ def model(*layers, **fields):
         ({"d_model": None}, "layers also need d_model and vocab_size"),
         ({"vocab_size": None}, "layers also need d_model and vocab_size"),
         ({"layers": []}, "give layers"),
-        ({"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2}, "two kinds of layer have the same label"),
+        (
+            {"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2},
+            "two kinds of layer have the same label",
+        ),
     ],
 )
 def test_what_is_no_model(fields, message):
@@ -138,7 +164,9 @@ def test_what_is_no_model(fields, message):
 
 
 def test_parameters_alone_are_a_model():
-    made = ModelSpec.model_validate({"name": "m", "params": "7 parameter", "active_params": "3 parameter"})
+    made = ModelSpec.model_validate(
+        {"name": "m", "params": "7 parameter", "active_params": "3 parameter"}
+    )
     assert made.values() == {"params": 7, "active_params": 3}
     assert (made.mixing(), made.experts(), made.sequence()) == ("", None, ())
 
@@ -174,7 +202,10 @@ def test_experts_in_words():
 def test_what_a_reader_must_know():
     filled = [{"field": "a", "value": "1", "why": "x"}, {"field": "b", "value": "2", "why": "y"}]
     made = model({}, title="Model", caveats=["careful"], filled=filled)
-    assert made.cautions() == ["Model: careful", "Model's file leaves out what was filled in: a 1, b 2"]
+    assert made.cautions() == [
+        "Model: careful",
+        "Model's file leaves out what was filled in: a 1, b 2",
+    ]
     assert model({}, caveats=["careful"]).cautions() == ["m: careful"]
 
 
@@ -193,9 +224,24 @@ def test_every_dimension_by_its_name():
         "vocab_size": 100, "learned_positions": 19, "d_embedding": 23, "more_embeddings": 29, "d_layer_input": 37, "layer_input_vocab": 31, "altup_inputs": 2,
         "laurel_rank": 41,
     }  # fmt: skip
-    assert model({"count": 3}).values().keys() == {"n_layers", "d_ff", "ffn_matrices", "n_heads", "n_kv_heads", "head_dim", "d_model", "vocab_size"}
+    assert model({"count": 3}).values().keys() == {
+        "n_layers",
+        "d_ff",
+        "ffn_matrices",
+        "n_heads",
+        "n_kv_heads",
+        "head_dim",
+        "d_model",
+        "vocab_size",
+    }
     structure, plain = made.architecture(), model({}).architecture()
-    for trait in ("learned_positions", "narrow_embedding", "more_embeddings", "layer_inputs", "altup"):
+    for trait in (
+        "learned_positions",
+        "narrow_embedding",
+        "more_embeddings",
+        "layer_inputs",
+        "altup",
+    ):
         assert (getattr(structure, trait), getattr(plain, trait)) == (True, False)
     assert [one.label for one in plain.layers] == ["all"]
 
@@ -204,16 +250,33 @@ def test_every_dimension_by_its_name():
 
 
 def stored(**fields):
-    return Quantization.model_validate({"method": "m", "bits": "4 bit", "format": "int4", "kept": []} | fields)
+    return Quantization.model_validate(
+        {"method": "m", "bits": "4 bit", "format": "int4", "kept": []} | fields
+    )
 
 
 @pytest.mark.parametrize(
     ("fields", "rows", "columns", "bits"),
     [
         ({}, 3, 5, 4 * 15),
-        ({"scale_bits": "16 bit", "scale_group": 4}, 3, 5, 4 * 15 + 16 * 4),  # 15 weights one after another: three groups of 4 and one of 3
-        ({"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 1}, 3, 5, 4 * 15 + 16 * 3 * 2),  # in each row one of 4 and one of 1
-        ({"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 2}, 3, 5, 4 * 15 + 16 * 2 * 3),  # blocks of 2 by 2
+        (
+            {"scale_bits": "16 bit", "scale_group": 4},
+            3,
+            5,
+            4 * 15 + 16 * 4,
+        ),  # 15 weights one after another: three groups of 4 and one of 3
+        (
+            {"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 1},
+            3,
+            5,
+            4 * 15 + 16 * 3 * 2,
+        ),  # in each row one of 4 and one of 1
+        (
+            {"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 2},
+            3,
+            5,
+            4 * 15 + 16 * 2 * 3,
+        ),  # blocks of 2 by 2
         ({"row_bits": "7 bit"}, 3, 5, 4 * 15 + 3 * 7),
         ({"column_bits": "7 bit"}, 3, 5, 4 * 15 + 5 * 7),
         ({"matrix_bits": "7 bit"}, 3, 5, 4 * 15 + 7),
@@ -221,12 +284,19 @@ def stored(**fields):
 )
 def test_bits_of_one_matrix(fields, rows, columns, bits):
     widths = stored(**fields).operator_widths([Matrix("down", rows, columns)])
-    assert widths.get("down", Fraction(4, 8) + (Fraction(2, 4) if "scale_bits" in fields else 0)) == Fraction(bits, 8 * rows * columns)
+    assert widths.get(
+        "down", Fraction(4, 8) + (Fraction(2, 4) if "scale_bits" in fields else 0)
+    ) == Fraction(bits, 8 * rows * columns)
 
 
 def test_matrices_of_an_operator_count_as_often_as_they_are_there():
     """Two of 2 by 2 and one of 4 by 2, each row with 3 bits beside it; what is kept wide and what has a width of its own stand apart."""
-    held = [Matrix("down", 2, 2, 2), Matrix("down", 4, 2), Matrix("router", 3, 3), Matrix("lm_head", 5, 5)]
+    held = [
+        Matrix("down", 2, 2, 2),
+        Matrix("down", 4, 2),
+        Matrix("router", 3, 3),
+        Matrix("lm_head", 5, 5),
+    ]
     made = stored(row_bits="3 bit", kept=["router"], widths={"embedding": "6 bit"})
     assert made.operator_widths(held) == {
         "down": Fraction(4 * 16 + 3 * 8, 8 * 16), "lm_head": Fraction(4 * 25 + 3 * 5, 8 * 25), "embedding": Fraction(6, 8),
@@ -242,7 +312,10 @@ def test_matrices_of_an_operator_count_as_often_as_they_are_there():
         ({"compute": "fp9"}, "unknown name 'fp9'"),
         ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
         ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
-        ({"kept": ["down"], "widths": {"down": "4 bit"}}, "down is kept and has a width of its own; say one of them"),
+        (
+            {"kept": ["down"], "widths": {"down": "4 bit"}},
+            "down is kept and has a width of its own; say one of them",
+        ),
     ],
 )
 def test_a_quantization_that_contradicts_itself(fields, message):

@@ -24,7 +24,13 @@ from symroof.strict_yaml import load, loads
 from .checkpoints import read
 from .checkpoints.gguf_files import F32, gguf, text
 
-CONFIG = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 320}
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "vocab_size": 320,
+}
 STUDY = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 GROUPED = {"n_heads": 1, "n_kv_heads": 1, "head_dim": 1}
 
@@ -48,7 +54,10 @@ def wide_block(columns):
 
 
 def formulas(count):
-    return StudySpec.model_validate(STUDY | {"define": {f"own_{i}": {"formula": "1", "unit": "", "means": "m"} for i in range(count)}})
+    return StudySpec.model_validate(
+        STUDY
+        | {"define": {f"own_{i}": {"formula": "1", "unit": "", "means": "m"} for i in range(count)}}
+    )
 
 
 BOUNDS = {
@@ -86,19 +95,30 @@ def test_what_stands_side_by_side_is_not_deep():
 
 
 @pytest.mark.parametrize(
-    ("text", "place"), [('{\n"a": 1,\n"b": 2,\n "a": 3}', "4:2"), ('{"a": 1, "a": 2}', "1:10"), ('{\n"a": 1, "c": {"b": 1,\n"b": 2}}', "3:1")]
+    ("text", "place"),
+    [
+        ('{\n"a": 1,\n"b": 2,\n "a": 3}', "4:2"),
+        ('{"a": 1, "a": 2}', "1:10"),
+        ('{\n"a": 1, "c": {"b": 1,\n"b": 2}}', "3:1"),
+    ],
 )
 def test_a_key_that_is_written_twice_is_shown_where_it_stands_again(text, place):
-    assert refusal(loads_json, text).startswith(f"config.json:{place}: {'b' if 'b' in text and 'c' in text else 'a'}: duplicate key")
+    assert refusal(loads_json, text).startswith(
+        f"config.json:{place}: {'b' if 'b' in text and 'c' in text else 'a'}: duplicate key"
+    )
 
 
 def test_layers_that_are_laid_out():
     assert order_faults((), {"a": 9_999, "b": 1}) == []
-    assert order_faults((), {"a": 9_999, "b": 2}) == [(("layers",), "hold 10,001 layers in all; at most 10,000 can be laid out")]
+    assert order_faults((), {"a": 9_999, "b": 2}) == [
+        (("layers",), "hold 10,001 layers in all; at most 10,000 can be laid out")
+    ]
 
 
 LEAST = {
-    "a width": lambda n: build(loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec),
+    "a width": lambda n: build(
+        loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec
+    ),
     "a width of a checkpoint": lambda n: read(CONFIG | {"intermediate_size": n}),
     "layers of a checkpoint": lambda n: read(CONFIG | {"num_hidden_layers": n}),
     "rows of a block": lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]),
@@ -119,12 +139,20 @@ def test_one_is_the_least_and_nothing_is_refused(bound):
 def test_norms_may_be_none_at_all():
     assert Norm(per_layer=0).per_layer == 0
     assert "greater than or equal to 0" in refusal(lambda n: Norm(per_layer=n), -1)
-    assert LayerKind.model_validate({"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": 0}).norms == 0
+    assert (
+        LayerKind.model_validate(
+            {"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": 0}
+        ).norms
+        == 0
+    )
 
 
 def test_the_size_of_files(tmp_path):
     """A million bytes of YAML, four of JSON, and not one more."""
-    for name, reader, most, content in (("a.yaml", load, 1_000_000, "a: 1"), ("config.json", load_json, 4_000_000, '{"a": 1}')):
+    for name, reader, most, content in (
+        ("a.yaml", load, 1_000_000, "a: 1"),
+        ("config.json", load_json, 4_000_000, '{"a": 1}'),
+    ):
         path = tmp_path / name
         for more, message in ((0, ""), (1, f"is larger than {most:,} bytes")):
             path.write_text(content.ljust(most + more))
@@ -146,12 +174,16 @@ def test_the_number_of_claims(monkeypatch):
     monkeypatch.setattr(claims, "MOST_CLAIMS", 3)
     listed = [{"id": str(i), "unchecked": "x"} for i in range(4)]
     assert len(claims.ClaimsSpec.model_validate({"claims": listed[:3]}).claims) == 3
-    assert "has 4 claims; at most 3" in refusal(claims.ClaimsSpec.model_validate, {"claims": listed})
+    assert "has 4 claims; at most 3" in refusal(
+        claims.ClaimsSpec.model_validate, {"claims": listed}
+    )
 
 
 def test_the_digits_of_a_number():
     """Longer ones are an infinity, which no field takes."""
-    data = loads_json(f'{{"a": {"9" * 400}, "b": {"9" * 401}, "c": -{"9" * 399}, "d": -{"9" * 400}}}').data
+    data = loads_json(
+        f'{{"a": {"9" * 400}, "b": {"9" * 401}, "c": -{"9" * 399}, "d": -{"9" * 400}}}'
+    ).data
     assert data == {"a": 10**400 - 1, "b": float("inf"), "c": 1 - 10**399, "d": float("-inf")}
 
 
@@ -167,7 +199,9 @@ def texts(length):
 
 
 def tensor(*shape):
-    return text("t") + struct.pack(f"<I{len(shape)}Q", len(shape), *shape) + struct.pack("<IQ", F32, 0)
+    return (
+        text("t") + struct.pack(f"<I{len(shape)}Q", len(shape), *shape) + struct.pack("<IQ", F32, 0)
+    )
 
 
 KEY = text("a")
@@ -175,8 +209,16 @@ HEADERS = {
     "keys": (lambda n: header(n), 10_000, "at most 10,000 are read"),
     "tensors": (lambda n: header(0, n), 100_000, "at most 100,000 are read"),
     "texts": (lambda n: header(1, 0, KEY + texts(n)), 2_000_000, "at most 2,000,000 are read"),
-    "texts of two lists": (lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)), 1_999_998, "at most 2,000,000 are read"),
-    "bytes": (lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)), (64 << 20) - 24 - 9 - 12, "goes beyond the 64 MiB"),
+    "texts of two lists": (
+        lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)),
+        1_999_998,
+        "at most 2,000,000 are read",
+    ),
+    "bytes": (
+        lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)),
+        (64 << 20) - 24 - 9 - 12,
+        "goes beyond the 64 MiB",
+    ),
     "bytes of a name": (lambda n: header(1, 0, text("k" * n)), 1024, "longer than 1,024 bytes"),
     "dimensions": (lambda n: header(0, 2, tensor(*[1] * n)), 4, "1 to 4 are read"),
     "elements": (lambda n: header(0, 2, tensor(n)), 10**13, "1 to 10,000,000,000,000 are read"),
@@ -195,7 +237,18 @@ def test_a_header_on_a_bound_is_read_on_to_its_end(bound, tmp_path):
 
 def test_values_that_are_longer_than_needed_are_not_kept(tmp_path):
     path = tmp_path / "h.gguf"
-    path.write_bytes(gguf({"a": "x" * 1024, "b": "x" * 1025, "c": [7] * 10_000, "d": [7] * 10_001, "e": ["x", "y", "z"]}, [("t", (3, 5, 2), F32)]))
+    path.write_bytes(
+        gguf(
+            {
+                "a": "x" * 1024,
+                "b": "x" * 1025,
+                "c": [7] * 10_000,
+                "d": [7] * 10_001,
+                "e": ["x", "y", "z"],
+            },
+            [("t", (3, 5, 2), F32)],
+        )
+    )
     read_back = read_header(path)
     assert read_back.metadata == {"a": "x" * 1024, "b": "", "c": [7] * 10_000}
     assert read_back.lengths == {"c": 10_000, "d": 10_001, "e": 3}
@@ -205,11 +258,26 @@ def test_values_that_are_longer_than_needed_are_not_kept(tmp_path):
 def test_the_parts_and_layers_of_a_file(tmp_path):
     """1,000 parts are looked for; of a thousand tensors a thousand blocks can be made, and no more of any number."""
     path = tmp_path / "m-00001-of-00002.gguf"
-    for parts, shown in ((1000, "m-00002-of-00002.gguf: cannot be read"), (1001, "is one of 1,001 parts")):
+    for parts, shown in (
+        (1000, "m-00002-of-00002.gguf: cannot be read"),
+        (1001, "is one of 1,001 parts"),
+    ):
         path.write_bytes(gguf({"split.count": parts}, []))
         assert shown in refusal(read_gguf, path)
     plain = {"general.architecture": "llama"}
-    for tensors, blocks, refused in ((1001, 1000, False), (1001, 1001, True), (7, 7, False), (7, 8, True)):
+    for tensors, blocks, refused in (
+        (1001, 1000, False),
+        (1001, 1001, True),
+        (7, 7, False),
+        (7, 8, True),
+    ):
         extra = [(f"x{i}", (1,), F32) for i in range(tensors - 1)]
-        path.write_bytes(gguf(plain | {"llama.block_count": blocks}, [("token_embd.weight", (8, 8), F32), *extra]))
-        assert (f"llama.block_count: is {blocks:,}; the file has {tensors:,} tensors" in refusal(read_gguf, path)) is refused
+        path.write_bytes(
+            gguf(
+                plain | {"llama.block_count": blocks}, [("token_embd.weight", (8, 8), F32), *extra]
+            )
+        )
+        assert (
+            f"llama.block_count: is {blocks:,}; the file has {tensors:,} tensors"
+            in refusal(read_gguf, path)
+        ) is refused

@@ -21,7 +21,10 @@ H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output":
 def problems(text, read=read_study):
     with pytest.raises(sr.InputError) as error:
         read(loads(text, "f.yaml"))
-    return [(problem.line, problem.path, problem.message, problem.hint) for problem in error.value.problems]
+    return [
+        (problem.line, problem.path, problem.message, problem.hint)
+        for problem in error.value.problems
+    ]
 
 
 def defined(entries):
@@ -44,22 +47,30 @@ def defined(entries):
     ],
 )
 def test_a_name_that_cannot_be_ones_own(name, why):
-    ((line, path, message, _),) = problems(defined([f"{name}: {{formula: 2*prompt, unit: token, means: m}}"]))
+    ((line, path, message, _),) = problems(
+        defined([f"{name}: {{formula: 2*prompt, unit: token, means: m}}"])
+    )
     assert (line, path) == (6, f"define.{name}")
     assert message.startswith(why)
 
 
 def test_a_wrong_dimension_names_both_units_at_its_place():
-    ((line, path, message, _),) = problems(defined(["saved: {formula: prefill_flops*(1 - hit_rate), unit: byte, means: m}"]))
+    ((line, path, message, _),) = problems(
+        defined(["saved: {formula: prefill_flops*(1 - hit_rate), unit: byte, means: m}"])
+    )
     assert (line, path) == (6, "define.saved.formula")
     assert "declared as byte" in message and "is FLOP" in message
 
 
 def test_counted_units_are_named_where_there_is_no_other():
     """Tokens a second times seconds are tokens; a share is a plain number, and how to write a unit is the hint."""
-    ((_, _, message, hint),) = problems(defined(["lost: {formula: decode_throughput*ttft, unit: s, means: m}"]))
+    ((_, _, message, hint),) = problems(
+        defined(["lost: {formula: decode_throughput*ttft, unit: s, means: m}"])
+    )
     assert (message, hint) == ("lost is declared as s but decode_throughput*ttft is token", "")
-    ((_, _, message, hint),) = problems(defined(["lost: {formula: 1 - hit_rate, unit: s, means: m}"]))
+    ((_, _, message, hint),) = problems(
+        defined(["lost: {formula: 1 - hit_rate, unit: s, means: m}"])
+    )
     assert message.endswith("is a plain number") and hint.startswith("write the unit")
 
 
@@ -70,59 +81,120 @@ def test_all_faults_of_formulas_come_in_one_run():
         "six: {formula: 6*params, unit: FLOP, means: m}",
     ]
     found = {path: (message, hint) for _, path, message, hint in problems(defined(entries))}
-    assert found["define.one.formula"] == ("unknown name 'prefil_flops'", "did you mean 'prefill_flops'?")
+    assert found["define.one.formula"] == (
+        "unknown name 'prefil_flops'",
+        "did you mean 'prefill_flops'?",
+    )
     assert "expected ')'" in found["define.two.formula"][0]
     assert found["define.six.formula"][1].endswith("6 FLOP")
 
 
 def test_what_speaks_of_a_formula_that_cannot_be_read_is_not_judged():
     """Its dimension is not known: the one fault is that of the other."""
-    found = problems(defined(["one: {formula: 2*(ttft, unit: s, means: m}", "two: {formula: one*params, unit: token, means: m}"]))
+    found = problems(
+        defined(
+            [
+                "one: {formula: 2*(ttft, unit: s, means: m}",
+                "two: {formula: one*params, unit: token, means: m}",
+            ]
+        )
+    )
     assert [path for _, path, _, _ in found] == ["define.one.formula"]
 
 
 def test_a_circle_is_an_error_that_shows_it():
-    entries = ["one: {formula: two + 1, unit: '', means: m}", "two: {formula: six/2, unit: '', means: m}", "six: {formula: 3*one, unit: '', means: m}"]
+    entries = [
+        "one: {formula: two + 1, unit: '', means: m}",
+        "two: {formula: six/2, unit: '', means: m}",
+        "six: {formula: 3*one, unit: '', means: m}",
+    ]
     ((line, path, message, _),) = problems(defined(entries))
-    assert (line, path, message) == (6, "define.one.formula", "is defined by itself: one -> two -> six -> one")
+    assert (line, path, message) == (
+        6,
+        "define.one.formula",
+        "is defined by itself: one -> two -> six -> one",
+    )
 
 
 def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
     entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
-    entries += [f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)]
-    assert any("parts with the definitions it uses" in message for _, _, message, _ in problems(defined(entries)))
+    entries += [
+        f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)
+    ]
+    assert any(
+        "parts with the definitions it uses" in message
+        for _, _, message, _ in problems(defined(entries))
+    )
 
 
 def test_at_most_64_formulas():
     found = problems(defined([f"x{i}: {{formula: 1, unit: '', means: m}}" for i in range(65)]))
-    assert [(path, message) for _, path, message, _ in found] == [("define", "has 65 entries; at most 64 are read")]
+    assert [(path, message) for _, path, message, _ in found] == [
+        ("define", "has 65 entries; at most 64 are read")
+    ]
 
 
-@pytest.mark.parametrize("latex", [r"\input{x}", r"\write18{x}", "x$y", "{", r"\mathrm{a%b}", "x" * 65])
+@pytest.mark.parametrize(
+    "latex", [r"\input{x}", r"\write18{x}", "x$y", "{", r"\mathrm{a%b}", "x" * 65]
+)
 def test_latex_is_that_of_a_sign(latex):
-    found = problems(defined([f"one: {{formula: prompt, unit: token, means: m, latex: '{latex}'}}"]))
+    found = problems(
+        defined([f"one: {{formula: prompt, unit: token, means: m, latex: '{latex}'}}"])
+    )
     assert [path for _, path, _, _ in found] == ["define.one.latex"]
 
 
 def test_the_latex_of_a_name_is_upright_or_as_declared():
     _, own = read_study(
-        loads(defined(["cached_part: {formula: hit_rate, unit: '', means: m}", "gap: {formula: 2*hit_rate, unit: '', means: m, latex: '\\Delta_{h}'}"]))
+        loads(
+            defined(
+                [
+                    "cached_part: {formula: hit_rate, unit: '', means: m}",
+                    "gap: {formula: 2*hit_rate, unit: '', means: m, latex: '\\Delta_{h}'}",
+                ]
+            )
+        )
     )
-    assert [quantity.latex for quantity in own.quantities] == [r"\mathrm{cached\_part}", r"\Delta_{h}"]
+    assert [quantity.latex for quantity in own.quantities] == [
+        r"\mathrm{cached\_part}",
+        r"\Delta_{h}",
+    ]
 
 
 @pytest.mark.parametrize(
     ("threshold", "path", "message"),
     [
-        ("{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}", "thresholds[1].equation", "ttft is s but 1 byte is byte"),
-        ("{name: edge, equation: ttft, unknown: prompt, means: m}", "thresholds[1].equation", "is not of the form lhs = rhs"),
-        ("{name: edge, equation: ttft = 1 s, unknown: promt, means: m}", "thresholds[1].unknown", "unknown name 'promt'"),
-        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is already a name in symroof; choose another"),
-        ("{name: edge, equation: ttft = 1 s, unknown: prompt}", "thresholds[1].means", "is missing"),
+        (
+            "{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}",
+            "thresholds[1].equation",
+            "ttft is s but 1 byte is byte",
+        ),
+        (
+            "{name: edge, equation: ttft, unknown: prompt, means: m}",
+            "thresholds[1].equation",
+            "is not of the form lhs = rhs",
+        ),
+        (
+            "{name: edge, equation: ttft = 1 s, unknown: promt, means: m}",
+            "thresholds[1].unknown",
+            "unknown name 'promt'",
+        ),
+        (
+            "{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}",
+            "thresholds[1].name",
+            "is already a name in symroof; choose another",
+        ),
+        (
+            "{name: edge, equation: ttft = 1 s, unknown: prompt}",
+            "thresholds[1].means",
+            "is missing",
+        ),
     ],
 )
 def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
-    assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [(path, message)]
+    assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [
+        (path, message)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------- theory files
@@ -149,10 +221,22 @@ def test_units_of_a_theory_are_those_people_write(tmp_path):
 @pytest.mark.parametrize(
     ("line", "path", "message"),
     [
-        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is already a name in symroof; choose another"),
+        (
+            "  prompt: {unit: token, means: m}",
+            "inputs.prompt",
+            "is already a name in symroof; choose another",
+        ),
         ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
-        ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
-        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is in s, but byte is needed, such as '80 GB'"),
+        (
+            "  staff: {unit: '', means: m, counts: true, default: 1.5}",
+            "inputs.staff.default",
+            "counts things: write a whole number",
+        ),
+        (
+            "  size_of: {unit: byte, means: m, default: 5 s}",
+            "inputs.size_of.default",
+            "is in s, but byte is needed, such as '80 GB'",
+        ),
     ],
 )
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
@@ -180,8 +264,12 @@ def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
 
 
 def test_a_name_is_declared_once():
-    found = problems(THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory)
-    assert [(path, message) for _, path, message, _ in found] == [("define.wage", "is already declared")]
+    found = problems(
+        THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory
+    )
+    assert [(path, message) for _, path, message, _ in found] == [
+        ("define.wage", "is already declared")
+    ]
 
 
 def test_the_starter_and_every_shipped_theory_are_valid():
@@ -189,7 +277,9 @@ def test_the_starter_and_every_shipped_theory_are_valid():
     from symroof.specs.catalogue import entries
 
     assert "training-step" in entries("theories")
-    for path in [entry.path for entry in entries("theories").values()] + [data_folder("templates") / "starters" / "theory.yaml"]:
+    for path in [entry.path for entry in entries("theories").values()] + [
+        data_folder("templates") / "starters" / "theory.yaml"
+    ]:
         spec = build(loads(path.read_text()), TheorySpec)
         assert spec.declarations().title == spec.title
 
@@ -209,7 +299,11 @@ def test_what_one_study_defines_no_other_knows():
 
 
 def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
-    study = sr.Study(**H100).define("twice", "2*prompt", unit="token").define("four_times", "2*twice", unit="token")
+    study = (
+        sr.Study(**H100)
+        .define("twice", "2*prompt", unit="token")
+        .define("four_times", "2*twice", unit="token")
+    )
     assert study.exact("four_times") == 4 * 4096
     study.define("twice", "3*prompt", unit="token")
     assert study.exact("four_times") == 6 * 4096
@@ -226,21 +320,39 @@ def test_a_definition_can_be_a_truth_a_range_and_a_given_value():
     )
     assert set(study.value("small")) == {True, False}
     per_request = 4096 * 2 * 32 * 8 * 128 * 2
-    assert (study.value("cache_thrice").low, study.value("cache_thrice").high) == (3 * per_request, 24 * per_request)
+    assert (study.value("cache_thrice").low, study.value("cache_thrice").high) == (
+        3 * per_request,
+        24 * per_request,
+    )
 
 
 def test_solve_sweep_derive_and_compile_take_it(tmp_path):
-    study = sr.Study(**H100).define("cache_and_weights", "kv_cache_bytes + weight_bytes", unit="byte", means="m")
+    study = sr.Study(**H100).define(
+        "cache_and_weights", "kv_cache_bytes + weight_bytes", unit="byte", means="m"
+    )
     cached, weights = 4096 * 2 * 32 * 8 * 128 * 2, 8_030_261_248 * 2
     assert study.exact("cache_and_weights") == cached + weights
-    assert study.solve("cache_and_weights = 40 GB", for_="batch").integer == {"at_least": -(-(40 * 10**9 - weights) // cached)}
-    assert study.sweep("cache_and_weights", batch=[1, 2, 5]).cache_and_weights.values.tolist() == [cached * n + weights for n in (1, 2, 5)]
+    assert study.solve("cache_and_weights = 40 GB", for_="batch").integer == {
+        "at_least": -(-(40 * 10**9 - weights) // cached)
+    }
+    assert study.sweep("cache_and_weights", batch=[1, 2, 5]).cache_and_weights.values.tolist() == [
+        cached * n + weights for n in (1, 2, 5)
+    ]
     assert sr.compile("cache_and_weights", ["batch"], study)(3) == 3 * cached + weights
     assert study.derive("cache_and_weights").latex().count("=") >= 1
 
 
 def test_what_a_declared_threshold_says_stands_where_it_was_said():
-    spec = ThresholdSpec(name="even", equation="itl = 50 ms", unknown="batch", means="m", kind="limit", below="fast", above="slow", source="S")
+    spec = ThresholdSpec(
+        name="even",
+        equation="itl = 50 ms",
+        unknown="batch",
+        means="m",
+        kind="limit",
+        below="fast",
+        above="slow",
+        source="S",
+    )
     (made,) = declared_thresholds({0: spec}, NONE).thresholds
     assert (made.name, made.equation, made.unknown, made.kind, made.means, made.below, made.above, made.reference) == (
         "even", "itl = 50 ms", "batch", "limit", "m", "fast", "slow", "S",
@@ -312,9 +424,24 @@ def test_a_share_is_at_most_one(tmp_path):
         ("{queue:", "{queu:", "define.wait.choose.queu", "no such counting choice"),
         ("md1:", "md2:", "define.wait.choose.queue.md2", "no value of queue"),
         ("exists: [steady]", "exists: [stedy]", "define.wait.exists", "no such condition 'stedy'"),
-        ("without: {patience:", "without: {patent:", "define.left.without.patent", "unknown name 'patent'"),
-        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but -busy is a plain number"),
-        ("formula: patience - wait, ", "formula: patience - wait, choose: {queue: {mm1: wait}}, ", "define.left", "has to have one of formula, choose"),
+        (
+            "without: {patience:",
+            "without: {patent:",
+            "define.left.without.patent",
+            "unknown name 'patent'",
+        ),
+        (
+            "0 - wait",
+            "0 - busy",
+            "define.left.without.patience",
+            "left is declared as s but -busy is a plain number",
+        ),
+        (
+            "formula: patience - wait, ",
+            "formula: patience - wait, choose: {queue: {mm1: wait}}, ",
+            "define.left",
+            "has to have one of formula, choose",
+        ),
         ("holds: busy < 1", "holds: busy <", "conditions.steady.holds", "expected"),
     ],
 )

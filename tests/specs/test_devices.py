@@ -49,23 +49,37 @@ def test_the_label_of_an_h100_is_seven_per_cent_short():
     assert "nvidia-smi" in given("h100-sxm")["mem_capacity"].source
 
 
-@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is None])
+@pytest.mark.parametrize(
+    "name", [name for name in HARDWARE if SHIPPED[name].memory.reported is None]
+)
 def test_where_only_the_label_is_known_the_source_says_so(name):
     assert value(name, "mem_capacity") == SHIPPED[name].memory.capacity.value.value
-    assert given(name)["mem_capacity"].source.endswith("(the label; what the driver reports is not known)")
+    assert given(name)["mem_capacity"].source.endswith(
+        "(the label; what the driver reports is not known)"
+    )
 
 
-@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is not None])
+@pytest.mark.parametrize(
+    "name", [name for name in HARDWARE if SHIPPED[name].memory.reported is not None]
+)
 def test_what_is_reported_is_near_the_label(name):
     """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent; Metal lets one process use two thirds of
     a small Mac's, three quarters of a large one's."""
     memory = SHIPPED[name].memory
     ratio = memory.reported.value.value / memory.capacity.value.value
-    share = 1 if SHIPPED[name].vendor != "Apple" else Fraction(3, 4) if memory.capacity.value.value >= 36 * GIGA else Fraction(2, 3)
+    share = (
+        1
+        if SHIPPED[name].vendor != "Apple"
+        else Fraction(3, 4)
+        if memory.capacity.value.value >= 36 * GIGA
+        else Fraction(2, 3)
+    )
     assert Fraction(93, 100) * share < ratio <= Fraction(1024**3, 10**9) * share
 
 
-@pytest.mark.parametrize(("name", "mib"), [("m1", 10_922), ("m2-pro", 21_845), ("m2-max", 73_728), ("m4-max", 49_152)])
+@pytest.mark.parametrize(
+    ("name", "mib"), [("m1", 10_922), ("m2-pro", 21_845), ("m2-max", 73_728), ("m4-max", 49_152)]
+)
 def test_what_metal_logs(name, mib):
     """recommendedMaxWorkingSetSize of 16, 32, 96 and 64 GB: 10,922.67, 21,845.34 and 73,728 MiB, and 49,152."""
     assert value(name, "mem_capacity") == mib * 1024**2
@@ -74,11 +88,16 @@ def test_what_metal_logs(name, mib):
 def test_sixteen_bits_are_the_format_that_a_device_is_made_for():
     """Gaudi 3: 1,678 TFLOP/s in bf16, 459 in fp16; where nobody says which, or says bf16, it is the former."""
     rates = [
-        Study(model="llama-3-8b", hardware="gaudi3", prompt=8, engine="ideal", **more).value("peak_flops")
+        Study(model="llama-3-8b", hardware="gaudi3", prompt=8, engine="ideal", **more).value(
+            "peak_flops"
+        )
         for more in ({}, {"activations": "bf16"}, {"activations": "fp16"})
     ]
     assert rates == [1678e12, 1678e12, 459e12]
-    assert Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, engine="ideal").first.compute == "fp16"
+    assert (
+        Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, engine="ideal").first.compute
+        == "fp16"
+    )
 
 
 def test_a_given_capacity_is_stronger_than_the_catalogue():
@@ -104,7 +123,14 @@ def test_a_bridge_joins_two(name):
     assert value(name, "node_devices") == 2
 
 
-@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].network is None and SHIPPED[name].host_link is not None])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in HARDWARE
+        if SHIPPED[name].network is None and SHIPPED[name].host_link is not None
+    ],
+)
 def test_without_a_network_of_its_own_the_host_link_is_the_bound(name):
     assert value(name, "network_bandwidth") == value(name, "host_bandwidth")
     assert "a bound" in given(name)["network_bandwidth"].source
@@ -128,7 +154,10 @@ def test_what_nobody_says_of_a_network_has_no_value(name):
 
 def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
     assert as_quantity("h100-sxm.memory.reported") == ("mem_capacity", {"hardware": "h100-sxm"})
-    assert as_quantity("h100-sxm.network.bandwidth") == ("network_bandwidth", {"hardware": "h100-sxm"})
+    assert as_quantity("h100-sxm.network.bandwidth") == (
+        "network_bandwidth",
+        {"hardware": "h100-sxm"},
+    )
     assert as_quantity("h100-sxm.link.devices") == ("node_devices", {"hardware": "h100-sxm"})
     assert as_quantity("h100-sxm.memory.capacity") is None
     assert catalogue_figure("h100-sxm.link.devices")[0] == 8
@@ -139,8 +168,13 @@ def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
 CLOCKED = [
     name
     for name, spec in SHIPPED.items()
-    if spec.vendor == "NVIDIA" and spec.family in ("geforce", "gddr") and spec.chip and spec.chip.boost_clock and spec.chip.multiprocessors
-    if spec.architecture in ("Turing", "Ampere", "Ada Lovelace", "Blackwell") and not name.startswith(("rtx-pro", "t4", "a10"))
+    if spec.vendor == "NVIDIA"
+    and spec.family in ("geforce", "gddr")
+    and spec.chip
+    and spec.chip.boost_clock
+    and spec.chip.multiprocessors
+    if spec.architecture in ("Turing", "Ampere", "Ada Lovelace", "Blackwell")
+    and not name.startswith(("rtx-pro", "t4", "a10"))
 ]
 
 
@@ -150,16 +184,23 @@ def test_a_card_multiplies_as_its_multiprocessors_and_clock_allow(name):
     spec = SHIPPED[name]
     full = spec.chip.multiprocessors.value.value * spec.chip.boost_clock.value.value * 1024
     peak = spec.peaks["fp16"]
-    assert float(peak.dense.value) == pytest.approx(float(full / 2 if spec.family == "geforce" else full), rel=0.01)
+    assert float(peak.dense.value) == pytest.approx(
+        float(full / 2 if spec.family == "geforce" else full), rel=0.01
+    )
     if spec.family == "geforce":
         assert float(peak.fp16_accumulate.value) == pytest.approx(float(full), rel=0.01)
     assert float(spec.peaks["int8"].dense.value) == pytest.approx(float(2 * full), rel=0.01)
 
 
-@pytest.mark.parametrize(("name", "cores", "clock"), [("m1", 8, 1.296), ("m1-ultra", 64, 1.296), ("m2-pro", 19, 1.398), ("m3-ultra", 80, 1.398)])
+@pytest.mark.parametrize(
+    ("name", "cores", "clock"),
+    [("m1", 8, 1.296), ("m1-ultra", 64, 1.296), ("m2-pro", 19, 1.398), ("m3-ultra", 80, 1.398)],
+)
 def test_an_apple_part_multiplies_as_its_lanes_and_clock_allow(name, cores, clock):
     """A core has 128 lanes of a multiply and an add."""
-    assert float(SHIPPED[name].peaks["fp16"].dense.value) == pytest.approx(cores * 256 * clock * 1e9, rel=0.001)
+    assert float(SHIPPED[name].peaks["fp16"].dense.value) == pytest.approx(
+        cores * 256 * clock * 1e9, rel=0.001
+    )
 
 
 def test_a_part_of_a_part_is_half_of_it():
@@ -169,7 +210,10 @@ def test_a_part_of_a_part_is_half_of_it():
     assert 2 * die.memory.bandwidth.value.value == whole.memory.bandwidth.value.value
     for name in ("inferentia2-core", "trainium1-core"):
         core = SHIPPED[name]
-        assert (core.peaks["bf16"].dense.value, core.memory.bandwidth.value.value) == (190 * 10**12 // 2, 820 * GIGA // 2)
+        assert (core.peaks["bf16"].dense.value, core.memory.bandwidth.value.value) == (
+            190 * 10**12 // 2,
+            820 * GIGA // 2,
+        )
 
 
 # ----------------------------------------------------------------------------------------------------------------- prices
@@ -178,10 +222,18 @@ def test_a_part_of_a_part_is_half_of_it():
 def test_the_price_is_the_median_of_the_list_prices_on_demand():
     """Of an H200: 3.99, 4.29, 4.45, 4.47, 4.50, 4.50, 4.59, 6.305, 7.912 and 10 USD an hour; a fifth and a sixth of 4.50. Reserved and spot prices are apart."""
     h200 = SHIPPED["h200"]
-    asked = sorted(float(3600 * listed.price.value) for listed in h200.prices if listed.kind == "on_demand")
+    asked = sorted(
+        float(3600 * listed.price.value) for listed in h200.prices if listed.kind == "on_demand"
+    )
     assert asked == pytest.approx([3.99, 4.29, 4.45, 4.47, 4.5, 4.5, 4.59, 6.305, 7.912, 10])
-    assert (h200.price.low, h200.price.middle, h200.price.high) == (Fraction(399, 360_000), Fraction(450, 360_000), Fraction(1000, 360_000))
-    assert {listed.kind for listed in h200.prices} == {"on_demand", "reserved", "spot"} and min(listed.price.value for listed in h200.prices) < h200.price.low
+    assert (h200.price.low, h200.price.middle, h200.price.high) == (
+        Fraction(399, 360_000),
+        Fraction(450, 360_000),
+        Fraction(1000, 360_000),
+    )
+    assert {listed.kind for listed in h200.prices} == {"on_demand", "reserved", "spot"} and min(
+        listed.price.value for listed in h200.prices
+    ) < h200.price.low
 
 
 def test_an_even_number_of_prices_has_its_median_between_the_two_in_the_middle():
@@ -205,7 +257,9 @@ def test_what_people_rent_has_three_prices_or_more_with_source_and_date(name):
     assert len(asked) >= 3
     for listed in SHIPPED[name].prices:
         source = SHIPPED[name].source_of(listed)
-        assert source.title and source.address and (source.date or source.consulted), listed.provider
+        assert source.title and source.address and (source.date or source.consulted), (
+            listed.provider
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------- what is wrong
@@ -233,10 +287,18 @@ def test_the_card_is_valid_as_it_stands():
         ("devices: {value: 8,", "devices: {value: 7.5,", "whole number"),
         ("devices: {value: 8,", "devices: {value: 0,", "positive"),
         ("devices: {value: 8,", "devices: {value: 8 GB/s,", "device"),
-        ("{value: 81559 MiB, source: sheet}", "{value: 81559 MiB, source: shet}", "source 'shet' is not listed"),
+        (
+            "{value: 81559 MiB, source: sheet}",
+            "{value: 81559 MiB, source: shet}",
+            "source 'shet' is not listed",
+        ),
         ("{value: 81559 MiB,", "{value: 81559 MiB/s,", "byte"),
         ("{value: 50 GB/s,", "{value: 400 GB,", "byte/s"),
-        ("host_link: {name: H,", "host_link: {devices: {value: 8, source: sheet}, name: H,", "unknown key"),
+        (
+            "host_link: {name: H,",
+            "host_link: {devices: {value: 8, source: sheet}, name: H,",
+            "unknown key",
+        ),
     ],
 )
 def test_what_is_wrong_says_so(old, new, words):

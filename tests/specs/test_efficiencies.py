@@ -31,7 +31,10 @@ def entry(**changes):
         ({"low": "400 ms"}, "mfu is in no unit"),
         ({"value": "500 ms"}, "mfu is in no unit"),
         ({"input": "layer_overhead"}, "layer_overhead is in s"),
-        ({"input": "layer_overhead", "value": "1 ms", "low": "1 ms", "high": 2}, "layer_overhead is in s"),
+        (
+            {"input": "layer_overhead", "value": "1 ms", "low": "1 ms", "high": 2},
+            "layer_overhead is in s",
+        ),
     ],
 )
 def test_an_entry_that_contradicts_itself_is_refused(changes, message):
@@ -40,13 +43,24 @@ def test_an_entry_that_contradicts_itself_is_refused(changes, message):
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"low": Fraction(1, 2), "high": Fraction(1, 2)}, {"input": "layer_overhead", "value": "1 ms", "low": "500 us", "high": "2 ms"}]
+    "changes",
+    [
+        {},
+        {"low": Fraction(1, 2), "high": Fraction(1, 2)},
+        {"input": "layer_overhead", "value": "1 ms", "low": "500 us", "high": "2 ms"},
+    ],
 )
 def test_an_entry_in_order_is_taken(changes):
     assert Efficiency(**entry(**changes)).rows == 9
 
 
-OWN = [("all", "all"), ("hopper", "server"), ("hopper", "plain"), ("ampere", "server"), ("cpu", "all")]
+OWN = [
+    ("all", "all"),
+    ("hopper", "server"),
+    ("hopper", "plain"),
+    ("ampere", "server"),
+    ("cpu", "all"),
+]
 
 
 @pytest.mark.parametrize(
@@ -54,26 +68,42 @@ OWN = [("all", "all"), ("hopper", "server"), ("hopper", "plain"), ("ampere", "se
     [
         ("hopper", "plain", ("hopper", "plain"), ""),
         ("hopper", "server", ("hopper", "server"), ""),
-        ("ampere", "plain", ("ampere", "server"), "of plain engines on this family of devices (ampere): that of server engines"),
+        (
+            "ampere",
+            "plain",
+            ("ampere", "server"),
+            "of plain engines on this family of devices (ampere): that of server engines",
+        ),
         ("cpu", "server", ("cpu", "all"), ""),
         ("mi", "server", ("all", "all"), "on this family of devices (mi): that of all devices"),
     ],
 )
 def test_the_entry_of_a_family_and_an_engine_or_the_nearest(family, engine, chosen, words):
     entries = [entry(family=one, engine=other) for one, other in OWN]
-    table = EfficienciesSpec(rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=entries)
+    table = EfficienciesSpec(
+        rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=entries
+    )
     found, said = table.chosen("mfu", family, engine)
     assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
 
 
 def test_what_does_not_depend_on_the_family_is_no_fallback():
-    table = EfficienciesSpec(rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=[entry()])
+    table = EfficienciesSpec(
+        rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=[entry()]
+    )
     assert table.chosen("mfu", "hopper", "server")[1] == ""
 
 
 def test_the_group_that_links_are_of():
     """A pair, or more; where the number is not known it may be more."""
-    assert [link_group(devices) for devices in (1, 2, Fraction(2), 3, 8, None)] == ["pair", "pair", "pair", "group", "group", "group"]
+    assert [link_group(devices) for devices in (1, 2, Fraction(2), 3, 8, None)] == [
+        "pair",
+        "pair",
+        "pair",
+        "group",
+        "group",
+        "group",
+    ]
 
 
 def test_the_share_of_the_bandwidth_that_a_tile_leaves():
@@ -92,5 +122,12 @@ def test_the_share_of_the_bandwidth_that_a_tile_leaves():
     ],
 )
 def test_amounts_of_any_unit(written, value, unit):
-    made = Efficiency(**entry(input={"s": "layer_overhead", "byte": "elementwise_bytes"}.get(unit, "mbu"), value=written, low=written, high=written))
+    made = Efficiency(
+        **entry(
+            input={"s": "layer_overhead", "byte": "elementwise_bytes"}.get(unit, "mbu"),
+            value=written,
+            low=written,
+            high=written,
+        )
+    )
     assert (made.value.value, unit_of(made.value)) == (value, unit)

@@ -62,17 +62,35 @@ def test_what_is_one(value, unit, options, read, text):
 
 @pytest.mark.parametrize(
     ("text", "low", "high"),
-    [("1 ms..2 ms", 1, 2), ("1..2 ms", 1, 2), ("2 ms..2 ms", 2, 2), ("1e-3..2e-3 s", 1, 2), ("500 us..2 ms", Fraction(1, 2), 2), ("1_000..2,000 us", 1, 2)],
+    [
+        ("1 ms..2 ms", 1, 2),
+        ("1..2 ms", 1, 2),
+        ("2 ms..2 ms", 2, 2),
+        ("1e-3..2e-3 s", 1, 2),
+        ("500 us..2 ms", Fraction(1, 2), 2),
+        ("1_000..2,000 us", 1, 2),
+    ],
 )
 def test_a_range_of_times(text, low, high):
     span = parse_range(text, "s")
-    assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (low, high, Fraction(low + high) / 2, text)
+    assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (
+        low,
+        high,
+        Fraction(low + high) / 2,
+        text,
+    )
     assert ValueRange(span.low, span.high, text, Fraction(7)).middle == 7
 
 
 @pytest.mark.parametrize(
     ("text", "turned"),
-    [("2..1 ms", "1..2 ms"), ("2 ms..1 ms", "1 ms..2 ms"), ("7e-1..5e-1 s", "5e-1..7e-1 s"), ("2 ms..500 us", "500 us..2 ms"), ("0.2s..0.1s", "0.1s..0.2s")],
+    [
+        ("2..1 ms", "1..2 ms"),
+        ("2 ms..1 ms", "1 ms..2 ms"),
+        ("7e-1..5e-1 s", "5e-1..7e-1 s"),
+        ("2 ms..500 us", "500 us..2 ms"),
+        ("0.2s..0.1s", "0.1s..0.2s"),
+    ],
 )
 def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
     with pytest.raises(ValueError) as error:
@@ -168,7 +186,12 @@ def test_faults_of_a_card(old, new, fault):
 
 @pytest.mark.parametrize(
     ("unit", "bare", "kinds"),
-    [("byte", False, ["string"]), ("s", True, ["string", "number"]), ("parameter", False, ["string", "number"]), ("", False, ["string", "number"])],
+    [
+        ("byte", False, ["string"]),
+        ("s", True, ["string", "number"]),
+        ("parameter", False, ["string", "number"]),
+        ("", False, ["string", "number"]),
+    ],
 )
 def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
     field = TypeAdapter(amount(unit, bare=bare))
@@ -194,7 +217,14 @@ def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
     ],
 )
 def test_the_family_of_a_device_is_that_of_its_memory(kind, title, vendor, family):
-    spec = build(loads(CARD.replace("HBM", kind).replace("A card", title).replace("vendor: V", f"vendor: {vendor}\nreleased: 2024")), HardwareSpec)
+    spec = build(
+        loads(
+            CARD.replace("HBM", kind)
+            .replace("A card", title)
+            .replace("vendor: V", f"vendor: {vendor}\nreleased: 2024")
+        ),
+        HardwareSpec,
+    )
     assert (spec.family, spec.released) == (family, "2024")
 
 
@@ -225,7 +255,10 @@ def test_an_engine_is_of_its_class_from_a_version_on(engine, kind):
 def test_an_engine_that_is_not_known():
     with pytest.raises(ValueError, match=r"no such engine 'vlm'; did you mean 'vllm'"):
         engine_class("vlm")
-    with pytest.raises(ValueError, match=r"no such engine 'qqqqqqqq'; write a class: compiled, earlier, eager or ggml"):
+    with pytest.raises(
+        ValueError,
+        match=r"no such engine 'qqqqqqqq'; write a class: compiled, earlier, eager or ggml",
+    ):
         engine_class("qqqqqqqq")
     assert {engine_class(name) for name in ENGINES} == {"compiled", "earlier", "eager", "ggml"}
 
@@ -272,7 +305,10 @@ def test_the_time_behind_a_measurement(changes, seconds):
         ({"value": "1 byte"}, "value: itl is in s"),
         ({"metric": "prefill_rate"}, "value: prefill_rate is in token/s"),
         ({"metric": "tpot", "output": None}, "output: is missing: tpot is of all generated tokens"),
-        ({"metric": "decode_rate", "value": "1 token/s", "output": 1}, "output: one token comes with the prefill"),
+        (
+            {"metric": "decode_rate", "value": "1 token/s", "output": 1},
+            "output: one token comes with the prefill",
+        ),
         ({"metric": "tpot", "output": 1}, "output: one token comes with the prefill"),
         ({"engine": "unheard-of"}, "engine: no such engine"),
         ({"class": "fast"}, "must be one of compiled, earlier, eager, ggml"),
@@ -285,11 +321,17 @@ def test_a_measurement_that_is_none(changes, message):
 
 def test_the_class_of_a_row_goes_before_its_engine():
     assert Measurement.model_validate(ROW | {"class": "eager"}).engine_class == "eager"
-    assert Measurement.model_validate(ROW | {"class": "eager", "engine": "unheard-of"}).engine_class == "eager"
+    assert (
+        Measurement.model_validate(ROW | {"class": "eager", "engine": "unheard-of"}).engine_class
+        == "eager"
+    )
     assert Measurement.model_validate(ROW).engine_class == "compiled"
 
 
-SERVED = {key: ROW[key] for key in ("engine", "device", "place", "model", "weights", "kv")} | {"value": "9 token/s", "output": "7 token"}
+SERVED = {key: ROW[key] for key in ("engine", "device", "place", "model", "weights", "kv")} | {
+    "value": "9 token/s",
+    "output": "7 token",
+}
 
 
 @pytest.mark.parametrize(
@@ -301,7 +343,10 @@ def test_devices_are_a_whole_number_of_instances(fields, fits):
     if fits:
         assert ServedRate.model_validate(SERVED | fields).devices == fields["devices"]
         return
-    with pytest.raises(ValueError, match="devices: must be a whole number of instances of tp x attention_dp x pp devices"):
+    with pytest.raises(
+        ValueError,
+        match="devices: must be a whole number of instances of tp x attention_dp x pp devices",
+    ):
         ServedRate.model_validate(SERVED | fields)
 
 
@@ -333,7 +378,10 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
         ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
         ({"workload": 3}, "expected keys and values"),
         ({"efficiency": "measurd"}, "no such efficiency 'measurd'; did you mean 'measured'"),
-        ({"efficiency": {"from": "x", "engine": "vlm"}}, "from: no such efficiency 'x'; .*engine: no such engine 'vlm'"),
+        (
+            {"efficiency": {"from": "x", "engine": "vlm"}},
+            "from: no such efficiency 'x'; .*engine: no such engine 'vlm'",
+        ),
         ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: must be between 0 and 1"),
         ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
         ({"assume": 3}, "expected switches and values"),
@@ -350,16 +398,39 @@ def test_a_study_that_is_none(fields, message):
 def test_a_study_as_it_is_written():
     """One value or a list of them; what the file does not say stays empty."""
     spec = StudySpec.model_validate(CASE)
-    assert (spec.model, spec.hardware, spec.efficiency, spec.efficiency.basis, spec.efficiency.engine) == (("llama-3-8b",), ("l4",), {}, "", "")
+    assert (
+        spec.model,
+        spec.hardware,
+        spec.efficiency,
+        spec.efficiency.basis,
+        spec.efficiency.engine,
+    ) == (("llama-3-8b",), ("l4",), {}, "", "")
     full = {
         "model": ["a", "b"],
         "workload": {"context": 1},
         "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)},
         "assume": {"logits": "all"},
     }
-    spec = StudySpec.model_validate(CASE | full | {"precision": {"weights": "FP8", "kv": "weights"}, "thresholds": "all", "targets": {"itl": "50 ms"}})
-    assert (spec.model, spec.efficiency.basis, spec.efficiency.engine, spec.efficiency["mfu"][0].value) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
-    assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name) == (("fp8",), ("weights",), "all")
+    spec = StudySpec.model_validate(
+        CASE
+        | full
+        | {
+            "precision": {"weights": "FP8", "kv": "weights"},
+            "thresholds": "all",
+            "targets": {"itl": "50 ms"},
+        }
+    )
+    assert (
+        spec.model,
+        spec.efficiency.basis,
+        spec.efficiency.engine,
+        spec.efficiency["mfu"][0].value,
+    ) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
+    assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name) == (
+        ("fp8",),
+        ("weights",),
+        "all",
+    )
     assert (spec.targets.itl[0], spec.targets.itl[1].value) == ("mean", Fraction(1, 20))
     assert StudySpec.model_validate({"theory": "own"}).model == ()
     assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
@@ -385,13 +456,19 @@ def test_an_example_of_a_schema_is_the_one_that_errors_show():
         ({"quantity": "itl", "formula": "2*batch"}, ""),
         ({"unchecked": "a word"}, ""),
         ({"steps": [{"name": "one", "quantity": "itl", "value": 1}]}, ""),
-        ({"quantity": "itl", "threshold": "batch_to_ridge", "value": 1}, "has quantity and threshold: a claim has one form"),
+        (
+            {"quantity": "itl", "threshold": "batch_to_ridge", "value": 1},
+            "has quantity and threshold: a claim has one form",
+        ),
         ({"value": 1}, "needs one of quantity, expression"),
         ({"moves": "itl", "value": "up"}, "needs with: the input that moves it"),
         ({"moves": "itl", "with": "batch", "value": "up"}, ""),
         ({"compare": "itl", "between": [{"a": 1}], "value": 2}, "needs the two cases"),
         ({"compare": "itl", "between": [{"a": 1}, {"a": 2}], "value": 2}, ""),
-        ({"compare": "itl", "between": [{"a": 1}, {"a": 2}, {"a": 3}], "value": 2}, "needs the two cases"),
+        (
+            {"compare": "itl", "between": [{"a": 1}, {"a": 2}, {"a": 3}], "value": 2},
+            "needs the two cases",
+        ),
     ],
 )
 def test_a_claim_has_one_form_and_states_something(fields, message):

@@ -7,7 +7,15 @@ import sympy
 
 from symroof import symbols
 from symroof.errors import InputError
-from symroof.specs.catalogue import entries, entries_matching, find, has_entry, hint_for_hub_name, is_path, match_model
+from symroof.specs.catalogue import (
+    entries,
+    entries_matching,
+    find,
+    has_entry,
+    hint_for_hub_name,
+    is_path,
+    match_model,
+)
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
@@ -44,13 +52,21 @@ def test_several_parts_are_listed_up_to_a_dozen():
     """The words of a name are those of so many parts; from thirteen on their list is no hint."""
     every = entries("hardware")
     words = {word for name in every for word in name.split("-")}
-    several = {word: entries_matching("hardware", word) for word in sorted(words) if not has_entry("hardware", word)}
+    several = {
+        word: entries_matching("hardware", word)
+        for word in sorted(words)
+        if not has_entry("hardware", word)
+    }
     assert {len(parts) > 12 for parts in several.values() if len(parts) > 1} == {True, False}
     for word, parts in several.items():
         if len(parts) > 1:
             with pytest.raises(InputError) as error:
                 find("hardware", word)
-            assert error.value.problems[0].hint == (f"write one of {', '.join(parts)}" if len(parts) <= 12 else "`symroof list hardware`")
+            assert error.value.problems[0].hint == (
+                f"write one of {', '.join(parts)}"
+                if len(parts) <= 12
+                else "`symroof list hardware`"
+            )
 
 
 @pytest.mark.parametrize(("kind", "other"), [("studies", "theories"), ("theories", "studies")])
@@ -67,7 +83,17 @@ def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, mo
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("a.yaml", True), ("A.YAML", True), ("C.JSON", True), ("x.gguf", True), ("x/y", False), ("./x", True), ("x/y/z", True), ("a b/c", True), ("llama", False)],
+    [
+        ("a.yaml", True),
+        ("A.YAML", True),
+        ("C.JSON", True),
+        ("x.gguf", True),
+        ("x/y", False),
+        ("./x", True),
+        ("x/y/z", True),
+        ("a b/c", True),
+        ("llama", False),
+    ],
 )
 def test_what_is_a_path(name, path, tmp_path):
     assert is_path(name) is path
@@ -127,10 +153,15 @@ def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
 
 
 def test_what_the_catalogue_holds():
-    assert [has_entry("models", name) for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")] == [True, False, False, False]
+    assert [
+        has_entry("models", name)
+        for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")
+    ] == [True, False, False, False]
     alias = next(alias for entry in entries("hardware").values() for alias in entry.aliases)
     assert has_entry("hardware", alias.upper())
-    assert hint_for_hub_name("x/Llama-3-9B").startswith("download its config.json")  # another size is another model
+    assert hint_for_hub_name("x/Llama-3-9B").startswith(
+        "download its config.json"
+    )  # another size is another model
     assert hint_for_hub_name("x/Lama-3-8B").startswith("did you mean 'llama-3-8b'? Or download ")
 
 
@@ -162,8 +193,17 @@ def test_what_the_catalogue_holds():
 )  # fmt: skip
 def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
     named = match_model(name, entries("models"))
-    assert (named.name, named.stored, named.stored_word, named.version) == (model, stored, word, version)
-    assert named.remark() == (f"the catalogue does not tell its {version} apart: give its config.json if that one differs" if version else "")
+    assert (named.name, named.stored, named.stored_word, named.version) == (
+        model,
+        stored,
+        word,
+        version,
+    )
+    assert named.remark() == (
+        f"the catalogue does not tell its {version} apart: give its config.json if that one differs"
+        if version
+        else ""
+    )
 
 
 @pytest.mark.parametrize("name", ["x/Llama-3-8B-foo", "x/8bit-llama-3-8b", "x/", "x/2407"])
@@ -182,8 +222,16 @@ def test_a_name_that_leads_nowhere(name):
 def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, computes):
     stored = precision_width(name)
     settings = {key: value.value for key, value in stored.settings}
-    assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (bits, shared, group)
-    assert (stored.format, stored.computes, settings["unquantized_bytes_per_param"]) == (format_, computes, 2)
+    assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (
+        bits,
+        shared,
+        group,
+    )
+    assert (stored.format, stored.computes, settings["unquantized_bytes_per_param"]) == (
+        format_,
+        computes,
+        2,
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,7 +245,10 @@ def test_a_precision_that_is_none(name, message):
     with pytest.raises(ValueError) as error:
         precision_width(name)
     assert str(error.value) == message
-    with pytest.raises(ValueError, match="unknown precision 'zzzzzzzzzz'; there are: fp64, fp32, .* awq, gptq, .* q4_0, "):
+    with pytest.raises(
+        ValueError,
+        match="unknown precision 'zzzzzzzzzz'; there are: fp64, fp32, .* awq, gptq, .* q4_0, ",
+    ):
         precision_width("zzzzzzzzzz")
 
 
@@ -231,8 +282,16 @@ def test_a_precision_as_it_is_printed(written, printed):
         ("mfu", "1.01", "must be between 0 and 1 (for example 0.62 or 62 %)"),
         ("mfu", "0.5..1.1", "must be between 0 and 1 (for example 0.62 or 62 %)"),
         ("link_latency", "-1 us", "must be 0 or more"),
-        ("dtype", "fp8", "unknown name 'dtype'; did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"),
-        ("itl", "prefill_time/", "cannot be read as a quantity or a formula: column 14: expected a number, a name or '(' but found the end of the formula"),
+        (
+            "dtype",
+            "fp8",
+            "unknown name 'dtype'; did you mean 'weights', 'kv' or 'activations'? each has a precision of its own",
+        ),
+        (
+            "itl",
+            "prefill_time/",
+            "cannot be read as a quantity or a formula: column 14: expected a number, a name or '(' but found the end of the formula",
+        ),
         ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
         ("itl", "x*2", "unknown name 'x'"),
         ("step", "3", "unknown name 'step'; did you mean 'tp'?"),
@@ -245,7 +304,16 @@ def test_a_value_that_is_none(name, value, message):
 
 
 def test_values_at_the_edge_of_their_domain():
-    assert [setting(name, value).value for name, value in (("mfu", "1"), ("hit_rate", "0"), ("link_latency", "0"), ("itl", "0 ms"), ("itl", "1 ms * 2"))] == [
+    assert [
+        setting(name, value).value
+        for name, value in (
+            ("mfu", "1"),
+            ("hit_rate", "0"),
+            ("link_latency", "0"),
+            ("itl", "0 ms"),
+            ("itl", "1 ms * 2"),
+        )
+    ] == [
         1,
         0,
         0,

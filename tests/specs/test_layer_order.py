@@ -31,7 +31,12 @@ def test_the_shortest_pattern_is_the_shortest_of_all_that_repeat():
     """Every sequence of up to nine of two letters, against the definition tried out: it comes twice, or is the whole."""
     for length in range(1, 10):
         for sequence in product("ab", repeat=length):
-            periods = [p for p in range(1, length + 1) if (2 * p <= length or p == length) and all(sequence[i] == sequence[i % p] for i in range(length))]
+            periods = [
+                p
+                for p in range(1, length + 1)
+                if (2 * p <= length or p == length)
+                and all(sequence[i] == sequence[i % p] for i in range(length))
+            ]
             assert len(shortest_pattern(sequence)) == periods[0]
             assert repeat_to_length(shortest_pattern(sequence), length) == sequence
 
@@ -76,22 +81,44 @@ def test_a_pattern_repeats_and_is_cut_off_where_the_layers_end(order, sequence):
 
 def test_one_kind_has_no_order():
     text = MODEL[: MODEL.index("- {count: 2")]
-    assert model(text).sequence() == model(text).architecture().order == model(text, "[local]").sequence() == ()
+    assert (
+        model(text).sequence()
+        == model(text).architecture().order
+        == model(text, "[local]").sequence()
+        == ()
+    )
     assert ModelSpec(name="bare", params="7e9 parameter").architecture().order == ()
 
 
 def test_kinds_without_labels_go_by_those_they_are_shown_with():
-    assert model(MODEL.replace("label: local, ", "").replace("label: global, ", ""), "[local, local, full]").sequence() == (L, L, "full", L, L, "full")
+    assert model(
+        MODEL.replace("label: local, ", "").replace("label: global, ", ""), "[local, local, full]"
+    ).sequence() == (L, L, "full", L, L, "full")
 
 
 @pytest.mark.parametrize(
     ("order", "place", "message", "hint"),
     [
-        ("[local, locl, global]", "order[1]", "no kind of layer has the label 'locl'", "did you mean 'local'?"),
+        (
+            "[local, locl, global]",
+            "order[1]",
+            "no kind of layer has the label 'locl'",
+            "did you mean 'local'?",
+        ),
         ("[x]", "order[0]", "no kind of layer has the label 'x'", "there are: global, local"),
-        ("[local, global]", "order", "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2", ""),
+        (
+            "[local, global]",
+            "order",
+            "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2",
+            "",
+        ),
         ("[local]", "order", "makes 6 local instead of 4, 0 global instead of 2", ""),
-        ("[local, local, global, local, local, global, local]", "order", "has 7 entries for 6 layers", ""),
+        (
+            "[local, local, global, local, local, global, local]",
+            "order",
+            "has 7 entries for 6 layers",
+            "",
+        ),
         ("local", "order", "expected a list", ""),
         ("[3]", "order[0]", "expected text", ""),
     ],
@@ -137,7 +164,11 @@ PLACES = {
     "deepseek-v2-lite": {"dense": [0], "moe": range(1, 27)},
     "deepseek-v3": {"dense": [0, 1, 2], "moe": range(3, 61)},
     "deepseek-v3.2": {"dense": [0, 1, 2], "moe": range(3, 61)},
-    "deepseek-v4-flash": {"local": [0, 1], "chosen": range(2, 43, 2), "compressed": range(3, 43, 2)},
+    "deepseek-v4-flash": {
+        "local": [0, 1],
+        "chosen": range(2, 43, 2),
+        "compressed": range(3, 43, 2),
+    },
     "deepseek-v4-pro": {"chosen": range(2, 61, 2), "compressed": [0, 1, *range(3, 61, 2)]},
     "dots-llm1": {"dense": [0], "moe": range(1, 62)},
     "ernie-4.5-21b-a3b": {"dense": [0], "moe": range(1, 28)},
@@ -167,13 +198,23 @@ PLACES = {
     "kimi-k3": {"kimi_delta_dense": [0], "full_moe": [*range(3, 92, 4), 92]},
     "lfm2-1.2b": {"full": [2, 5, 8, 10, 12, 14]},
     "lfm2-8b-a1b": {"conv_dense": [0, 1], "full_moe": [2, 6, 10, 14, 18, 21]},
-    "llama-4-maverick": {"full_moe": range(3, 48, 4), "chunked_moe": range(1, 48, 4), "chunked_dense": range(0, 48, 2)},
+    "llama-4-maverick": {
+        "full_moe": range(3, 48, 4),
+        "chunked_moe": range(1, 48, 4),
+        "chunked_dense": range(0, 48, 2),
+    },
     "llama-4-scout": {"full": range(3, 48, 4)},
     "mimo-v2-flash": {"full_dense": [0], "full_moe": [5, 11, 17, 23, 29, 35, 41, 47]},
     "minimax-m3": {"dense": [0, 1, 2], "moe": range(3, 60)},
     "minimax-text-01": {"full": [7, 15, 23, 31, 39, 47, 55, 63, 71, 79]},
-    "nemotron-3-nano-30b-a3b": {"full": [5, 12, 19, 26, 33, 42], "mamba2": [*range(0, 6, 2), *range(7, 13, 2)]},
-    "nemotron-3-super-120b-a12b": {"full": [7, 16, 25, 36, 47, 58, 69, 78], "mamba2": [*range(0, 8, 2), *range(9, 17, 2)]},
+    "nemotron-3-nano-30b-a3b": {
+        "full": [5, 12, 19, 26, 33, 42],
+        "mamba2": [*range(0, 6, 2), *range(7, 13, 2)],
+    },
+    "nemotron-3-super-120b-a12b": {
+        "full": [7, 16, 25, 36, 47, 58, 69, 78],
+        "mamba2": [*range(0, 8, 2), *range(9, 17, 2)],
+    },
     "nemotron-nano-9b-v2": {"full": [14, 21, 30, 39], "mamba2": [0, 2, 4, 6, 7, 9, 11, 13]},
     "olmo-3-32b": {"global": range(3, 64, 4)},
     "olmo-3-7b": {"global": range(3, 32, 4)},
@@ -245,7 +286,13 @@ def test_dense_layers_before_those_with_experts_need_no_order():
 
 def test_a_kind_that_comes_back_has_its_places():
     """Layers 0, 1 and 4 are of one kind, 2 and 3 of another: counts alone would move layer 4."""
-    words = ["sliding_attention", "sliding_attention", "full_attention", "full_attention", "sliding_attention"]
+    words = [
+        "sliding_attention",
+        "sliding_attention",
+        "full_attention",
+        "full_attention",
+        "sliding_attention",
+    ]
     made = read({"model_type": "gemma2", "num_hidden_layers": 5, "layer_types": words})
     assert made.order == ("local", "local", "full", "full", "local")
     assert made.sequence() == ("local", "local", "full", "full", "local")

@@ -39,7 +39,12 @@ LAYERS = {
 
 
 def model(layer):
-    return build(loads(f"name: some\nd_model: 64\nvocab_size: 100\nlayers:\n- {layer.replace('{', '{count: 3, ', 1)}"), ModelSpec)
+    return build(
+        loads(
+            f"name: some\nd_model: 64\nvocab_size: 100\nlayers:\n- {layer.replace('{', '{count: 3, ', 1)}"
+        ),
+        ModelSpec,
+    )
 
 
 def agrees(spec):
@@ -47,12 +52,20 @@ def agrees(spec):
     shapes = {}
     for kind in spec.layers:
         for m in matrices(kind, spec.d_model):
-            shapes[m.operator] = shapes.get(m.operator, 0) + m.rows * m.columns * m.times * kind.count
+            shapes[m.operator] = (
+                shapes.get(m.operator, 0) + m.rows * m.columns * m.times * kind.count
+            )
     architecture = spec.architecture(quantized=True)
-    case = Case(theory(architecture), {name: given.setting for name, given in model_values(spec).items()})
+    case = Case(
+        theory(architecture), {name: given.setting for name, given in model_values(spec).items()}
+    )
     table = {}
     for row in placed_rows(architecture, assume()):
-        if row.stream == "params" and row.width == "weight_bytes_per_param" and row.operator not in ("embedding", "lm_head"):
+        if (
+            row.stream == "params"
+            and row.width == "weight_bytes_per_param"
+            and row.operator not in ("embedding", "lm_head")
+        ):
             table.setdefault(row.operator, []).append(row)
     return shapes, {name: case.evaluate(parameters(found)) for name, found in table.items()}
 

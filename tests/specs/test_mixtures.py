@@ -12,7 +12,11 @@ from symroof.specs.model import ModelSpec
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
-MULTIPLIED, WITH_TABLE, LAYERS_ONLY = "what a token multiplies", "and the input table", "neither token table"
+MULTIPLIED, WITH_TABLE, LAYERS_ONLY = (
+    "what a token multiplies",
+    "and the input table",
+    "neither token table",
+)
 ACTIVE = {
     "dbrx": ("36", MULTIPLIED),
     "deepseek-v2": ("21", MULTIPLIED),
@@ -57,11 +61,18 @@ ACTIVE = {
 def test_active_parameters_are_the_published_ones(name):
     said, counted = ACTIVE[name]
     spec = build(catalogue.find("models", name), ModelSpec)
-    case = Case(theory(spec.architecture()), {key: Num(Fraction(value)) for key, value in spec.values().items()})
+    case = Case(
+        theory(spec.architecture()),
+        {key: Num(Fraction(value)) for key, value in spec.values().items()},
+    )
     active = case.value("active_params")
     assert active < case.value("params") / 2
     table = spec.d_model * spec.vocab_size
-    active += {MULTIPLIED: 0, WITH_TABLE: 0 if spec.tied_embeddings else table, LAYERS_ONLY: -table}[counted]
+    active += {
+        MULTIPLIED: 0,
+        WITH_TABLE: 0 if spec.tied_embeddings else table,
+        LAYERS_ONLY: -table,
+    }[counted]
     digits = len(said.partition(".")[2])
     assert abs(active / 10**9 - Fraction(said)) <= Fraction(1, 2 * 10**digits)
 
@@ -81,5 +92,7 @@ def test_what_deepseek_v3_keeps_wide_and_its_scales_come_on_top_of_a_byte_a_para
     norms = 61 * (2 * 7168 + 1536 + 512) + 7168
     wide = tables + routers + biases + norms
     narrow = 671026419200 - wide
-    stored = Study(model="deepseek-v3", hardware="h200", tp=8, prompt=1024, batch=1).exact("weight_bytes")
+    stored = Study(model="deepseek-v3", hardware="h200", tp=8, prompt=1024, batch=1).exact(
+        "weight_bytes"
+    )
     assert stored == narrow + Fraction(narrow * 4, 128 * 128) + 2 * wide

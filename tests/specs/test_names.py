@@ -35,7 +35,9 @@ def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
 
 
-@pytest.mark.parametrize("entry", catalogue.entries("models").values(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry", catalogue.entries("models").values(), ids=lambda entry: entry.name
+)
 def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
     """The address an entry was read from leads back to it, in any case, and so does what a tuning is called."""
     address = str((entry.document.data.get("source") or {}).get("address", ""))
@@ -49,13 +51,25 @@ def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
 def test_the_address_of_an_entry_means_it_whatever_its_words_say(tmp_path):
     """A model that was read from a narrow checkpoint is that checkpoint, and nothing is left to remark; of somebody else's it is."""
     data = {"source": {"address": "https://huggingface.co/Org/Thing-FP8"}}
-    shipped = {"thing": CatalogueEntry("thing", "Thing", (), tmp_path, Document("thing.yaml", data, {}, (), ""))}
+    shipped = {
+        "thing": CatalogueEntry(
+            "thing", "Thing", (), tmp_path, Document("thing.yaml", data, {}, (), "")
+        )
+    }
     for name in ("org/thing-fp8", "Org/Thing-FP8", "ORG/THING-FP8"):
         assert match_model(name, shipped) == NamedModel("thing")
     assert match_model("other/Thing-FP8", shipped) == NamedModel("thing", "fp8-block", "FP8")
 
 
-@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "microsoft/Phi-3-mini-128k-instruct", "a/b"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "meta-llama/Llama-9-9T",
+        "org/Llama-3.1-8B-Nemotron-Tuned",
+        "microsoft/Phi-3-mini-128k-instruct",
+        "a/b",
+    ],
+)
 def test_a_model_of_the_hub_that_is_not_here_says_how_to_give_it(name):
     with pytest.raises(InputError) as caught:
         sr.Study(model=name, prompt=1).value("params")
@@ -77,25 +91,66 @@ def test_what_a_name_says_of_the_weights_is_taken_and_told():
     bound = sr.Study(model="Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", prompt=1).first
     assert bound.precisions["weights"] == "gptq"
     assert any("stored as gptq, as its name says (GPTQ)" in warning for warning in bound.warnings)
-    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1).first.warnings
+    assert not sr.Study(
+        model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1
+    ).first.warnings
     assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).first.warnings
-    assert sr.Study(model="unsloth/gpt-oss-20b-BF16", prompt=1).exact("weight_bytes") == 2 * sr.Study(model="gpt-oss-20b").exact("params")
+    assert sr.Study(model="unsloth/gpt-oss-20b-BF16", prompt=1).exact(
+        "weight_bytes"
+    ) == 2 * sr.Study(model="gpt-oss-20b").exact("params")
 
 
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        ("Qwen/Qwen3-32B-FP8", {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}),
-        ("Qwen/Qwen3-32B-AWQ", {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", "zero_point": True}),
-        ("Qwen/Qwen3-32B-GPTQ-Int8", {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False}),
-        ("nvidia/Qwen3-32B-NVFP4", {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}),
+        (
+            "Qwen/Qwen3-32B-FP8",
+            {
+                "quant_method": "fp8",
+                "fmt": "e4m3",
+                "activation_scheme": "dynamic",
+                "weight_block_size": [128, 128],
+            },
+        ),
+        (
+            "Qwen/Qwen3-32B-AWQ",
+            {
+                "quant_method": "awq",
+                "bits": 4,
+                "group_size": 128,
+                "version": "gemm",
+                "zero_point": True,
+            },
+        ),
+        (
+            "Qwen/Qwen3-32B-GPTQ-Int8",
+            {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False},
+        ),
+        (
+            "nvidia/Qwen3-32B-NVFP4",
+            {
+                "quant_method": "modelopt",
+                "quant_algo": "NVFP4",
+                "group_size": 16,
+                "exclude_modules": ["lm_head"],
+            },
+        ),
     ],
 )
 def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
     """Bytes and arithmetic: a prompt of 8,192 tokens on an H200 took 587.9 ms by name and 293.9 ms by file."""
-    file = sr.Study(model="qwen3-32b").first.model.model_copy(update={"quantization": read_quantization({"quantization_config": config})})
-    ways = [sr.Study(model=model, hardware="h200", prompt=8192, engine="ideal", **more) for model, more in ((file, {}), (name, {}))]
-    ways += [sr.Study(model=name, weights="fp8", hardware="h200", prompt=8192, engine="ideal")] if "FP8" in name else []
+    file = sr.Study(model="qwen3-32b").first.model.model_copy(
+        update={"quantization": read_quantization({"quantization_config": config})}
+    )
+    ways = [
+        sr.Study(model=model, hardware="h200", prompt=8192, engine="ideal", **more)
+        for model, more in ((file, {}), (name, {}))
+    ]
+    ways += (
+        [sr.Study(model=name, weights="fp8", hardware="h200", prompt=8192, engine="ideal")]
+        if "FP8" in name
+        else []
+    )
     for quantity in ("weight_bytes", "prefill_time", "itl"):
         assert len({way.exact(quantity) for way in ways}) == 1
 
@@ -166,28 +221,54 @@ def test_parts(name):
     assert sr.Study(hardware=name).first.hardware.name == PARTS[name]
 
 
-@pytest.mark.parametrize("entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name
+)
 def test_every_part_is_called_by_its_names_and_its_title(entry):
-    for name in (entry.name, entry.name.upper(), entry.name.replace("-", " "), entry.title, *entry.aliases):
+    for name in (
+        entry.name,
+        entry.name.upper(),
+        entry.name.replace("-", " "),
+        entry.title,
+        *entry.aliases,
+    ):
         assert catalogue.find("hardware", name).data["name"] == entry.name
 
 
 @pytest.mark.parametrize(
     ("name", "candidates"),
-    [("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}), ("mi3", None), ("H20 NVL", None), ("V100 16GB", None), ("GPU", None), ("", None)],
+    [
+        ("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}),
+        ("mi3", None),
+        ("H20 NVL", None),
+        ("V100 16GB", None),
+        ("GPU", None),
+        ("", None),
+    ],
 )
 def test_parts_that_are_several_or_none(name, candidates):
     with pytest.raises(InputError) as caught:
         catalogue.find("hardware", name)
     problem = caught.value.problems[0]
-    assert candidates is None or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
+    assert (
+        candidates is None
+        or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
+    )
     assert ("several devices" in problem.message) is (candidates is not None)
 
 
-CHECKPOINTS = [(entry.name, each) for entry in catalogue.entries("models").values() for each in entry.document.data.get("checkpoints") or ()]
+CHECKPOINTS = [
+    (entry.name, each)
+    for entry in catalogue.entries("models").values()
+    for each in entry.document.data.get("checkpoints") or ()
+]
 
 
-@pytest.mark.parametrize(("model", "checkpoint"), CHECKPOINTS, ids=lambda value: value["name"] if isinstance(value, dict) else value)
+@pytest.mark.parametrize(
+    ("model", "checkpoint"),
+    CHECKPOINTS,
+    ids=lambda value: value["name"] if isinstance(value, dict) else value,
+)
 def test_a_checkpoint_with_an_entry_is_stored_as_it_says_without_a_doubt(model, checkpoint):
     name = checkpoint["name"]
     assert checkpoint["source"]["address"] == f"https://huggingface.co/{name}"
@@ -209,27 +290,45 @@ def test_the_bytes_of_a_checkpoint_with_an_entry():
     matrices = 58 * 257 * 3 + 3 * 3 + 61  # each with two 32-bit scales of its own
     wide = total - narrow
     assert 61 * (d * latent + 1536 * heads * 192 + 512 * heads * 256) < wide < 0.03 * total
-    assert sr.Study(model="nvidia/DeepSeek-V3.1-NVFP4").exact("weight_bytes") == narrow * 9 / 16 + matrices * 8 + 2 * wide
+    assert (
+        sr.Study(model="nvidia/DeepSeek-V3.1-NVFP4").exact("weight_bytes")
+        == narrow * 9 / 16 + matrices * 8 + 2 * wide
+    )
 
 
 @pytest.mark.parametrize(
-    ("wrong", "hint"), [("precision: nvfp5", "nvfp4"), ("precision: nvfp4, kept: [lm_haed]", "lm_head"), ("precision: nvfp4, kv: fp9", "fp8")]
+    ("wrong", "hint"),
+    [
+        ("precision: nvfp5", "nvfp4"),
+        ("precision: nvfp4, kept: [lm_haed]", "lm_head"),
+        ("precision: nvfp4, kv: fp9", "fp8"),
+    ],
 )
 def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path, wrong, hint):
     layers = "{count: 1, attention: {n_heads: 2, n_kv_heads: 1, head_dim: 32}, ffn: {d_ff: 100}}"
     file = tmp_path / "m.yaml"
-    file.write_text(f"name: m\nd_model: 64\nvocab_size: 100\nlayers: [{layers}]\ncheckpoints:\n- {{name: a/b, {wrong}, source: {{title: t}}}}\n")
+    file.write_text(
+        f"name: m\nd_model: 64\nvocab_size: 100\nlayers: [{layers}]\ncheckpoints:\n- {{name: a/b, {wrong}, source: {{title: t}}}}\n"
+    )
     with pytest.raises(InputError) as caught:
         read_model(str(file))
     assert hint in caught.value.problems[0].hint
     assert caught.value.problems[0].line == 6
 
 
-@pytest.mark.parametrize("name", ["unsloth/Llama-3.1-8B-Instruct-GGUF:UD-Q4_K_XL", "unsloth/Llama-3.1-8B-Instruct-UD-Q4_K_XL-GGUF"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unsloth/Llama-3.1-8B-Instruct-GGUF:UD-Q4_K_XL",
+        "unsloth/Llama-3.1-8B-Instruct-UD-Q4_K_XL-GGUF",
+    ],
+)
 def test_a_storage_that_is_not_known_is_said(name):
     """Counted as published, which is four times as large: the word and the way out."""
     bound = sr.Study(model=name, prompt=1).first
     assert bound.precisions["weights"] == "fp16"
-    said = [warning for warning in bound.warnings if "UD-Q4_K_XL, which is not known here" in warning]
+    said = [
+        warning for warning in bound.warnings if "UD-Q4_K_XL, which is not known here" in warning
+    ]
     assert len(said) == 1
     assert "--weights" in said[0]

@@ -29,11 +29,19 @@ def test_every_option_leads_to_what_it_is_here():
     written = {option: ours for ours, options in BY_HAND.items() for option in options.split()}
     assert written == OTHER_TOOLS_OPTIONS
     assert {option: equivalent_of_option(option, ()) for option in written} == written
-    assert equivalent_of_name("max_new_tokens") == "--output" and equivalent_of_name("dp_size") == "--set dp=N" and equivalent_of_name("batch") == ""
-    assert equivalent_of_option("-t", ["eval", "-tp=4"]) == "--tp" and equivalent_of_option("--unheard-of", ()) == ""
-    assert [equivalent_of_option(option, ["eval", "--gpu", "--tp-size=4"]) for option in ("-t", "--t", "--gp", "--tp")] == ["", "", "", ""], (
-        "words that others begin with"
+    assert (
+        equivalent_of_name("max_new_tokens") == "--output"
+        and equivalent_of_name("dp_size") == "--set dp=N"
+        and equivalent_of_name("batch") == ""
     )
+    assert (
+        equivalent_of_option("-t", ["eval", "-tp=4"]) == "--tp"
+        and equivalent_of_option("--unheard-of", ()) == ""
+    )
+    assert [
+        equivalent_of_option(option, ["eval", "--gpu", "--tp-size=4"])
+        for option in ("-t", "--t", "--gp", "--tp")
+    ] == ["", "", "", ""], "words that others begin with"
 
 
 @pytest.mark.parametrize("ours", BY_HAND)

@@ -25,7 +25,11 @@ definitions:
 
 @pytest.mark.parametrize(
     ("model", "flops"),
-    [("llama-3-8b", 2 * 14336 * 1000), ("mixtral-8x7b", 2 * 2 * 14336 * 1000), ("deepseek-v2-lite", 2 * 3 * 1408 * 1000)],
+    [
+        ("llama-3-8b", 2 * 14336 * 1000),
+        ("mixtral-8x7b", 2 * 2 * 14336 * 1000),
+        ("deepseek-v2-lite", 2 * 3 * 1408 * 1000),
+    ],
 )
 def test_a_part_is_what_it_is_for_a_kind_of_model(tmp_path, model, flops):
     """A latent cache stands in a model with experts: a part without a text of its own for it takes theirs."""
@@ -36,7 +40,9 @@ def test_a_part_is_what_it_is_for_a_kind_of_model(tmp_path, model, flops):
 def test_a_kind_alone_leaves_other_models_as_they_are_counted(tmp_path):
     assert counted(tmp_path, KINDS, "deepseek-v2-lite").exact("kv_bytes_per_token") == 7
     assert counted(tmp_path, KINDS).exact("kv_bytes_per_token") == 2 * 32 * 8 * 128 * 2
-    assert counted(tmp_path, KINDS).first.result("kv_bytes_per_token").value == sr.Study("llama-3-8b", prompt=1000).exact("kv_bytes_per_token")
+    assert counted(tmp_path, KINDS).first.result("kv_bytes_per_token").value == sr.Study(
+        "llama-3-8b", prompt=1000
+    ).exact("kv_bytes_per_token")
 
 
 def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path):
@@ -52,14 +58,23 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
         ("where: {batch: '1'}\n", "no name of the theory"),
         ("where: {Odd: '1'}\n", "cannot be the name of a part"),
         ("where: {odd: {experts: '1'}}\n", "expected a formula, or formula and latent, experts"),
-        ("where: {odd: {formula: '1', dense: '1'}}\n", "expected a formula, or formula and latent, experts"),
-        ("where: {odd: {formula: '1', experts: [2]}}\n", "expected a formula, or formula and latent, experts"),
+        (
+            "where: {odd: {formula: '1', dense: '1'}}\n",
+            "expected a formula, or formula and latent, experts",
+        ),
+        (
+            "where: {odd: {formula: '1', experts: [2]}}\n",
+            "expected a formula, or formula and latent, experts",
+        ),
         ("where: 3\n", "expected names and formulas"),
         ("where: {odd: '1 +'}\ndefinitions: {itl: odd*1 s}\n", "odd cannot be read as a formula"),
         ("where: {odd: later, later: '1'}\ndefinitions: {itl: odd*1 s}\n", "unknown name 'later'"),
         ("where: {odd: batch}\ndefinitions: {itl: odd}\n", "itl"),
         ("definitions: {itl: {latent: 3 byte}}\n", "byte"),
-        ("definitions: {kv_cache_bytes: {plus: {more: 3 byte}}}\n", "no single definition to add to"),
+        (
+            "definitions: {kv_cache_bytes: {plus: {more: 3 byte}}}\n",
+            "no single definition to add to",
+        ),
         ("where: {odd: '1'}\nslips: {even: wrong}\n", "is not set by the preset"),
     ],
 )
@@ -71,6 +86,12 @@ def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):
 def test_a_preset_shows_its_parts_and_kinds():
     from tests.cli import good
 
-    shown = {table["title"]: table["rows"] for table in good("show", "mlsysim", "--json").json["tables"]}
-    assert ["token_cache", "n_layers*(kv_lora_rank + qk_rope_dim)*kv_bytes_per_element", "latent"] in shown["where"]
+    shown = {
+        table["title"]: table["rows"] for table in good("show", "mlsysim", "--json").json["tables"]
+    }
+    assert [
+        "token_cache",
+        "n_layers*(kv_lora_rank + qk_rope_dim)*kv_bytes_per_element",
+        "latent",
+    ] in shown["where"]
     assert ["kv_bytes_per_token", "token_cache", ""] in shown["definitions"]

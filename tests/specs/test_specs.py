@@ -53,7 +53,10 @@ def test_every_shipped_spec_is_valid(kind, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_own_count_is_the_published_one(name):
     spec = build(catalogue.find("models", name), ModelSpec)
-    case = Case(theory(spec.architecture()), {key: Num(Fraction(value)) for key, value in spec.values().items()})
+    case = Case(
+        theory(spec.architecture()),
+        {key: Num(Fraction(value)) for key, value in spec.values().items()},
+    )
     assert case.value("params") == spec.published_params
     assert spec.source is not None
     assert spec.source.address
@@ -89,7 +92,10 @@ def test_every_number_has_a_source(name):
         assert source.address is None or re.match(r"https?://\S+$", source.address), where
 
 
-ODD_SPARSE = {("b300", "fp4"): (Fraction(4, 3), Fraction(1, 100)), **{("l40s", p): (2, Fraction(1, 30)) for p in ("fp16", "bf16")}}
+ODD_SPARSE = {
+    ("b300", "fp4"): (Fraction(4, 3), Fraction(1, 100)),
+    **{("l40s", p): (2, Fraction(1, 30)) for p in ("fp16", "bf16")},
+}
 """The B300's data sheet prints 13.5 and 18 PFLOP/s of fp4; that of the L40S prints 362.05 and 733 TFLOP/s."""
 
 
@@ -104,8 +110,18 @@ def test_dense_and_sparse_are_kept_apart(name):
 
 
 def test_the_catalogue_spans_vendors_and_kinds_of_layer():
-    assert {device(name).vendor for name in HARDWARE} >= {"AMD", "Apple", "Google", "Intel", "NVIDIA"}
-    assert {layer.attention.kind for name in MODELS for layer in build(catalogue.find("models", name), ModelSpec).layers} >= {"gqa", "mla"}
+    assert {device(name).vendor for name in HARDWARE} >= {
+        "AMD",
+        "Apple",
+        "Google",
+        "Intel",
+        "NVIDIA",
+    }
+    assert {
+        layer.attention.kind
+        for name in MODELS
+        for layer in build(catalogue.find("models", name), ModelSpec).layers
+    } >= {"gqa", "mla"}
 
 
 TERA, GIGA = 10**12, 10**9
@@ -121,7 +137,10 @@ FIGURES = {
 def test_catalogue_figures(name):
     spec, (peak, bandwidth, capacity) = device(name), FIGURES[name]
     assert peak is None or spec.peaks["fp16"].dense.value == peak
-    assert (spec.memory.bandwidth.value.value, spec.memory.capacity.value.value) == (bandwidth, capacity)
+    assert (spec.memory.bandwidth.value.value, spec.memory.capacity.value.value) == (
+        bandwidth,
+        capacity,
+    )
 
 
 def test_further_peaks():
@@ -253,17 +272,65 @@ FAULTS = [
     (StudySpec, "batch: [1, 32]", "batch: []", 3, None, "list", ""),
     (StudySpec, "batch: [1, 32]", "batch: [1, -32]", 3, None, "positive", ""),
     (StudySpec, "prompt: 4096, ", "", 3, None, "needs prompt", ""),
-    (StudySpec, "efficiency:", "set: {mem_bandwith: 3 TB/s}\nefficiency:", 4, 7, "unknown", "mem_bandwidth"),
+    (
+        StudySpec,
+        "efficiency:",
+        "set: {mem_bandwith: 3 TB/s}\nefficiency:",
+        4,
+        7,
+        "unknown",
+        "mem_bandwidth",
+    ),
     (StudySpec, "efficiency:", "set: {mem_bandwidth: 3 TB}\nefficiency:", 4, 7, "byte/s", ""),
-    (StudySpec, "efficiency:", "assume: {atention: full}\nefficiency:", 4, 10, "unknown", "attention"),
+    (
+        StudySpec,
+        "efficiency:",
+        "assume: {atention: full}\nefficiency:",
+        4,
+        10,
+        "unknown",
+        "attention",
+    ),
     (StudySpec, "efficiency:", "assume: {attention: ful}\nefficiency:", 4, 10, "unknown", "full"),
     (StudySpec, "efficiency:", "targets: {ttft: 200}\nefficiency:", 4, 11, "unit of a time", ""),
-    (StudySpec, "efficiency:", "precision: {weights: fp17}\nefficiency:", 4, 13, "unknown precision", "fp16"),
+    (
+        StudySpec,
+        "efficiency:",
+        "precision: {weights: fp17}\nefficiency:",
+        4,
+        13,
+        "unknown precision",
+        "fp16",
+    ),
     (HardwareSpec, "dense: 100 TFLOP/s", "dense: 100 TB/s", 5, None, "FLOP/s", ""),
     (HardwareSpec, "dense: 100 TFLOP/s", "dense: 100 TFLOP", 5, None, "FLOP/s", ""),
-    (HardwareSpec, "dense: 100 TFLOP/s, source: sheet", "dense: 100 TFLOP/s, source: page", 1, None, "not listed under sources", ""),
-    (HardwareSpec, "dense: 100 TFLOP/s, source: sheet", "dense: 100 TFLOP/s", 5, None, "missing", ""),
-    (HardwareSpec, "dense: 100 TFLOP/s, source: sheet", "sparse: 100 TFLOP/s, source: sheet", 5, None, "missing", ""),
+    (
+        HardwareSpec,
+        "dense: 100 TFLOP/s, source: sheet",
+        "dense: 100 TFLOP/s, source: page",
+        1,
+        None,
+        "not listed under sources",
+        "",
+    ),
+    (
+        HardwareSpec,
+        "dense: 100 TFLOP/s, source: sheet",
+        "dense: 100 TFLOP/s",
+        5,
+        None,
+        "missing",
+        "",
+    ),
+    (
+        HardwareSpec,
+        "dense: 100 TFLOP/s, source: sheet",
+        "sparse: 100 TFLOP/s, source: sheet",
+        5,
+        None,
+        "missing",
+        "",
+    ),
     (HardwareSpec, "fp16: {dense", "fp17: {dense", 5, None, "must be one of", "fp16"),
     (HardwareSpec, "1 TB/s", "'1,5 TB/s'", 6, None, "point", ""),
     (HardwareSpec, "1 TB/s", "1 Tb/s", 6, None, "unknown unit", "Tbit"),
@@ -285,7 +352,10 @@ def test_a_fault_is_said_with_place_and_hint(kind, old, new, line, column, messa
 
 
 def test_all_faults_of_a_file_in_one_run():
-    text = STUDY.replace("prompt: 4096", "promt: 4096").replace("mbu: 80 %", "mbu: 180 %") + "assume: {logits: lst}\n"
+    text = (
+        STUDY.replace("prompt: 4096", "promt: 4096").replace("mbu: 80 %", "mbu: 180 %")
+        + "assume: {logits: lst}\n"
+    )
     assert {p.line for p in problems(text, StudySpec)} >= {3, 4, 5}
 
 
@@ -327,7 +397,12 @@ BASES = [
 
 
 @examples(900)
-@given(st.sampled_from(BASES).flatmap(lambda base: st.tuples(st.just(base), st.sampled_from(list(spots(base[1]))))), POISON)
+@given(
+    st.sampled_from(BASES).flatmap(
+        lambda base: st.tuples(st.just(base), st.sampled_from(list(spots(base[1]))))
+    ),
+    POISON,
+)
 def test_any_value_anywhere_is_taken_or_refused(where, poison):
     (kind, data), spot = where
     try:
@@ -365,7 +440,15 @@ def test_ranges(text, low, high):
     assert (found.low, found.high) == (low, high)
 
 
-@pytest.mark.parametrize(("text", "low", "high"), [("1 ms..2 ms", 1, 2), ("1..2 ms", 1, 2), ("500 us..2 ms", Fraction(1, 2), 2), ("0 ms..2 ms", 0, 2)])
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("1 ms..2 ms", 1, 2),
+        ("1..2 ms", 1, 2),
+        ("500 us..2 ms", Fraction(1, 2), 2),
+        ("0 ms..2 ms", 0, 2),
+    ],
+)
 def test_ranges_of_times(text, low, high):
     found = setting("step_overhead", text)
     assert (found.low * 1000, found.high * 1000) == (low, high)
@@ -375,10 +458,21 @@ def test_a_range_of_one_value_is_that_value():
     assert setting("mfu", "0.5..0.5").value == Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("name", "text"), [("batch", "0..0"), ("batch", "1.5..1.5"), ("batch", "-1..-1"), ("mfu", "3..3"), ("mem_bandwidth", "0..0 GB/s")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("batch", "0..0"),
+        ("batch", "1.5..1.5"),
+        ("batch", "-1..-1"),
+        ("mfu", "3..3"),
+        ("mem_bandwidth", "0..0 GB/s"),
+    ],
+)
 def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
     one = text.partition("..")[2]
-    with pytest.raises(ValueError, match="must be positive|whole number|must be between 0 and 1") as alone:
+    with pytest.raises(
+        ValueError, match="must be positive|whole number|must be between 0 and 1"
+    ) as alone:
         setting(name, one)
     with pytest.raises(ValueError, match=re.escape(str(alone.value))):
         setting(name, text)
@@ -407,10 +501,14 @@ def test_widths(name, bits):
 def test_scales_are_shared_by_their_group():
     """int4 with a 16-bit scale for 128 weights: 4.125 bits."""
     settings = dict(width("int4-g128").settings)
-    assert settings["weight_bits"].value + settings["scale_bits"].value / settings["scale_group"].value == Fraction(4125, 8000)
+    assert settings["weight_bits"].value + settings["scale_bits"].value / settings[
+        "scale_group"
+    ].value == Fraction(4125, 8000)
 
 
-@pytest.mark.parametrize("name", ["fp17", "", "0 bit", "-4 bit", "9 byte", "1 s", "int4-g", "int4-g999999", "4", "fp16 "])
+@pytest.mark.parametrize(
+    "name", ["fp17", "", "0 bit", "-4 bit", "9 byte", "1 s", "int4-g", "int4-g999999", "4", "fp16 "]
+)
 def test_widths_that_are_none(name):
     with pytest.raises(ValueError):
         width(name)
@@ -418,7 +516,14 @@ def test_widths_that_are_none(name):
 
 @pytest.mark.parametrize(
     ("weights", "activations", "wanted"),
-    [("int4", "fp16", "fp16"), ("int8", "fp16", "fp16"), ("int8", "int8", "int8"), ("fp8", "fp8", "fp8"), ("fp16", "fp8", "fp16"), ("fp32", "fp16", "fp32")],
+    [
+        ("int4", "fp16", "fp16"),
+        ("int8", "fp16", "fp16"),
+        ("int8", "int8", "int8"),
+        ("fp8", "fp8", "fp8"),
+        ("fp16", "fp8", "fp16"),
+        ("fp32", "fp16", "fp32"),
+    ],
 )
 def test_operands_meet_in_the_wider_format(weights, activations, wanted):
     assert compute_precision(width(weights), width(activations)) == wanted
@@ -444,4 +549,8 @@ def test_a_missing_peak_falls_back_to_a_wider_one(wanted, available, found):
     [("s", "1 ms", "1 s"), ("byte", "1 GB", "1 TB"), ("byte/s", "100 GB/s", "100 TB/s"), ("FLOP/s", "10 TFLOP/s", "100 PFLOP/s"), ("W", "50 W", "5 kW"), ("USD/s", "0.1 USD/hour", "100 USD/hour"), ("Hz", "1 GHz", "5 GHz")],
 )  # fmt: skip
 def test_examples_of_units_are_of_the_size_that_devices_have(unit, least, most):
-    assert in_unit(least, unit).value <= in_unit(example(unit).strip("'"), unit).value <= in_unit(most, unit).value
+    assert (
+        in_unit(least, unit).value
+        <= in_unit(example(unit).strip("'"), unit).value
+        <= in_unit(most, unit).value
+    )

@@ -22,7 +22,9 @@ INPUTS = 32 * (3 * 4096 + 4096 + 2 * 4096 + 14336)
 
 
 def bits(*parts):
-    return sum((Fraction(weights) * Fraction(str(width)) for weights, width in parts), Fraction(0)) / 8
+    return (
+        sum((Fraction(weights) * Fraction(str(width)) for weights, width in parts), Fraction(0)) / 8
+    )
 
 
 READ = {
@@ -46,7 +48,10 @@ READ = {
 @pytest.mark.parametrize("name", READ)
 def test_bytes_of_a_decode_step(name):
     assert LINEAR == 6_979_321_856
-    assert sr.Study(model="llama-3-8b", weights=name, prompt=1).exact("weight_bytes_read") == READ[name]
+    assert (
+        sr.Study(model="llama-3-8b", weights=name, prompt=1).exact("weight_bytes_read")
+        == READ[name]
+    )
 
 
 def test_awq_of_llama_3_8b_reads_4_68_gb_and_plain_int4_3_75():
@@ -62,7 +67,11 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
     layers = bits((LINEAR - more * (values + down), 4.5), (more * (values + down), 6.5625))
     study = sr.Study(model="llama-3-8b", weights="q4_k_m", prompt=1)
     assert study.exact("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
-    assert study.exact("weight_bytes") == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32)) == 4_912_898_048
+    assert (
+        study.exact("weight_bytes")
+        == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32))
+        == 4_912_898_048
+    )
     assert study.first.compute is None and study.first.precisions["weights"] == "q4_k_m"
 
 
@@ -79,7 +88,13 @@ OF_FILES = {
     "q6_k": ("Q6_K", 6.5625), "q8_0": ("Q8_0", 8.5), "iq4_xs": ("IQ4_XS", 4.25), "iq4_nl": ("IQ4_NL", 4.5),
 }  # fmt: skip
 """The type of most matrices, with its bits a weight as llama.cpp's quantize tool states them."""
-OTHERS = {"awq": 4 + (16 + 4) / 128, "gptq": 4 + (16 + 4) / 128, "nf4": 4 + 32 / 64, "nvfp4": 4 + 8 / 16, "mxfp4": 4 + 8 / 32}
+OTHERS = {
+    "awq": 4 + (16 + 4) / 128,
+    "gptq": 4 + (16 + 4) / 128,
+    "nf4": 4 + 32 / 64,
+    "nvfp4": 4 + 8 / 16,
+    "mxfp4": 4 + 8 / 32,
+}
 """A scale and a zero point for 128 weights, a scale for 64, for 16, and for 32."""
 
 
@@ -87,7 +102,10 @@ def test_precisions_are_listed_with_their_bits():
     rows = {name: (float(bits), meaning) for name, bits, meaning in listed_precisions()}
     for name, (kind, bits) in OF_FILES.items():
         uniform = name in ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q6_k", "q3_k_s", "q5_k_s")
-        assert rows[name] == (bits, f"a file of llama.cpp: most matrices in {kind}" + ("" if uniform else ", some in more"))
+        assert rows[name] == (
+            bits,
+            f"a file of llama.cpp: most matrices in {kind}" + ("" if uniform else ", some in more"),
+        )
     for name, bits in OTHERS.items():
         assert rows[name][0] == pytest.approx(bits), name
 
@@ -95,16 +113,28 @@ def test_precisions_are_listed_with_their_bits():
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_bits_of_a_weight(name):
     study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)
-    assert float(study.exact("weight_bytes") * 8 / study.exact("params")) == pytest.approx(PUBLISHED[name], abs=1e-4)
+    assert float(study.exact("weight_bytes") * 8 / study.exact("params")) == pytest.approx(
+        PUBLISHED[name], abs=1e-4
+    )
 
 
 def test_the_published_size_of_a_70b():
     """42.5 GB: values in Q5_K where they are not in Q6_K, as in no smaller Llama."""
-    values, down, more = 80 * 8192 * 8 * 128, 80 * 8192 * 28672, Fraction(len({*range(10), *range(70, 80), *range(12, 70, 3)}), 80)
+    values, down, more = (
+        80 * 8192 * 8 * 128,
+        80 * 8192 * 28672,
+        Fraction(len({*range(10), *range(70, 80), *range(12, 70, 3)}), 80),
+    )
     table = 128_256 * 8192
     matrices = 80 * (2 * 8192 * 8192 + 8192 * 8 * 128 + 2 * 8192 * 28672)
     by_hand = bits(
-        (matrices, 4.5), (values * (1 - more), 5.5), (down * (1 - more), 4.5), ((values + down) * more, 6.5625), (table, 4.5), (table, 6.5625), (161 * 8192, 32)
+        (matrices, 4.5),
+        (values * (1 - more), 5.5),
+        (down * (1 - more), 4.5),
+        ((values + down) * more, 6.5625),
+        (table, 4.5),
+        (table, 6.5625),
+        (161 * 8192, 32),
     )
     found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).exact("weight_bytes")
     assert found == by_hand
@@ -126,33 +156,73 @@ def test_every_model_can_be_stored(model, name):
 
 
 def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
-    own, asked = (sr.Study(model="gpt-oss-20b", prompt=1, **precision) for precision in ({}, {"weights": "mxfp4"}))
+    own, asked = (
+        sr.Study(model="gpt-oss-20b", prompt=1, **precision)
+        for precision in ({}, {"weights": "mxfp4"})
+    )
     assert own.exact("weight_bytes") == asked.exact("weight_bytes")
 
 
 @pytest.mark.parametrize(
-    ("weights", "compute"), [("awq", "fp16"), ("w4a16", "fp16"), ("w8a16", "fp16"), ("q4_k_m", "fp16"), ("w8a8", "int8"), ("fp8-dynamic", "fp8")]
+    ("weights", "compute"),
+    [
+        ("awq", "fp16"),
+        ("w4a16", "fp16"),
+        ("w8a16", "fp16"),
+        ("q4_k_m", "fp16"),
+        ("w8a8", "int8"),
+        ("fp8-dynamic", "fp8"),
+    ],
 )
 def test_what_they_compute_at(weights, compute):
-    assert sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).first.compute == compute
+    assert (
+        sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).first.compute
+        == compute
+    )
 
 
 def test_fp8_weights_alone_do_not_compute_in_fp8():
     """By themselves: an engine such as vLLM narrows the activations of such a checkpoint on the way."""
-    alone = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", weights="fp8", prompt=1)
-    both = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", weights="fp8", activations="fp8", prompt=1)
-    served = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="vllm", weights="fp8", prompt=1)
+    alone = sr.Study(
+        model="llama-3-8b", hardware="h100-sxm", engine="ideal", weights="fp8", prompt=1
+    )
+    both = sr.Study(
+        model="llama-3-8b",
+        hardware="h100-sxm",
+        engine="ideal",
+        weights="fp8",
+        activations="fp8",
+        prompt=1,
+    )
+    served = sr.Study(
+        model="llama-3-8b", hardware="h100-sxm", engine="vllm", weights="fp8", prompt=1
+    )
     assert (alone.first.compute, both.first.compute, served.first.compute) == ("fp16", "fp8", "fp8")
-    assert any("--activations fp8 takes the fp8 peak" in warning for warning in case_warnings(alone.first))
+    assert any(
+        "--activations fp8 takes the fp8 peak" in warning for warning in case_warnings(alone.first)
+    )
     assert not case_warnings(both.first)
-    assert not case_warnings(sr.Study(model="llama-3-8b", hardware="a100", engine="ideal", weights="fp8", prompt=1).first)  # has no such peak
+    assert not case_warnings(
+        sr.Study(model="llama-3-8b", hardware="a100", engine="ideal", weights="fp8", prompt=1).first
+    )  # has no such peak
 
 
 @pytest.mark.parametrize(
-    ("written", "printed"), [("AWQ", "awq"), ("Q4_K_M", "q4_k_m"), ("BF16", "bf16"), ("bfloat16", "bf16"), ("fp8_e4m3", "fp8"), ("half", "fp16")]
+    ("written", "printed"),
+    [
+        ("AWQ", "awq"),
+        ("Q4_K_M", "q4_k_m"),
+        ("BF16", "bf16"),
+        ("bfloat16", "bf16"),
+        ("fp8_e4m3", "fp8"),
+        ("half", "fp16"),
+    ],
 )
 def test_spellings(written, printed):
-    assert sr.Study(model="llama-3-8b", weights=written, prompt=1).first.precisions["weights"] == printed
+    assert (
+        sr.Study(model="llama-3-8b", weights=written, prompt=1).first.precisions["weights"]
+        == printed
+    )
 
 
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
@@ -168,7 +238,9 @@ def test_without_layers_everything_is_narrow_and_that_is_told():
     assert "without a model's layers" in study.first.warnings[0]
 
 
-@pytest.mark.parametrize(("written", "hint"), [("q4_k", "q4_k_"), ("awk", "'awq'"), ("zzz", "w8a8")])
+@pytest.mark.parametrize(
+    ("written", "hint"), [("q4_k", "q4_k_"), ("awk", "'awq'"), ("zzz", "w8a8")]
+)
 def test_a_precision_nobody_knows(written, hint):
     with pytest.raises(InputError) as caught:
         sr.Study(model="llama-3-8b", weights=written, prompt=1)
@@ -188,11 +260,24 @@ def of_queries_and_keys(most, value):
 MORE = 3 + 4 + 7
 """Of 28 layers the first 28 // 8, those from 7*28 // 8 = 24 on, and of the rest the third, sixth, ...: 5, 8, 11, 14, 17, 20, 23."""
 OF_28_LAYERS = {
-    "iq4_xs": {"down": mean(5.5, 3, 4.25), "qkv": of_queries_and_keys(4.25, 5.5)},  # seven query heads share a key head
+    "iq4_xs": {
+        "down": mean(5.5, 3, 4.25),
+        "qkv": of_queries_and_keys(4.25, 5.5),
+    },  # seven query heads share a key head
     "q4_k_s": {"down": mean(5.5, 3, 4.5), "qkv": of_queries_and_keys(4.5, mean(5.5, 4, 4.5))},
-    "q3_k_m": {"down": mean(5.5, 1, 4.5), "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)), "attention_out": 4.5},
-    "q4_k_m": {"down": mean(6.5625, MORE, 4.5), "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5))},
-    "q5_k_m": {"down": mean(6.5625, MORE, 5.5), "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5))},
+    "q3_k_m": {
+        "down": mean(5.5, 1, 4.5),
+        "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)),
+        "attention_out": 4.5,
+    },
+    "q4_k_m": {
+        "down": mean(6.5625, MORE, 4.5),
+        "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5)),
+    },
+    "q5_k_m": {
+        "down": mean(6.5625, MORE, 5.5),
+        "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5)),
+    },
     "q2_k": {"down": 3.4375, "qkv": of_queries_and_keys(2.625, 4.5), "attention_out": 3.4375},
 }
 
@@ -200,7 +285,10 @@ OF_28_LAYERS = {
 @pytest.mark.parametrize("name", OF_28_LAYERS)
 def test_layers_that_do_not_divide_by_eight(name):
     """Qwen2.5-7B; the head of every one of these in Q6_K."""
-    widths = {operator: float(8 * width.value) for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()}
+    widths = {
+        operator: float(8 * width.value)
+        for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()
+    }
     assert widths == pytest.approx({**OF_28_LAYERS[name], "lm_head": 6.5625})
 
 
@@ -218,8 +306,18 @@ def test_eight_experts_bring_wider_attention(name):
     """Mixtral-8x7B: keys and values in Q8_0, the output in Q5_K in mixtures below it, of the three matrices of an expert the last by the rule of ``ffn_down``;
     of 32 layers 4 first, 4 last and every third of 24 between, which are 16, have more."""
     most, down, more = OF_EIGHT_EXPERTS[name]
-    widths = {operator: float(8 * width.value) for operator, width in mixture(name, read_model("mixtral-8x7b")[0]).widths.items()}
-    assert widths == pytest.approx({"qkv": (4096 * most + 2 * 1024 * 8.5) / 6144, "experts": (2 * most + down) / 3, "lm_head": 6.5625, **more})
+    widths = {
+        operator: float(8 * width.value)
+        for operator, width in mixture(name, read_model("mixtral-8x7b")[0]).widths.items()
+    }
+    assert widths == pytest.approx(
+        {
+            "qkv": (4096 * most + 2 * 1024 * 8.5) / 6144,
+            "experts": (2 * most + down) / 3,
+            "lm_head": 6.5625,
+            **more,
+        }
+    )
 
 
 def test_eight_experts_in_eight_bits_are_alike_throughout():

@@ -55,9 +55,19 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, raw):
         assert str(path) in str(error)
 
 
-scalars = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text("abc xyz", min_size=1, max_size=8).filter(lambda t: t.strip() == t)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.text("abc xyz", min_size=1, max_size=8).filter(lambda t: t.strip() == t)
+)
 trees = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcdef_", min_size=1, max_size=8), inner, max_size=4), max_leaves=15
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text("abcdef_", min_size=1, max_size=8), inner, max_size=4)
+    ),
+    max_leaves=15,
 )
 
 
@@ -67,7 +77,13 @@ def written(tree):
         return "{" + ", ".join(f"{key}: {written(value)}" for key, value in tree.items()) + "}"
     if isinstance(tree, list):
         return "[" + ", ".join(map(written, tree)) + "]"
-    return {None: "null", True: "true", False: "false"}[tree] if tree is None or isinstance(tree, bool) else f"'{tree}'" if isinstance(tree, str) else str(tree)
+    return (
+        {None: "null", True: "true", False: "false"}[tree]
+        if tree is None or isinstance(tree, bool)
+        else f"'{tree}'"
+        if isinstance(tree, str)
+        else str(tree)
+    )
 
 
 @examples(300)
@@ -152,7 +168,9 @@ def test_scalars(text, value):
 
 
 def test_numbers_stay_exact():
-    assert loads("a: 0.123456789012345678901234567890").data["a"] == Fraction(123456789012345678901234567890, 10**30)
+    assert loads("a: 0.123456789012345678901234567890").data["a"] == Fraction(
+        123456789012345678901234567890, 10**30
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------- files
@@ -205,7 +223,17 @@ def test_a_file_with_a_byte_order_mark(tmp_path):
         "? " * 400_000,
         "a: |\n" + " x\n" * 300_000,
     ],
-    ids=["10 MB", "many values", "brackets", "braces", "a long key", "nested lists", "blank lines", "question marks", "a long block"],
+    ids=[
+        "10 MB",
+        "many values",
+        "brackets",
+        "braces",
+        "a long key",
+        "nested lists",
+        "blank lines",
+        "question marks",
+        "a long block",
+    ],
 )
 def test_large_files_cost_little(tmp_path, text):
     path = tmp_path / "large.yaml"
@@ -237,7 +265,10 @@ def test_places_of_everything():
     assert path_text(("layers", 0, "attention")) == "layers[0].attention"
 
 
-@pytest.mark.parametrize(("text", "hint"), [("a:\n\t- 1\n", "indent with spaces"), ("a: [1\n", ""), ("a: b: c\n", ""), ("'a\n", "")])
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("a:\n\t- 1\n", "indent with spaces"), ("a: [1\n", ""), ("a: b: c\n", ""), ("'a\n", "")],
+)
 def test_a_tab_has_a_hint_and_other_faults_of_yaml_have_none(text, hint):
     (fault,) = problems(text)
     assert fault.message.startswith("not valid YAML: ")

@@ -35,7 +35,11 @@ def _parquet(path):
 def _grid(path):
     import xarray
 
-    with xarray.open_dataset(path, engine="netcdf4") if path.suffix == ".nc" else xarray.open_zarr(path, chunks=None) as found:
+    with (
+        xarray.open_dataset(path, engine="netcdf4")
+        if path.suffix == ".nc"
+        else xarray.open_zarr(path, chunks=None) as found
+    ):
         return list(_rows(found.load()))
 
 
@@ -46,7 +50,12 @@ def _rows(found):
         yield {
             **{name: found[name].values[i].item() for name, i in place.items()},
             **{
-                name: _plain(variable, variable.isel({k: v for k, v in place.items() if k in variable.dims}).values.item())
+                name: _plain(
+                    variable,
+                    variable.isel(
+                        {k: v for k, v in place.items() if k in variable.dims}
+                    ).values.item(),
+                )
                 for name, variable in found.data_vars.items()
             },
         }
@@ -54,6 +63,8 @@ def _rows(found):
 
 def _plain(variable, value):
     if "flag_meanings" in variable.attrs:
-        word = variable.attrs["flag_meanings"].split()[list(variable.attrs["flag_values"]).index(value)]
+        word = variable.attrs["flag_meanings"].split()[
+            list(variable.attrs["flag_values"]).index(value)
+        ]
         return {"none": None, "yes": True, "no": False}.get(word, word)
     return None if isinstance(value, float) and np.isnan(value) else value

@@ -27,10 +27,14 @@ def grid():
 def test_blocks_of_an_array(array, compiled, grid):
     """One quantity by map_blocks, several by apply_gufunc, against points of their own."""
     batch, prompt = (array.from_array(x, chunks=17) for x in grid)
-    itl = array.map_blocks(sr.compile("itl", ["batch", "prompt"], **CASE), batch, prompt, dtype=float)
+    itl = array.map_blocks(
+        sr.compile("itl", ["batch", "prompt"], **CASE), batch, prompt, dtype=float
+    )
     assert itl.shape == (100, 50)
     assert itl.npartitions == 18
-    all_three = array.apply_gufunc(compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3)
+    all_three = array.apply_gufunc(
+        compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3
+    )
     checked([itl.compute(), *(x.compute() for x in all_three[1:])])
 
 
@@ -45,9 +49,16 @@ def checked(found):
 def test_two_workers_of_their_own(array, compiled, grid):
     distributed = pytest.importorskip("distributed")
     compiled.depends  # noqa: B018  what was looked at once must not keep it from being sent
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         batch, prompt = (array.from_array(x, chunks=50) for x in grid)
-        lazy = array.apply_gufunc(compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3)
+        lazy = array.apply_gufunc(
+            compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3
+        )
         found = client.gather(client.compute(list(lazy)))
         pids = client.run(__import__("os").getpid)
     assert len(set(pids.values())) == 2

@@ -24,7 +24,13 @@ from tests.cli import ROOT
 
 from . import FORMATS, points
 
-CASE = {"model": "llama-3-8b", "hardware": ["h100-sxm", "h200-nvl"], "prompt": 2048, "output": 128, "arrival_rate": 30}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": ["h100-sxm", "h200-nvl"],
+    "prompt": 2048,
+    "output": 128,
+    "arrival_rate": 30,
+}
 OVER = {"weights": ["fp16", "int4"], "batch": [1, 7, 64, 500], "mfu": "0.3:0.9:+0.3"}
 QUANTITIES = ["itl", "ttft", "queue_wait", "kv_bytes_per_token", "cost_per_mtok", "decode_bound"]
 
@@ -44,16 +50,26 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, most, t
     assert len(found) == 2 * 2 * 4 * 3
     assert sorted(found[0]) == sorted(["weights", "hardware", "batch", "mfu", *QUANTITIES, "fits"])
     for point in random.Random(f"{kind} {most}").sample(found, 8):
-        case = sr.Study(**{**CASE, **{axis: point[axis] for axis in ("weights", "hardware", "batch", "mfu")}, "batch": int(point["batch"])})
+        case = sr.Study(
+            **{
+                **CASE,
+                **{axis: point[axis] for axis in ("weights", "hardware", "batch", "mfu")},
+                "batch": int(point["batch"]),
+            }
+        )
         for name in (*QUANTITIES, "fits"):
             try:
                 exact = case.exact(name)
             except InputError:
                 assert point[name] is None, (name, point)
                 continue
-            assert point[name] == (exact if isinstance(exact, (bool, str)) else pytest.approx(float(exact), rel=1e-12))
+            assert point[name] == (
+                exact if isinstance(exact, (bool, str)) else pytest.approx(float(exact), rel=1e-12)
+            )
     missing = {name for point in found for name, value in point.items() if value is None}
-    assert missing == {"queue_wait", "cost_per_mtok"}  # 30 requests a second are too many at an MFU of 0.3; the catalogue has no price of an H200 NVL
+    assert (
+        missing == {"queue_wait", "cost_per_mtok"}
+    )  # 30 requests a second are too many at an MFU of 0.3; the catalogue has no price of an H200 NVL
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -65,7 +81,11 @@ def test_the_same_question_gives_the_same_bytes(planned, kind, tmp_path):
 
 
 def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def test_parquet_says_units_and_assumptions(planned, tmp_path):
@@ -77,7 +97,10 @@ def test_parquet_says_units_and_assumptions(planned, tmp_path):
     assert schema.field("itl").metadata[b"units"] == b"s"
     assert schema.field("batch").type == pa.int64()
     assert pa.types.is_dictionary(schema.field("decode_bound").type)
-    assert json.loads(schema.metadata[b"assumptions"])["attention"] == {"value": "causal", "defaulted": True}
+    assert json.loads(schema.metadata[b"assumptions"])["attention"] == {
+        "value": "causal",
+        "defaulted": True,
+    }
     assert b"h200" in schema.metadata[b"inputs"]
 
 
@@ -87,16 +110,25 @@ def test_grids_say_units_and_keep_only_the_axes_that_matter(planned, kind, tmp_p
 
     path = tmp_path / f"grid.{kind}"
     write(planned, path, most=5)
-    with xarray.open_dataset(path, engine="netcdf4") if kind == "nc" else xarray.open_zarr(path, chunks=None) as found:
+    with (
+        xarray.open_dataset(path, engine="netcdf4")
+        if kind == "nc"
+        else xarray.open_zarr(path, chunks=None) as found
+    ):
         memory = sr.Study(**CASE).sweep(QUANTITIES, **OVER)
         assert found.attrs == memory.attrs
         for name in ("itl", "ttft", "queue_wait", "kv_bytes_per_token", "fits"):
             assert found[name].dims == memory[name].dims
-            np.testing.assert_allclose(found[name].values, memory[name].values, rtol=1e-15)  # another block, another last digit
+            np.testing.assert_allclose(
+                found[name].values, memory[name].values, rtol=1e-15
+            )  # another block, another last digit
             assert {k: found[name].attrs[k] for k in ("units", "long_name")} == memory[name].attrs
         assert found.fits.dtype == bool
         assert found.hardware.values.tolist() == ["h100-sxm", "h200-nvl"]
-        assert found.batch.attrs == {"units": "request", "long_name": "decode batch size: requests decoded together"}
+        assert found.batch.attrs == {
+            "units": "request",
+            "long_name": "decode batch size: requests decoded together",
+        }
 
 
 def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
@@ -130,7 +162,9 @@ def test_an_interrupted_sweep_leaves_the_old_file_and_goes_on(planned, kind, aft
     whole, goal = tmp_path / "apart" / f"grid.{kind}", tmp_path / f"grid.{kind}"
     whole.parent.mkdir()
     write(planned, whole, most=5)
-    other = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1).planned_sweep(axes_of([("batch", [3])]), ["itl"])
+    other = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1).planned_sweep(
+        axes_of([("batch", [3])]), ["itl"]
+    )
     write(other, goal)
     old = contents(tmp_path)
     with pytest.raises(Interrupted, match="go on with --resume") as caught:
@@ -140,7 +174,9 @@ def test_an_interrupted_sweep_leaves_the_old_file_and_goes_on(planned, kind, aft
     assert {name: data for name, data in contents(tmp_path).items() if ".parts" not in name} == old
     write(planned, goal, resume=True, most=5)
     assert sorted(os.listdir(tmp_path)) == ["apart", goal.name]
-    assert contents(goal if goal.is_dir() else tmp_path) | {} == (contents(whole) if whole.is_dir() else {**contents(tmp_path), goal.name: whole.read_bytes()})
+    assert contents(goal if goal.is_dir() else tmp_path) | {} == (
+        contents(whole) if whole.is_dir() else {**contents(tmp_path), goal.name: whole.read_bytes()}
+    )
 
 
 def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkeypatch):
@@ -150,7 +186,11 @@ def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkey
     from symroof.sweep.grid_blocks import Grid
 
     called = []
-    monkeypatch.setattr(Grid, "values", lambda self, block, real=Grid.values: called.append(block) or real(self, block))
+    monkeypatch.setattr(
+        Grid,
+        "values",
+        lambda self, block, real=Grid.values: called.append(block) or real(self, block),
+    )
     write(planned, goal, resume=True, most=5)
     assert len(called) == 16 - 10
 
@@ -158,7 +198,12 @@ def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkey
 def test_a_caller_follows_the_blocks_through_both_passes(planned, tmp_path):
     """48 points in sixteen blocks."""
     tracked = []
-    write(planned, tmp_path / "grid.csv", most=5, track=lambda items, label: tracked.append((label, len(items))) or items)
+    write(
+        planned,
+        tmp_path / "grid.csv",
+        most=5,
+        track=lambda items, label: tracked.append((label, len(items))) or items,
+    )
     assert tracked == [("sweeping", 16), ("writing", 16)]
 
 
@@ -190,7 +235,11 @@ def test_another_process_knows_its_own_parts():
     """Sets come in another order there; the word for the question is the same."""
     runs = [
         subprocess.run(
-            [sys.executable, "-c", TWO_PROCESSES], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", TWO_PROCESSES],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.split(" ", 1)
         for seed in "123"
     ]
@@ -233,7 +282,9 @@ def test_another_figure_in_a_spec_is_another_source(monkeypatch, planned):
     other = case.hardware.model_copy(update={"title": "the same board, another print"})
     entry = replace(case.chosen_device, spec=other)
     swapped = replace(planned, cases=(replace(case, chosen_device=entry), *planned.cases[1:]))
-    assert {key for key, digest in swapped.digests.items() if digest != planned.digests[key]} == {"numbers"}
+    assert {key for key, digest in swapped.digests.items() if digest != planned.digests[key]} == {
+        "numbers"
+    }
 
 
 SOURCES = {
@@ -259,7 +310,16 @@ def test_parts_of_another_source_are_refused_by_its_name(planned, key, tmp_path)
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("damage", [lambda d: b"", lambda d: d[: len(d) // 2], lambda d: d[:-1], lambda d: d[:200] + b"x" + d[201:], lambda d: b"no archive"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda d: b"",
+        lambda d: d[: len(d) // 2],
+        lambda d: d[:-1],
+        lambda d: d[:200] + b"x" + d[201:],
+        lambda d: b"no archive",
+    ],
+)
 def test_a_damaged_part_is_computed_again(planned, damage, tmp_path):
     goal, whole = tmp_path / "grid.csv", tmp_path / "whole.csv"
     write(planned, whole, most=5)
@@ -281,7 +341,11 @@ def test_a_part_in_the_place_of_another_is_computed_again(planned, origin, tmp_p
     for plan, file in ((planned, goal), (elsewhere, other)):
         with pytest.raises(Interrupted):
             write(plan, file, track=stopping_at(3), most=5)
-    strange = tmp_path / (".symroof-grid.csv.parts/00000000.part" if origin == "beside it" else ".symroof-other.csv.parts/00000001.part")
+    strange = tmp_path / (
+        ".symroof-grid.csv.parts/00000000.part"
+        if origin == "beside it"
+        else ".symroof-other.csv.parts/00000001.part"
+    )
     (tmp_path / ".symroof-grid.csv.parts/00000001.part").write_bytes(strange.read_bytes())
     write(planned, goal, resume=True, most=5)
     assert goal.read_bytes() == whole.read_bytes()
@@ -295,7 +359,9 @@ def test_a_part_damaged_after_it_was_written_names_itself(planned, tmp_path, mon
         self._path(number).write_bytes(self._path(number).read_bytes()[:-40])
 
     monkeypatch.setattr(PartsFolder, "save", torn)
-    with pytest.raises(InputError, match=r"grid.csv: cannot be written: part .*00000000.part is damaged"):
+    with pytest.raises(
+        InputError, match=r"grid.csv: cannot be written: part .*00000000.part is damaged"
+    ):
         write(planned, tmp_path / "grid.csv", most=5)
 
 
@@ -339,7 +405,14 @@ except InputError as error:
     print(error)
     sys.exit(2)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr[-600:]
     assert f"{goal}: cannot be written: " in done.stdout
     if kind == "zarr":
@@ -388,7 +461,11 @@ def test_goals_that_cannot_be_written_are_refused_at_once(planned, name, tmp_pat
 def test_a_link_is_followed(planned, kind, tmp_path):
     """The link stays, its target is replaced, and two names of one file are one goal."""
     (tmp_path / "far").mkdir()
-    target, link, plain = tmp_path / "far" / f"real.{kind}", tmp_path / f"link.{kind}", tmp_path / f"plain.{kind}"
+    target, link, plain = (
+        tmp_path / "far" / f"real.{kind}",
+        tmp_path / f"link.{kind}",
+        tmp_path / f"plain.{kind}",
+    )
     link.symlink_to(f"far/real.{kind}")
     for most in (5, 10**6):  # first to a target that is not there yet
         write(planned, link, most=most)
@@ -419,11 +496,33 @@ def test_a_fifo_is_written_into(planned, kind, tmp_path):
 def test_a_link_to_standard_output_is_written_into(tmp_path):
     link, taken = tmp_path / "grid.csv", tmp_path / "taken"
     link.symlink_to("/dev/stdout")
-    line = [sys.executable, "-m", "symroof", "sweep", "--model", "llama-3-8b", "--prompt", "1", "--over", "batch=1,2", "-q", "kv_cache_bytes", "-o", str(link)]
+    line = [
+        sys.executable,
+        "-m",
+        "symroof",
+        "sweep",
+        "--model",
+        "llama-3-8b",
+        "--prompt",
+        "1",
+        "--over",
+        "batch=1,2",
+        "-q",
+        "kv_cache_bytes",
+        "-o",
+        str(link),
+    ]
     with taken.open("wb") as stream:
         stream.write(b"before\n")
         stream.flush()
-        done = subprocess.run(line, stdout=stream, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False)
+        done = subprocess.run(
+            line,
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            timeout=60,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     assert taken.read_text() == "before\nbatch,kv_cache_bytes\n1,131072\n2,262144\n"
     assert os.readlink(link) == "/dev/stdout"
@@ -434,7 +533,11 @@ def test_what_no_sweep_is_written_into_is_refused(planned, tmp_path):
         bound.bind(str(tmp_path / "socket.csv"))
     (tmp_path / "circle.csv").symlink_to("circle.csv")
     os.mkfifo(tmp_path / "fifo.zarr")
-    for name, reason in (("socket.csv", "socket"), ("circle.csv", "symbolic links"), ("fifo.zarr", "is a file")):
+    for name, reason in (
+        ("socket.csv", "socket"),
+        ("circle.csv", "symbolic links"),
+        ("fifo.zarr", "is a file"),
+    ):
         with pytest.raises(InputError, match=reason):
             write(planned, tmp_path / name)
     with pytest.raises(InputError, match="JSON goes to standard output"):
@@ -460,7 +563,10 @@ write(plan, sys.argv[1], track=track, most=int(sys.argv[3]))
 
 def killed(goal, label, most):
     """A sweep in a process of its own, killed after the first batch of one of its passes."""
-    child = subprocess.Popen([sys.executable, "-c", SLOW, str(goal), label, str(most)], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(goal), label, str(most)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     reached = goal.with_name(f"{goal.name}.reached")
     for _ in range(600):
         if reached.exists() or child.poll() is not None:
@@ -476,7 +582,11 @@ def test_the_next_sweep_clears_up_after_a_killed_one(planned, tmp_path):
     killed(tmp_path / "many.csv", "sweeping", 2)
     assert set(os.listdir(tmp_path)) == {".symroof-many.csv.lock", ".symroof-many.csv.parts"}
     killed(tmp_path / "one.csv", "writing", 10**6)
-    assert set(os.listdir(tmp_path)) == {".symroof-one.csv.lock", ".symroof-one.csv.parts", ".symroof-many.csv.parts"}
+    assert set(os.listdir(tmp_path)) == {
+        ".symroof-one.csv.lock",
+        ".symroof-one.csv.parts",
+        ".symroof-many.csv.parts",
+    }
     write(planned, tmp_path / "grid.csv")
     assert sorted(os.listdir(tmp_path)) == [".symroof-many.csv.parts", "grid.csv"]
 
@@ -530,7 +640,14 @@ print(max(sweep(501, "large." + kind) for kind in sys.argv[2:]) - max(small))
 def test_memory_stays_small_however_many_points(tmp_path):
     """500,000 points of eight quantities are 32 MB as floats alone: beyond what an eighth of it takes, half of that is used at most."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", GROWTH, str(tmp_path), *FORMATS], capture_output=True, text=True, env=environment, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", GROWTH, str(tmp_path), *FORMATS],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-600:]
     assert float(done.stdout) < 16  # MiB
 

@@ -55,19 +55,28 @@ def test_the_study_does_not_know_it_afterwards():
 
 
 def test_numbers_of_sympy_are_values_of_an_axis():
-    grid = STUDY.sweep(batch=[sympy.Integer(2), sympy.Integer(4)], prompt=sympy.Integer(512), quantities="itl")
+    grid = STUDY.sweep(
+        batch=[sympy.Integer(2), sympy.Integer(4)], prompt=sympy.Integer(512), quantities="itl"
+    )
     assert grid.batch.values.tolist() == [2, 4] and grid.prompt.values.tolist() == [512]
 
 
 def test_columns_of_a_theory_of_ones_own():
     theory = sr.Theory({"width": None}, {"area": "width^2"})
-    grid = theory.study(width=2).sweep(width=[1, 2, 3], volume=theory.symbols["area"] * theory.symbols["width"])
+    grid = theory.study(width=2).sweep(
+        width=[1, 2, 3], volume=theory.symbols["area"] * theory.symbols["width"]
+    )
     assert grid.volume.values.tolist() == [1, 8, 27] and list(grid) == ["volume"]
 
 
-@pytest.mark.parametrize("name", ["batch", "bs", "itl", "hardware", "attention", "max_batch_memory"])
+@pytest.mark.parametrize(
+    "name", ["batch", "bs", "itl", "hardware", "attention", "max_batch_memory"]
+)
 def test_a_name_that_is_taken(name):
-    with pytest.raises(sr.InputError, match=rf"{name}: is a name already, and a formula makes a column\n.*my_{name}="):
+    with pytest.raises(
+        sr.InputError,
+        match=rf"{name}: is a name already, and a formula makes a column\n.*my_{name}=",
+    ):
         STUDY.sweep(prompt=[1, 2], **{name: s.ttft * 2})
     with pytest.raises(sr.InputError, match="share: is a name already"):
         sr.Study(**CASE).define("share", "itl/ttft").sweep(prompt=[1, 2], share=s.itl)

@@ -40,7 +40,16 @@ def test_values_are_exact(text):
 
 
 def test_labels_and_names():
-    axes = read_over(["hardware=h100-sxm, h200", "weights=fp16,int4-g128", "attention=causal,full", "detail=exact,kv", "activations=fp8", "isl=1:2"])
+    axes = read_over(
+        [
+            "hardware=h100-sxm, h200",
+            "weights=fp16,int4-g128",
+            "attention=causal,full",
+            "detail=exact,kv",
+            "activations=fp8",
+            "isl=1:2",
+        ]
+    )
     assert [(axis.name, axis.labelled) for axis in axes] == [
         ("hardware", True), ("weights", True), ("attention", True), ("detail", True), ("activations", True), ("prompt", False),
     ]  # fmt: skip
@@ -137,7 +146,23 @@ def test_python_values():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("values", [[], "", float("nan"), [1, float("inf")], [True], None, object(), [[1]], {"a": 1}, range(MOST_ON_AXIS + 1), 1.5, [0]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        "",
+        float("nan"),
+        [1, float("inf")],
+        [True],
+        None,
+        object(),
+        [[1]],
+        {"a": 1},
+        range(MOST_ON_AXIS + 1),
+        1.5,
+        [0],
+    ],
+)
 def test_python_values_that_are_none(values):
     with pytest.raises(InputError, match="batch"):
         axes_of([("batch", values)])

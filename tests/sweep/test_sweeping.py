@@ -11,7 +11,13 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.switches import SWITCHES
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128}
+CASE = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 2048,
+    "output": 128,
+}
 STUDY = "llama-3-70b-chat"
 
 
@@ -57,7 +63,10 @@ def test_points_are_those_of_cases_of_their_own(name):
     for _ in range(min(12, found.sizes and int(np.prod(list(sizes.values()))))):
         at = {axis: draw.randrange(size) for axis, size in sizes.items()}
         chosen = {axis: found[axis].values[i].item() for axis, i in at.items()}
-        assume = {**given.get("assume", {}), **{k: chosen.pop(k) for k in ("attention", "detail") if k in chosen}}
+        assume = {
+            **given.get("assume", {}),
+            **{k: chosen.pop(k) for k in ("attention", "detail") if k in chosen},
+        }
         if chosen.get("activations") in ("on", "off"):
             assume["activations"] = chosen.pop("activations")
         text = {key: f"{value} s" if key == "itl" else value for key, value in chosen.items()}
@@ -87,28 +96,45 @@ def test_every_quantity_there_is_follows_the_axes():
         "price_per_mtok",
     } <= set(names)
     found = study.sweep(names, batch=[2, 3, 200], prompt=[100, 9001], tp=[1, 8])
-    for point in ({"batch": 2, "prompt": 9001, "tp": 8}, {"batch": 200, "prompt": 9001, "tp": 1}, {"batch": 3, "prompt": 100, "tp": 8}):
+    for point in (
+        {"batch": 2, "prompt": 9001, "tp": 8},
+        {"batch": 200, "prompt": 9001, "tp": 1},
+        {"batch": 3, "prompt": 100, "tp": 8},
+    ):
         case = sr.Study(**{**CASE, **MORE, **point})
         for name in names:
             at = {axis: value for axis, value in point.items() if axis in found[name].dims}
             close = (
-                {"rel": 1e-9, "abs": 1e-4} if study.first.case.theory.symbol(name).unit == "token" else {"rel": 1e-10, "abs": 1e-14}
+                {"rel": 1e-9, "abs": 1e-4}
+                if study.first.case.theory.symbol(name).unit == "token"
+                else {"rel": 1e-10, "abs": 1e-14}
             )  # differences of floats
             assert same(found[name].sel(at).values.item(), said(case, name), **close), (name, point)
 
 
 def test_a_variable_has_the_axes_it_depends_on():
     found = sr.Study(**CASE).sweep(
-        ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"], hardware=["h100-sxm", "h200"], kv=["fp16", "fp8"], batch=[1, 2], prompt=[64, 128]
+        ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"],
+        hardware=["h100-sxm", "h200"],
+        kv=["fp16", "fp8"],
+        batch=[1, 2],
+        prompt=[64, 128],
     )
     assert {name: v.dims for name, v in found.data_vars.items()} == {
         "kv_bytes_per_token": ("kv",),
         "kv_cache_bytes": ("kv", "batch", "prompt"),
-        "ttft": ("hardware", "kv", "prompt"),  # of a prefill the cache is written, not read; fp8 is half of that
+        "ttft": (
+            "hardware",
+            "kv",
+            "prompt",
+        ),  # of a prefill the cache is written, not read; fp8 is half of that
         "ridge_point": ("hardware",),
         "fits": ("hardware", "kv", "batch", "prompt"),
     }
-    assert found.kv_bytes_per_token.values.tolist() == [131072, 65536]  # 2 * 32 layers * 8 heads * 128 wide, 2 and 1 byte
+    assert found.kv_bytes_per_token.values.tolist() == [
+        131072,
+        65536,
+    ]  # 2 * 32 layers * 8 heads * 128 wide, 2 and 1 byte
 
 
 def test_context_follows_the_prompt_unless_it_is_given():
@@ -129,7 +155,10 @@ def test_a_formula_of_the_study_follows_the_axis():
 def test_an_axis_wins_over_the_study_and_its_lists_are_axes_too():
     found = sr.Study.load(STUDY).sweep("itl", batch=[2, 4, 8])
     assert dict(found.sizes) == {"hardware": 2, "batch": 3}
-    assert dict(sr.Study.load(STUDY).sweep("itl", hardware="h200").sizes) == {"hardware": 1, "batch": 2}
+    assert dict(sr.Study.load(STUDY).sweep("itl", hardware="h200").sizes) == {
+        "hardware": 1,
+        "batch": 2,
+    }
 
 
 def test_a_precision_wins_over_a_width_by_number():
@@ -138,7 +167,9 @@ def test_a_precision_wins_over_a_width_by_number():
 
 
 def test_the_switch_beside_detail_wins():
-    found = sr.Study(**CASE).sweep("decode_bytes", detail=["exact", "weights"], kv_traffic=["on", "off"])
+    found = sr.Study(**CASE).sweep(
+        "decode_bytes", detail=["exact", "weights"], kv_traffic=["on", "off"]
+    )
     assert found.attrs["assumptions"]
     alone = sr.Study(**CASE, assume={"detail": "weights", "kv_traffic": "on"}).exact("decode_bytes")
     assert found.decode_bytes.sel(detail="weights", kv_traffic="on").item() == float(alone)
@@ -169,13 +200,20 @@ def test_what_only_some_cases_have_is_missing_elsewhere_and_told():
     found = sr.Study(**CASE).sweep("cost_per_mtok", hardware=["h100-sxm", "gaudi3"])
     assert np.isfinite(found.cost_per_mtok.values[0])
     assert np.isnan(found.cost_per_mtok.values[1])
-    assert "cost_per_mtok has no value where hardware=gaudi3: needs price" in found.attrs["warnings"]
+    assert (
+        "cost_per_mtok has no value where hardware=gaudi3: needs price" in found.attrs["warnings"]
+    )
 
 
 def test_units_meanings_and_assumptions():
-    found = sr.Study(**CASE, mfu="0.5..0.7", assume={"attention": "full"}).sweep(["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"])
+    found = sr.Study(**CASE, mfu="0.5..0.7", assume={"attention": "full"}).sweep(
+        ["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"]
+    )
     assert (found.ttft.units, found.ttft.long_name) == ("s", "time to first token")
-    assert (found.batch.units, found.batch.long_name) == ("request", "decode batch size: requests decoded together")
+    assert (found.batch.units, found.batch.long_name) == (
+        "request",
+        "decode batch size: requests decoded together",
+    )
     assumptions = json.loads(found.attrs["assumptions"])
     assert list(assumptions) == list(SWITCHES)
     assert assumptions["attention"] == {"value": "full", "defaulted": False}
@@ -186,15 +224,24 @@ def test_units_meanings_and_assumptions():
     assert "data sheet" in inputs["mem_bandwidth"]["source"]
     assert inputs["queue_time"]["defaulted"] is True
     assert "batch" not in inputs
-    assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == ("llama-3-8b", "h100-sxm", f"symroof {sr.__version__}")
+    assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == (
+        "llama-3-8b",
+        "h100-sxm",
+        f"symroof {sr.__version__}",
+    )
     assert "mfu is given as 0.5..0.7: evaluated at its middle, 0.6" in found.attrs["warnings"]
     assert found.ttft.sel(logits="last").item() == pytest.approx(
-        float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).exact("ttft")), rel=1e-12
+        float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).exact("ttft")),
+        rel=1e-12,
     )
 
 
 def test_inputs_that_differ_say_over_what():
-    found = json.loads(sr.Study(**CASE).sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"]).attrs["inputs"])
+    found = json.loads(
+        sr.Study(**CASE)
+        .sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"])
+        .attrs["inputs"]
+    )
     assert found["mem_bandwidth"]["over"] == ["hardware"]
     assert [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]] == [
         ({"hardware": "h100-sxm"}, 3.35e12),
@@ -206,9 +253,25 @@ def test_inputs_that_differ_say_over_what():
 
 REFUSED = {
     "nothing": ({}, None, "nothing to sweep over"),
-    "many cases": ({"model": ["llama-3-8b", "llama-3-70b"], "tp": [1, 2], **{s: list(v.values) for s, v in SWITCHES.items()}}, None, "cases; at most 1,000"),
-    "many points": ({"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)}, None, "points; at most 10,000,000,000"),
-    "a lot of memory": ({"batch": range(1, 10**5), "prompt": range(1, 10**5)}, None, "too many for memory"),
+    "many cases": (
+        {
+            "model": ["llama-3-8b", "llama-3-70b"],
+            "tp": [1, 2],
+            **{s: list(v.values) for s, v in SWITCHES.items()},
+        },
+        None,
+        "cases; at most 1,000",
+    ),
+    "many points": (
+        {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)},
+        None,
+        "points; at most 10,000,000,000",
+    ),
+    "a lot of memory": (
+        {"batch": range(1, 10**5), "prompt": range(1, 10**5)},
+        None,
+        "too many for memory",
+    ),
     "unknown axis": ({"bach": [1]}, None, "did you mean 'batch'?"),
     "unknown quantity": ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
     "threshold": ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
@@ -228,20 +291,31 @@ def test_what_cannot_be_swept_is_refused(name):
 
 
 def test_without_a_case_what_needs_none_is_swept():
-    found = sr.Study().sweep("ridge_point", peak_flops=["1 PFLOP/s"], mem_bandwidth=["2 TB/s", "4 TB/s"])
+    found = sr.Study().sweep(
+        "ridge_point", peak_flops=["1 PFLOP/s"], mem_bandwidth=["2 TB/s", "4 TB/s"]
+    )
     assert found.ridge_point.values.tolist() == [[500, 250]]
     with pytest.raises(InputError, match="weight_bytes: needs n_layers"):
         sr.Study().sweep("weight_bytes", batch=[1])
 
 
-NO_LINKS = {"model": "llama-3-8b", "prompt": 1024, "peak_flops": 1e15, "mem_bandwidth": 3e12, "mem_capacity": 80e9}
+NO_LINKS = {
+    "model": "llama-3-8b",
+    "prompt": 1024,
+    "peak_flops": 1e15,
+    "mem_bandwidth": 3e12,
+    "mem_capacity": 80e9,
+}
 
 
 def test_what_an_axis_needs_everywhere_is_asked_for():
     """Two devices send each other something, so need the bandwidth of a link; one does not."""
     with pytest.raises(InputError, match="needs link_bandwidth") as caught:
         sr.Study(**NO_LINKS).sweep("itl", tp=[2, 4])
-    assert caught.value.problems[0].hint == "--set link_bandwidth=VALUE, or an axis: --over link_bandwidth=VALUES"
+    assert (
+        caught.value.problems[0].hint
+        == "--set link_bandwidth=VALUE, or an axis: --over link_bandwidth=VALUES"
+    )
     assert np.isfinite(sr.Study(**NO_LINKS).sweep("itl", batch=[1, 2]).itl.values).all()
 
 
@@ -249,17 +323,26 @@ def test_what_an_axis_needs_everywhere_is_asked_for():
 def test_what_is_needed_at_one_end_of_an_axis_is_missing_there_and_told(tp):
     found = sr.Study(**NO_LINKS).sweep("itl", tp=tp)
     assert np.isfinite(found.itl.values).tolist() == [devices == 1 for devices in tp]
-    assert found.itl.sel(tp=1).item() == pytest.approx(float(sr.Study(**NO_LINKS).exact("itl")), rel=1e-12)
+    assert found.itl.sel(tp=1).item() == pytest.approx(
+        float(sr.Study(**NO_LINKS).exact("itl")), rel=1e-12
+    )
     assert "itl has no value where tp=8: needs link_bandwidth" in found.attrs["warnings"]
 
 
 def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
     """An M3 Max has no link to another: one sends nothing, two have no time for sending."""
     alone = "m3-max"
-    found = sr.Study(model="llama-3-8b", prompt=1024).sweep("itl", hardware=["h100-sxm", alone], tp=[1, 2])
+    found = sr.Study(model="llama-3-8b", prompt=1024).sweep(
+        "itl", hardware=["h100-sxm", alone], tp=[1, 2]
+    )
     assert np.isfinite(found.itl.values).tolist() == [[True, True], [True, False]]
-    assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl")))
-    assert f"itl has no value where hardware={alone}, tp=2: needs link_bandwidth" in found.attrs["warnings"]
+    assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(
+        float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl"))
+    )
+    assert (
+        f"itl has no value where hardware={alone}, tp=2: needs link_bandwidth"
+        in found.attrs["warnings"]
+    )
 
 
 def test_a_queue_that_grows_on_one_device_only_is_told():
@@ -267,7 +350,13 @@ def test_a_queue_that_grows_on_one_device_only_is_told():
     given = {**CASE, "arrival_rate": 40, "mfu": 0.7}
     found = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"], batch=[1, 2])
     assert np.isnan(found.queue_wait.values).tolist() == [True, False]
-    assert "queue_wait has no value where hardware=h100-sxm: no steady state" in found.attrs["warnings"]
+    assert (
+        "queue_wait has no value where hardware=h100-sxm: no steady state"
+        in found.attrs["warnings"]
+    )
     alone = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"])
     assert np.isnan(alone.queue_wait.values).tolist() == [True, False]
-    assert "queue_wait has no value where hardware=h100-sxm: no steady state" in alone.attrs["warnings"]
+    assert (
+        "queue_wait has no value where hardware=h100-sxm: no steady state"
+        in alone.attrs["warnings"]
+    )

@@ -45,19 +45,38 @@ def number(name, value):
 def case(model=None, switches=None, **values):
     """A theory with values, a text among them a formula; ``model`` is a catalogue name, a spec, or None for symbols alone."""
     spec = shipped(model) if isinstance(model, str) else model
-    given = {name: parse(value) if isinstance(value, str) else number(name, value) for name, value in ({**spec.values(), **values} if spec else values).items()}
+    given = {
+        name: parse(value) if isinstance(value, str) else number(name, value)
+        for name, value in ({**spec.values(), **values} if spec else values).items()
+    }
     return Case(theory(spec.architecture() if spec else GENERIC, assume(**(switches or {}))), given)
 
 
 def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
     """A case of formulas and numbers, without a model; names with a dot have two underscores."""
-    given = {name.replace("__", "."): parse(value) if isinstance(value, str) else Num(Fraction(value)) for name, value in formulas.items()}
-    held = theory(architecture, assume(**(switches or {}))) if architecture else theory(assumptions=assume(**(switches or {})))
-    return Case(held, given, {name: Fraction(value) for name, value in (numbers or {}).items()}, frozenset(free))
+    given = {
+        name.replace("__", "."): parse(value) if isinstance(value, str) else Num(Fraction(value))
+        for name, value in formulas.items()
+    }
+    held = (
+        theory(architecture, assume(**(switches or {})))
+        if architecture
+        else theory(assumptions=assume(**(switches or {})))
+    )
+    return Case(
+        held,
+        given,
+        {name: Fraction(value) for name, value in (numbers or {}).items()},
+        frozenset(free),
+    )
 
 
 def as_symbols(monkeypatch, known=()):
     """Where devices share out heads, numbers stand for symbols: heads divide and nothing is known to be copied, as an answer without
     numbers has it; ``known`` names keep their numbers."""
     shaped = Case._plain
-    monkeypatch.setattr(Case, "_plain", lambda case, name: shaped(case, name) if name in (*SHAPING, *known) else None)
+    monkeypatch.setattr(
+        Case,
+        "_plain",
+        lambda case, name: shaped(case, name) if name in (*SHAPING, *known) else None,
+    )

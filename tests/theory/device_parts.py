@@ -224,7 +224,11 @@ class Expansion:
 
     def moved(self, step):
         into, out = self.key + self.latent, self.latent + self.value
-        return step.tokens * self.heads * (into + out) if step.decode else self.rows(step) * 2 * self.heads * (self.key + self.value)
+        return (
+            step.tokens * self.heads * (into + out)
+            if step.decode
+            else self.rows(step) * 2 * self.heads * (self.key + self.value)
+        )
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,9 @@ class Core:
     elements = 0
 
     def width(self, step):
-        query, result = self.absorbed if self.absorbed and step.decode else (self.query, self.result)
+        query, result = (
+            self.absorbed if self.absorbed and step.decode else (self.query, self.result)
+        )
         return self.heads * (query + result)
 
     def streamed(self, step):
@@ -311,7 +317,9 @@ class ExpertPool:
 
     @property
     def elements(self):
-        one = sum(inner * outer + (outer if self.experts.bias else 0) for inner, outer in self.matrices)
+        one = sum(
+            inner * outer + (outer if self.experts.bias else 0) for inner, outer in self.matrices
+        )
         return self.share * self.experts.n_experts * one
 
     def streamed(self, step):
@@ -319,10 +327,20 @@ class ExpertPool:
         return self.share * read * sum(inner * outer for inner, outer in self.matrices)
 
     def flops(self, step):
-        return self.share * step.instance_tokens * self.experts.per_token * sum(2 * inner * outer for inner, outer in self.matrices)
+        return (
+            self.share
+            * step.instance_tokens
+            * self.experts.per_token
+            * sum(2 * inner * outer for inner, outer in self.matrices)
+        )
 
     def moved(self, step):
-        return self.share * step.instance_tokens * self.experts.per_token * sum(inner + outer for inner, outer in self.matrices)
+        return (
+            self.share
+            * step.instance_tokens
+            * self.experts.per_token
+            * sum(inner + outer for inner, outer in self.matrices)
+        )
 
 
 @dataclass(frozen=True)

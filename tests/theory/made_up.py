@@ -8,7 +8,9 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
 NAMES = sorted({*QUANTITIES, *INPUTS})
-PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n) + 1))][: len(NAMES)]
+PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n) + 1))][
+    : len(NAMES)
+]
 SHARES = [
     "utilization",
     "prefill_slot_utilization",
@@ -48,8 +50,13 @@ class Made:
         self.fixed = frozenset(fixed)
         draw = random.Random(seed)
         self.known = dict(zip(NAMES, map(Fraction, draw.sample(PRIMES, len(NAMES))), strict=True))
-        self.known |= {name: Fraction(draw.randint(1, 96), 97) for name in SHARES} | {name: Fraction(draw.randint(1, 9)) for name in COUNTS}
-        self.known |= {"ln2": Fraction(math.log(2)), **{name: Fraction(value) for name, value in fixed.items()}}
+        self.known |= {name: Fraction(draw.randint(1, 96), 97) for name in SHARES} | {
+            name: Fraction(draw.randint(1, 9)) for name in COUNTS
+        }
+        self.known |= {
+            "ln2": Fraction(math.log(2)),
+            **{name: Fraction(value) for name, value in fixed.items()},
+        }
 
     def value(self, name):
         return self.known[name]

@@ -67,8 +67,23 @@ def as_spec(model):
 
 
 def _kind_as_spec(kind):
-    attention = {name: getattr(kind, name) for name in ("n_heads", "n_kv_heads", "head_dim", "window", "qkv_bias", "out_bias", "qk_norm")}
-    ffn = {"kind": "none"} if kind.ffn == "none" else {"kind": kind.ffn, "d_ff": kind.d_ff, "bias": kind.ffn_bias}
+    attention = {
+        name: getattr(kind, name)
+        for name in (
+            "n_heads",
+            "n_kv_heads",
+            "head_dim",
+            "window",
+            "qkv_bias",
+            "out_bias",
+            "qk_norm",
+        )
+    }
+    ffn = (
+        {"kind": "none"}
+        if kind.ffn == "none"
+        else {"kind": kind.ffn, "d_ff": kind.d_ff, "bias": kind.ffn_bias}
+    )
     return {"count": kind.count, "norms": kind.norms, "attention": attention, "ffn": ffn}
 
 
@@ -103,13 +118,23 @@ def parameters(model):
 
 
 def biases(kind, width):
-    biased = {"qkv": kind.qkv_bias, "attention_out": kind.out_bias, "gate_up": kind.ffn_bias, "up": kind.ffn_bias, "down": kind.ffn_bias}
+    biased = {
+        "qkv": kind.qkv_bias,
+        "attention_out": kind.out_bias,
+        "gate_up": kind.ffn_bias,
+        "up": kind.ffn_bias,
+        "down": kind.ffn_bias,
+    }
     return sum(outer for operator, _, outer in matrices(kind, width) if biased[operator])
 
 
 def layer_norms(kind, model):
     norms = model.norms if kind.norms is None else kind.norms
-    of_heads = {"none": 0, "head": 2 * kind.head_dim, "full": (kind.n_heads + kind.n_kv_heads) * kind.head_dim}
+    of_heads = {
+        "none": 0,
+        "head": 2 * kind.head_dim,
+        "full": (kind.n_heads + kind.n_kv_heads) * kind.head_dim,
+    }
     return norms * NORM_VECTORS[model.norm] * model.d_model + of_heads[kind.qk_norm]
 
 
@@ -123,7 +148,9 @@ def weights_read(model, widths):
 
 def held(past, window):
     """Positions a layer's cache still holds when a pass begins."""
-    return [position for position in range(past) if window is None or position >= past - (window - 1)]
+    return [
+        position for position in range(past) if window is None or position >= past - (window - 1)
+    ]
 
 
 def pairs(kind, step, mask):
@@ -149,7 +176,15 @@ def kv_bytes_of_layer(kind, widths):
 
 def of_a_device(model, tp):
     """What the fullest of ``tp`` devices has of every layer: whole heads, and its share of feed-forward widths and of the head's rows."""
-    kinds = [replace(kind, n_heads=-(-kind.n_heads // tp), n_kv_heads=-(-kind.n_kv_heads // tp), d_ff=Fraction(kind.d_ff, tp)) for kind in model.kinds]
+    kinds = [
+        replace(
+            kind,
+            n_heads=-(-kind.n_heads // tp),
+            n_kv_heads=-(-kind.n_kv_heads // tp),
+            d_ff=Fraction(kind.d_ff, tp),
+        )
+        for kind in model.kinds
+    ]
     return replace(model, kinds=tuple(kinds), vocab_size=Fraction(model.vocab_size, tp))
 
 
@@ -176,12 +211,18 @@ def _matrix(name, inner, outer, rows, moves, widths):
 def _attention(kind, step, switches, widths):
     met = pairs(kind, step, switches["attention"])
     flops = 4 * kind.n_heads * kind.head_dim * met if switches["attention_flops"] == "on" else 0
-    moved = span(kind, step) * kv_bytes_of_layer(kind, widths) if switches["kv_traffic"] == "on" else Fraction(0)
+    moved = (
+        span(kind, step) * kv_bytes_of_layer(kind, widths)
+        if switches["kv_traffic"] == "on"
+        else Fraction(0)
+    )
     if switches["activations"] == "on":
         moved += step.requests * step.new * 2 * kind.n_heads * kind.head_dim * widths.activation
         if switches["fusion"] == "unfused":
             scores = kind.n_heads * met * widths.activation
-            moved += scores + scores + scores + scores  # scores written and read, probabilities written and read
+            moved += (
+                scores + scores + scores + scores
+            )  # scores written and read, probabilities written and read
     return "attention", flops, moved
 
 
@@ -206,9 +247,17 @@ def roofline(model, step, switches, widths, compute, memory, tp=1):
         return max(Fraction(flops) / compute, Fraction(moved) / memory)
     if switches["roofline"] == "no_overlap":
         return Fraction(flops) / compute + Fraction(moved) / memory
-    return sum(max(Fraction(f) / compute, Fraction(b) / memory) for _, f, b in operators(model, step, switches, widths, tp))
+    return sum(
+        max(Fraction(f) / compute, Fraction(b) / memory)
+        for _, f, b in operators(model, step, switches, widths, tp)
+    )
 
 
 def cache(model, batch, context, widths):
     """Resident cache: each layer keeps the last ``window`` tokens at most."""
-    return sum(batch * (context if kind.window is None else min(context, kind.window)) * kv_bytes_of_layer(kind, widths) for kind in each_layer(model))
+    return sum(
+        batch
+        * (context if kind.window is None else min(context, kind.window))
+        * kv_bytes_of_layer(kind, widths)
+        for kind in each_layer(model)
+    )

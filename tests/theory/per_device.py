@@ -79,10 +79,16 @@ def deal_heads(n_heads, n_groups, tp):
     [(4, 1), (3, 1), (4, 1), (3, 1), (4, 1), (3, 1), (4, 1), (3, 1)]
     """
     if tp % n_groups and n_groups % tp:
-        raise ValueError(f"{tp} devices neither divide {n_groups} key-value heads nor are a multiple of them")
+        raise ValueError(
+            f"{tp} devices neither divide {n_groups} key-value heads nor are a multiple of them"
+        )
     heads, groups = [0] * tp, [0] * tp
     for group in range(n_groups):
-        holders = [rank for rank in range(tp) if rank == group * tp // n_groups or rank * n_groups // tp == group]
+        holders = [
+            rank
+            for rank in range(tp)
+            if rank == group * tp // n_groups or rank * n_groups // tp == group
+        ]
         for rank in holders:
             groups[rank] += 1
         for head in range(n_heads // n_groups):
@@ -113,8 +119,13 @@ class Device:
     def held(self, widths, requests=0, context=0):
         """``(name, elements, bytes of each)`` of everything on the device."""
         held = [(part.name, part.elements, widths.weight) for part in self.parts]
-        held += [(cached.name, requests * cached.tokens_held(context) * cached.elements, widths.cache) for cached in self.caches]
-        return held + [(state.name, requests * state.elements, state.width) for state in self.states]
+        held += [
+            (cached.name, requests * cached.tokens_held(context) * cached.elements, widths.cache)
+            for cached in self.caches
+        ]
+        return held + [
+            (state.name, requests * state.elements, state.width) for state in self.states
+        ]
 
     @cached_property
     def alike(self):
@@ -125,7 +136,10 @@ class Device:
         return sum(many * part.elements for part, many in self.alike) * widths.weight
 
     def cache_bytes(self, widths, requests, context):
-        return sum(requests * cached.tokens_held(context) * cached.elements * widths.cache for cached in self.caches)
+        return sum(
+            requests * cached.tokens_held(context) * cached.elements * widths.cache
+            for cached in self.caches
+        )
 
     def state_bytes(self, requests):
         return sum(requests * state.elements * state.width for state in self.states)
@@ -137,7 +151,13 @@ class Device:
         """Weights streamed, inputs and outputs, past cache read and new written, states read and written."""
         weights = sum(many * part.streamed(step) for part, many in self.alike) * widths.weight
         activations = sum(many * part.moved(step) for part, many in self.alike) * widths.activation
-        cached = sum(step.requests * cached.tokens_moved(step) * cached.elements for cached in self.caches) * widths.cache
+        cached = (
+            sum(
+                step.requests * cached.tokens_moved(step) * cached.elements
+                for cached in self.caches
+            )
+            * widths.cache
+        )
         return weights + activations + cached + 2 * self.state_bytes(step.requests)
 
 
@@ -166,7 +186,10 @@ def _grouped(device, a, d_model, tp):
         Product("attention_out", heads * value, d_model),
     ]
     norm = {None: 0, "head": 2 * key, "full": (a.n_heads + a.n_kv_heads) * key}[a.qk_norm]
-    vectors = {"qkv bias": made if a.qkv_bias else 0, "attention_out bias": d_model if a.out_bias else 0}
+    vectors = {
+        "qkv bias": made if a.qkv_bias else 0,
+        "attention_out bias": d_model if a.out_bias else 0,
+    }
     vectors |= {"sinks": heads if a.sinks else 0, "qk norms": norm}
     device.parts += [Vector(name, elements) for name, elements in vectors.items() if elements]
     device.caches.append(Cached("keys and values", kv_heads * (key + value), a.window))
@@ -208,7 +231,10 @@ def _mamba(device, m, d_model, tp, widths):
         Recurrence("scan", channels * m.d_state, 2),
         Product("ssm_out", channels, d_model),
     ]
-    device.states += [State("conv state", channels * m.d_conv, widths.activation), State("state", channels * m.d_state, widths.state)]
+    device.states += [
+        State("conv state", channels * m.d_conv, widths.activation),
+        State("state", channels * m.d_state, widths.state),
+    ]
 
 
 def _mamba2(device, m, d_model, tp, widths):
@@ -224,12 +250,19 @@ def _mamba2(device, m, d_model, tp, widths):
         Recurrence("scan", own * m.d_state, 2),
         Product("ssm_out", own, d_model),
     ]
-    device.states += [State("conv state", channels * m.d_conv, widths.activation), State("state", own * m.d_state, widths.state)]
+    device.states += [
+        State("conv state", channels * m.d_conv, widths.activation),
+        State("state", own * m.d_state, widths.state),
+    ]
 
 
 def _linear(device, a, d_model, tp, widths):
     value_heads, key_heads = deal_heads(a.value_heads, a.key_heads, tp)[device.rank]
-    keys, values, state = key_heads * a.key_dim, value_heads * a.value_dim, value_heads * a.key_dim * a.value_dim
+    keys, values, state = (
+        key_heads * a.key_dim,
+        value_heads * a.value_dim,
+        value_heads * a.key_dim * a.value_dim,
+    )
     delta = a.d_conv is not None
     device.parts += [
         Product("ssm_in", d_model, 2 * keys + 2 * values + (2 * value_heads if delta else 0)),
@@ -239,7 +272,10 @@ def _linear(device, a, d_model, tp, widths):
     ]
     if delta:
         channels = 2 * keys + values
-        device.parts += [Convolution("conv", channels, a.d_conv), Vector("decays and step biases", 2 * value_heads)]
+        device.parts += [
+            Convolution("conv", channels, a.d_conv),
+            Vector("decays and step biases", 2 * value_heads),
+        ]
         device.states.append(State("conv state", channels * a.d_conv, widths.activation))
     device.states.append(State("state", state, widths.state if delta else widths.activation))
 
@@ -291,7 +327,9 @@ def instance(model, layout, widths):
                     place_layer(device, layer, model.d_model, layout, widths)
                 if last:
                     device.parts.append(Vector("final norm", model.d_model))
-                    device.parts.append(Product("lm_head", model.d_model, own_vocabulary, per_request=True))
+                    device.parts.append(
+                        Product("lm_head", model.d_model, own_vocabulary, per_request=True)
+                    )
                 devices.append(device)
     return devices
 
@@ -320,13 +358,23 @@ class Count:
 def decode_pass(work, layout, group):
     """One step of the requests that are on a stage together."""
     together = deal(work.batch, layout.pp)[0]
-    return Pass(deal(together, layout.attention_dp)[group], 1, work.context - 1, together, decode=True)
+    return Pass(
+        deal(together, layout.attention_dp)[group], 1, work.context - 1, together, decode=True
+    )
 
 
 def prefill_pass(work, layout, group):
-    together = work.prefill_batch if layout.pp == 1 else min(work.prefill_batch, layout.attention_dp)
+    together = (
+        work.prefill_batch if layout.pp == 1 else min(work.prefill_batch, layout.attention_dp)
+    )
     new = work.prompt - work.cached_prefix
-    return Pass(deal(together, layout.attention_dp)[group], new, work.cached_prefix, together * new, decode=False)
+    return Pass(
+        deal(together, layout.attention_dp)[group],
+        new,
+        work.cached_prefix,
+        together * new,
+        decode=False,
+    )
 
 
 def prefill_passes(work, layout):

@@ -4,7 +4,10 @@ from symroof.formula.text import text
 from symroof.theory.architecture import Architecture, Layer
 
 TWO_KINDS = Architecture(
-    (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", feed_forward="moe", own=frozenset({"n_layers"}))),
+    (
+        Layer(label="local", reach="window", own=frozenset({"n_layers"})),
+        Layer(label="full", feed_forward="moe", own=frozenset({"n_layers"})),
+    ),
     order=("local", "full"),
 )
 LATENT = Architecture((Layer(mixers=("mla", "mamba2"), feed_forward="none"),))
@@ -17,4 +20,6 @@ NOMINAL = {"parameters": "nominal", "activations": "off"}
 
 def printed(case, names):
     formulas = {name: case.theory.definition(name) for name in names}
-    return {name: formula if formula is None else text(formula) for name, formula in formulas.items()}
+    return {
+        name: formula if formula is None else text(formula) for name, formula in formulas.items()
+    }

@@ -21,7 +21,9 @@ CASE = {
 
 
 def study(**more):
-    return sr.Study(**{**CASE, **more}, attention_peak_flops=WIDE, assume={"attention_arithmetic": "wide"})
+    return sr.Study(
+        **{**CASE, **more}, attention_peak_flops=WIDE, assume={"attention_arithmetic": "wide"}
+    )
 
 
 def test_a_prefill_by_hand():
@@ -31,19 +33,33 @@ def test_a_prefill_by_hand():
     assert study().exact("prefill_compute_time") == rest / PEAK + attention / WIDE
 
 
-@pytest.mark.parametrize(("degrees", "share"), [({"tp": 4}, 4), ({"tp": 2, "pp": 4}, 2), ({"attention_dp": 2, "tp": 2, "prefill_batch": 2}, 2)])
+@pytest.mark.parametrize(
+    ("degrees", "share"),
+    [
+        ({"tp": 4}, 4),
+        ({"tp": 2, "pp": 4}, 2),
+        ({"attention_dp": 2, "tp": 2, "prefill_batch": 2}, 2),
+    ],
+)
 def test_on_several_devices_each_runs_its_part(degrees, share):
     """A prompt goes through all stages one after the other, so pp does not shorten its compute."""
     one, own = study(), study(**degrees)
-    assert own.exact("prefill_compute_time") == pytest.approx(float(one.exact("prefill_compute_time") / share), rel=1e-3)
+    assert own.exact("prefill_compute_time") == pytest.approx(
+        float(one.exact("prefill_compute_time") / share), rel=1e-3
+    )
 
 
 def test_operators_add_up_to_the_step():
     case = study()
     parts = [case.exact(f"decode_compute_time.{name}") for name in ("linear", "attention")]
     assert sum(parts) == case.exact("decode_compute_time")
-    assert case.exact("decode_compute_time.attention") == case.exact("decode_flops.attention") / WIDE
+    assert (
+        case.exact("decode_compute_time.attention") == case.exact("decode_flops.attention") / WIDE
+    )
 
 
 def test_without_the_choice_nothing_changes():
-    assert sr.Study(**CASE, attention_peak_flops=WIDE).exact("prefill_compute_time") == sr.Study(**CASE).exact("prefill_flops") / PEAK
+    assert (
+        sr.Study(**CASE, attention_peak_flops=WIDE).exact("prefill_compute_time")
+        == sr.Study(**CASE).exact("prefill_flops") / PEAK
+    )

@@ -13,7 +13,16 @@ from .oracle import Kind, Model, Pass, Widths
 
 SMALL = st.integers(1, 6)
 WIDTH = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)])
-CHOSEN = ("parameters", "attention_flops", "attention", "kv_traffic", "activations", "fusion", "logits", "roofline")
+CHOSEN = (
+    "parameters",
+    "attention_flops",
+    "attention",
+    "kv_traffic",
+    "activations",
+    "fusion",
+    "logits",
+    "roofline",
+)
 
 
 @st.composite
@@ -53,7 +62,9 @@ def models(draw):
 
 
 WIDTHS = st.builds(Widths, WIDTH, WIDTH, WIDTH)
-SETTINGS = st.fixed_dictionaries({name: st.sampled_from(list(SWITCHES[name].values)) for name in CHOSEN})
+SETTINGS = st.fixed_dictionaries(
+    {name: st.sampled_from(list(SWITCHES[name].values)) for name in CHOSEN}
+)
 
 
 def plain(switches):
@@ -63,7 +74,11 @@ def plain(switches):
 
 def bound(model, switches=None, widths=None, **values):
     widths = widths or Widths()
-    precision = {"weight_bytes_per_param": widths.weight, "kv_bytes_per_element": widths.kv, "act_bytes_per_element": widths.activation}
+    precision = {
+        "weight_bytes_per_param": widths.weight,
+        "kv_bytes_per_element": widths.kv,
+        "act_bytes_per_element": widths.activation,
+    }
     return case(ModelSpec.model_validate(oracle.as_spec(model)), switches, **precision, **values)
 
 
@@ -75,9 +90,13 @@ def test_parameters_and_weights(model, widths):
     assert found.value("params") == count
     assert found.value("weight_bytes") == count * widths.weight
     assert found.value("weight_bytes_read") == oracle.weights_read(model, widths)
-    assert found.value("kv_bytes_per_token") == sum(oracle.kv_bytes_of_layer(kind, widths) for kind in oracle.each_layer(model))
+    assert found.value("kv_bytes_per_token") == sum(
+        oracle.kv_bytes_of_layer(kind, widths) for kind in oracle.each_layer(model)
+    )
     if not model.positions:
-        assert found.value("active_params") == count - (0 if model.tied else model.vocab_size * model.d_model)
+        assert found.value("active_params") == count - (
+            0 if model.tied else model.vocab_size * model.d_model
+        )
 
 
 @examples(160)
@@ -86,7 +105,9 @@ def test_prefill(model, switches, widths, prompt, cached, batch):
     switches, cached = plain(switches), min(cached, prompt - 1)
     found = bound(model, switches, widths, prompt=prompt, cached_prefix=cached, prefill_batch=batch)
     step = Pass(batch, prompt - cached, cached)
-    assert (found.value("prefill_flops"), found.value("prefill_bytes")) == oracle.totals(model, step, switches, widths)
+    assert (found.value("prefill_flops"), found.value("prefill_bytes")) == oracle.totals(
+        model, step, switches, widths
+    )
     assert found.value("prefill_tokens") == batch * (prompt - cached)
 
 
@@ -95,7 +116,9 @@ def test_prefill(model, switches, widths, prompt, cached, batch):
 def test_decode(model, switches, widths, context, batch):
     switches = plain(switches)
     found = bound(model, switches, widths, context=context, batch=batch)
-    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(model, Pass(batch, 1, context - 1), switches, widths)
+    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(
+        model, Pass(batch, 1, context - 1), switches, widths
+    )
     assert found.value("kv_cache_bytes") == oracle.cache(model, batch, context, widths)
 
 
@@ -113,34 +136,74 @@ RIDGE = st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(20)])
 def check_times(model, switches, prompt, batch, devices, ridge):
     """Roofline of the fullest device, the all-reduces of a group and the fixed costs of a pass, for a prefill and a decode step."""
     layers = sum(kind.count for kind in model.kinds)
-    found = bound(model, switches, prompt=prompt, batch=batch, tp=devices, peak_flops=ridge * 1000, mem_bandwidth=1000, **DEVICE_TIMES)
-    for name, overhead, step in (("prefill_time", 0, Pass(1, prompt, 0)), ("itl", Fraction(1, 3) + layers * Fraction(1, 7), Pass(batch, 1, prompt - 1))):
-        expected = oracle.roofline(model, step, switches, Widths(), Fraction(7, 10) * ridge * 1000, Fraction(1, 2) * 1000, devices)
+    found = bound(
+        model,
+        switches,
+        prompt=prompt,
+        batch=batch,
+        tp=devices,
+        peak_flops=ridge * 1000,
+        mem_bandwidth=1000,
+        **DEVICE_TIMES,
+    )
+    for name, overhead, step in (
+        ("prefill_time", 0, Pass(1, prompt, 0)),
+        ("itl", Fraction(1, 3) + layers * Fraction(1, 7), Pass(batch, 1, prompt - 1)),
+    ):
+        expected = oracle.roofline(
+            model,
+            step,
+            switches,
+            Widths(),
+            Fraction(7, 10) * ridge * 1000,
+            Fraction(1, 2) * 1000,
+            devices,
+        )
         for _ in range(2 * layers if devices > 1 else 0):
-            expected += Fraction(1, 8) + Fraction(2 * (devices - 1), devices) * step.requests * step.new * model.d_model * 2 / 500
+            expected += (
+                Fraction(1, 8)
+                + Fraction(2 * (devices - 1), devices)
+                * step.requests
+                * step.new
+                * model.d_model
+                * 2
+                / 500
+            )
         assert found.value(name) == expected + overhead, name
 
 
 @examples(80)
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge):
-    chosen = plain(switches) if switches["roofline"] != "per_operator" else {**plain(switches), "roofline": "aggregate"}
+    chosen = (
+        plain(switches)
+        if switches["roofline"] != "per_operator"
+        else {**plain(switches), "roofline": "aggregate"}
+    )
     check_times(model, chosen, prompt, batch, devices, ridge)
 
 
 @examples(60)
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_operator_by_operator(model, switches, prompt, batch, devices, ridge):
-    check_times(model, {**plain(switches), "roofline": "per_operator"}, prompt, batch, devices, ridge)
+    check_times(
+        model, {**plain(switches), "roofline": "per_operator"}, prompt, batch, devices, ridge
+    )
 
 
 @examples(40)
 @given(models(), st.integers(1, 40))
 def test_nominal_flops_do_not_move_with_logits(model, prompt):
-    last, every = (bound(model, {"detail": "attention", "logits": rows}, prompt=prompt) for rows in ("last", "all"))
+    last, every = (
+        bound(model, {"detail": "attention", "logits": rows}, prompt=prompt)
+        for rows in ("last", "all")
+    )
     for quantity in ("prefill_flops", "prefill_bytes"):
         assert last.value(quantity) == every.value(quantity)
-    attention = sum(4 * kind.n_heads * kind.head_dim * oracle.pairs(kind, Pass(1, prompt, 0), "causal") for kind in oracle.each_layer(model))
+    attention = sum(
+        4 * kind.n_heads * kind.head_dim * oracle.pairs(kind, Pass(1, prompt, 0), "causal")
+        for kind in oracle.each_layer(model)
+    )
     assert last.value("prefill_flops") == 2 * oracle.parameters(model) * prompt + attention
 
 
@@ -159,5 +222,10 @@ def test_the_oracle_counts_a_hand_example():
     default = {name: SWITCHES[name].default for name in CHOSEN}
     # linear 2*68*2*3=816, head 2*20=40, attention 4*2*(1+2+3)*2=96
     # weights (136+20)*2=312; cache 3 tokens*2*2*2*2 layers=48; activations 2 layers*3*2*(10+6+10+7+4)=444, head 2*9=18
-    assert oracle.totals(model, Pass(1, 3, 0), default, Widths()) == (816 + 40 + 96, 312 + 48 + 444 + 18)
-    assert [oracle.pairs(Kind(1, 1, 1, 1, window=2), Pass(1, 3, 2), mask) for mask in ("causal", "full")] == [2 + 2 + 2, 3 * (1 + 3)]
+    assert oracle.totals(model, Pass(1, 3, 0), default, Widths()) == (
+        816 + 40 + 96,
+        312 + 48 + 444 + 18,
+    )
+    assert [
+        oracle.pairs(Kind(1, 1, 1, 1, window=2), Pass(1, 3, 2), mask) for mask in ("causal", "full")
+    ] == [2 + 2 + 2, 3 * (1 + 3)]

@@ -20,7 +20,11 @@ from symroof.theory.theory import UnknownName
 from . import DEVICE, case, made
 
 TWO_KINDS = Architecture(
-    (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", own=frozenset({"n_layers"}))), order=("local", "full")
+    (
+        Layer(label="local", reach="window", own=frozenset({"n_layers"})),
+        Layer(label="full", own=frozenset({"n_layers"})),
+    ),
+    order=("local", "full"),
 )
 
 
@@ -28,10 +32,30 @@ TWO_KINDS = Architecture(
 
 
 def test_where_a_value_comes_from():
-    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", batch="chunk + 1", numbers={"link_bandwidth": 10, "chunk": 4})
-    values = [case.value(name) for name in ("peak_flops", "link_bandwidth", "mem_bandwidth", "ridge_point", "batch", "mfu", "block_size")]
+    case = made(
+        peak_flops=60,
+        mem_bandwidth="2*link_bandwidth",
+        batch="chunk + 1",
+        numbers={"link_bandwidth": 10, "chunk": 4},
+    )
+    values = [
+        case.value(name)
+        for name in (
+            "peak_flops",
+            "link_bandwidth",
+            "mem_bandwidth",
+            "ridge_point",
+            "batch",
+            "mfu",
+            "block_size",
+        )
+    ]
     assert values == [60, 10, 20, 3, 5, 1, 16]
-    assert [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")] == [True, False, False]
+    assert [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")] == [
+        True,
+        False,
+        False,
+    ]
     with pytest.raises(MissingInput, match="needs prompt") as missing:
         case.value("prompt")
     assert missing.value.name == "prompt"
@@ -45,7 +69,11 @@ def test_a_name_that_leads_back_to_itself_has_no_value():
     with pytest.raises(NoValue, match="is defined by itself"):
         made(itl="2*decode_time", decode_time="itl + 1").value("itl")
     again = made(itl="2*decode_time", decode_time="itl + 1", prompt=3)
-    assert not again.has_value("itl") and not again.has_value("decode_time") and again.value("prompt") == 3
+    assert (
+        not again.has_value("itl")
+        and not again.has_value("decode_time")
+        and again.value("prompt") == 3
+    )
 
 
 @pytest.mark.parametrize("changes", [1, 11, 12, 13, 14])
@@ -83,15 +111,27 @@ def test_what_has_a_value_of_its_own():
         "prompt": (True, True, True), "batch": (True, True, True), "context": (True, True, False), "chunk": (True, True, True), "itl": (True, True, False),
         "mfu": (False, True, True), "output": (False, False, True), "nothing": (False, False, False), "n_layers.local": (False, False, True),
     }  # fmt: skip
-    assert {name: (case.is_set(name), case.has(name), case.is_input(name)) for name in table} == table
+    assert {
+        name: (case.is_set(name), case.has(name), case.is_input(name)) for name in table
+    } == table
 
 
 def test_defaults():
     assert {name: default_of(name) and default_of(name).value for name in ("batch", "block_size", "service_spread", "hit_rate", "percentile", "prompt", "itl", "nothing")} == {
         "batch": 1, "block_size": 16, "service_spread": 1, "hit_rate": 1, "percentile": Fraction(99, 100), "prompt": None, "itl": None, "nothing": None,
     }  # fmt: skip
-    neutral = {"batch": 1, "mfu": 1, "cached_prefix": 0, "queue_time": 0, "weight_bytes_per_param": None, "block_size": None, "prompt": None}
-    assert {name: neutral_default(name) and neutral_default(name).value for name in neutral} == neutral
+    neutral = {
+        "batch": 1,
+        "mfu": 1,
+        "cached_prefix": 0,
+        "queue_time": 0,
+        "weight_bytes_per_param": None,
+        "block_size": None,
+        "prompt": None,
+    }
+    assert {
+        name: neutral_default(name) and neutral_default(name).value for name in neutral
+    } == neutral
 
 
 # --------------------------------------------------------------------------------------------------- formulas and stand-ins
@@ -102,19 +142,31 @@ def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
     case = made(**bare)
     assert case.value("decode_overhead") == 13
     assert "kernel_launch" not in text(case.formula("decode_overhead"))
-    for formula in (case.formula("decode_overhead", {"kernel_launch"}), case.formula_or_name("decode_overhead", complete=False)):
+    for formula in (
+        case.formula("decode_overhead", {"kernel_launch"}),
+        case.formula_or_name("decode_overhead", complete=False),
+    ):
         assert "kernel_launch*kernels" in text(formula)
     launched = made(**bare, kernel_launch=7, kernels_per_layer=2)
     assert launched.value("decode_overhead") == 13 + 7 * 10
-    assert "kernel_launch" in text(launched.formula("decode_overhead")) and "elementwise_bytes" not in text(launched.formula("decode_overhead"))
+    assert "kernel_launch" in text(
+        launched.formula("decode_overhead")
+    ) and "elementwise_bytes" not in text(launched.formula("decode_overhead"))
     assert text(case.readable_formula("decode_overhead")) == text(case.formula("decode_overhead"))
     unknown = made(layer_overhead=2)
-    assert "kernel_launch" in text(unknown.readable_formula("decode_overhead")), "of a name without a value the whole formula is shown"
+    assert "kernel_launch" in text(unknown.readable_formula("decode_overhead")), (
+        "of a name without a value the whole formula is shown"
+    )
 
 
 @pytest.mark.parametrize(
     ("values", "peak"),
-    [({"context": 9}, 9), ({"context": 9, "output": 20}, 20), ({"prompt": 4, "output": 20}, 23), ({"prompt": 4, "output": 20, "context": 50}, 50)],
+    [
+        ({"context": 9}, 9),
+        ({"context": 9, "output": 20}, 20),
+        ({"prompt": 4, "output": 20}, 23),
+        ({"prompt": 4, "output": 20, "context": 50}, 50),
+    ],
 )
 def test_the_longest_context_without_prompt_or_output(values, peak):
     """Each of them is one token where it is not known."""
@@ -138,14 +190,25 @@ def test_a_formula_over_inputs():
     assert case.evaluate(case.expanded(parse("ridge_point + 1"))) == 4
     assert case.expanded(parse("effective_ridge")) == case.expanded(parse("ridge_point*mfu/mbu"))
     held = made(peak_flops=60, mem_bandwidth=20, numbers={"ridge_point": 8})
-    assert held.expanded(parse("effective_ridge")) == parse("ridge_point*mfu/mbu"), "a number in the place of a definition stays a name"
-    assert "kernel_launch" not in {*names(made(step_overhead=3, layer_overhead=2, n_layers=5).expanded(parse("decode_overhead")))}
-    assert "kernel_launch" in {*names(made(step_overhead=3).expanded(parse("decode_overhead + prompt")))}
+    assert held.expanded(parse("effective_ridge")) == parse("ridge_point*mfu/mbu"), (
+        "a number in the place of a definition stays a name"
+    )
+    assert "kernel_launch" not in {
+        *names(
+            made(step_overhead=3, layer_overhead=2, n_layers=5).expanded(parse("decode_overhead"))
+        )
+    }
+    assert "kernel_launch" in {
+        *names(made(step_overhead=3).expanded(parse("decode_overhead + prompt")))
+    }
 
 
 def test_what_no_formula_calculates_with():
     case = made(itl="2*fits")
-    assert [case.first_non_number(parse(formula)) for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")] == [
+    assert [
+        case.first_non_number(parse(formula))
+        for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")
+    ] == [
         None,
         "fits",
         "decode_bound",
@@ -156,27 +219,45 @@ def test_what_no_formula_calculates_with():
 # ---------------------------------------------------------------------------------------------- totals that have parts
 
 
-PARTS = {"n_layers__local": 3, "n_layers__full": 5, "n_kv_heads": 2, "head_dim": 4, "kv_bytes_per_element": 1, "window": 10, "batch": 1}
+PARTS = {
+    "n_layers__local": 3,
+    "n_layers__full": 5,
+    "n_kv_heads": 2,
+    "head_dim": 4,
+    "kv_bytes_per_element": 1,
+    "window": 10,
+    "batch": 1,
+}
 
 
 @pytest.mark.parametrize("by", ["given", "numbers", "changed"])
 def test_a_given_total_is_split_as_its_definition_splits_it(by):
     """16 bytes a token and layer: 48 and 80 of 128. Of 1,000 the kinds have three eighths and five."""
-    case = made(TWO_KINDS, **PARTS, **({"kv_bytes_per_token": 1000} if by == "given" else {}), numbers={"kv_bytes_per_token": 1000} if by == "numbers" else {})
+    case = made(
+        TWO_KINDS,
+        **PARTS,
+        **({"kv_bytes_per_token": 1000} if by == "given" else {}),
+        numbers={"kv_bytes_per_token": 1000} if by == "numbers" else {},
+    )
     there = case.changed({"kv_bytes_per_token": Fraction(1000)}) if by == "changed" else case
     local, full = "kv_bytes_per_token.local", "kv_bytes_per_token.full"
     assert [there.value(name) for name in (local, full)] == [375, 625]
     assert there.changed({"context": Fraction(40)}).value("kv_cache_bytes") == 375 * 10 + 625 * 40
     plain = made(TWO_KINDS, **PARTS)
     assert plain.value(local) == 48
-    assert ["kv_bytes_per_token" in names(plain.formula(local, changed)) for changed in ((), {"kv_bytes_per_token"})] == [False, True]
+    assert [
+        "kv_bytes_per_token" in names(plain.formula(local, changed))
+        for changed in ((), {"kv_bytes_per_token"})
+    ] == [False, True]
 
 
 @pytest.mark.parametrize("by", ["given", "numbers", "changed"])
 def test_a_device_has_an_even_share_of_a_given_total(by):
     degrees = {"tp": 2, "pp": 3}
     total = {"decode_flops": 600}
-    case = made(**degrees, **(total if by == "given" else {}), numbers=total if by == "numbers" else {})
+    case = made(
+        **degrees, **(total if by == "given" else {}), numbers=total if by == "numbers" else {}
+    )
     case = case.changed({"decode_flops": Fraction(600)}) if by == "changed" else case
     assert case.value("decode_flops_per_device") == 100
     assert text(case.formula("decode_flops_per_device")) == "decode_flops/(tp*pp)"
@@ -205,28 +286,45 @@ def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
 
 
 def test_numbers_that_move_lay_a_case_out_as_where_they_are():
-    case = made(tp=4, n_heads=6, d_model=64, n_layers=2, node_devices=2, network_bandwidth=Fraction(1, 2))
+    case = made(
+        tp=4, n_heads=6, d_model=64, n_layers=2, node_devices=2, network_bandwidth=Fraction(1, 2)
+    )
     assert case.theory.layout == case.changed({"tp": Dual(Fraction(4), Fraction(1))}).theory.layout
-    assert case.theory.layout.uneven == {"n_heads"} and case.theory.layout.network and case.theory.layout.copies
+    assert (
+        case.theory.layout.uneven == {"n_heads"}
+        and case.theory.layout.network
+        and case.theory.layout.copies
+    )
     assert case.changed({"n_heads": Fraction(8)}).theory.layout.uneven == frozenset()
     assert case.changed({"n_heads": Fraction(15, 2)}).theory.layout.uneven == {"n_heads"}
     assert case.changed({"tp": 2.5}).theory.layout.free
-    assert case.changed({"params": Fraction(1, 2), "batch": Fraction(2)}).theory.layout.copies is False
+    assert (
+        case.changed({"params": Fraction(1, 2), "batch": Fraction(2)}).theory.layout.copies is False
+    )
 
 
 def test_names_that_may_be_any_number():
     case = made(tp=4)
     assert case.without_values(["batch", "prompt"]) is case and not case.theory.layout.free
-    assert case.without_values(["tp"]).theory.layout.free and case.without_values(["tp", "batch"]) is case.without_values(["tp"])
+    assert case.without_values(["tp"]).theory.layout.free and case.without_values(
+        ["tp", "batch"]
+    ) is case.without_values(["tp"])
     assert case.without_values(["tp"]).without_values(["pp"]).free == {"tp", "pp"}
-    assert made(tp=4, n_heads=8).without_values(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free is False, "a number again"
+    assert (
+        made(tp=4, n_heads=8).without_values(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free
+        is False
+    ), "a number again"
 
 
 def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
     """One device would send nothing: unless degrees move only among those of the same layout."""
     case = made(tp=4, n_layers=2)
     fixed, free = "2*n_layers", "2*min(tp - 1, 1)*n_layers"
-    assert (text(case.formula("all_reduces")), text(case.formula("all_reduces", {"batch"})), text(case.formula("all_reduces", {"tp"}))) == (fixed, fixed, free)
+    assert (
+        text(case.formula("all_reduces")),
+        text(case.formula("all_reduces", {"batch"})),
+        text(case.formula("all_reduces", {"tp"})),
+    ) == (fixed, fixed, free)
     there = Case(case.theory, case.given, same_layout=True)
     assert text(there.formula("all_reduces", {"tp"})) == fixed
     alone = made(n_layers=2)
@@ -234,7 +332,9 @@ def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
 
 
 def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
-    assert [tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).can_split_heads(tp)] == [1, 2, 4, 8, 16]
+    assert [
+        tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).can_split_heads(tp)
+    ] == [1, 2, 4, 8, 16]
     assert made(n_kv_heads="n_heads", n_heads=8).can_split_heads(3)
 
 
@@ -249,20 +349,49 @@ def test_changed_inputs_reach_everything_that_depends_on_them():
     assert case.at("instance_price", {"chunk": Fraction(9)}) == 27
     assert case.changed({"power": Fraction(7)}).value("instance_price") == 15
     plain = made(price=3, power=2)
-    assert [plain.changed({"price": Fraction(n)}).value("instance_price") for n in (4, 5, 4)] == [4, 5, 4]
-    both = plain.changed({"price": Fraction(4)}).changed({"price": Fraction(6), "power": Fraction(1)})
-    assert (both.value("instance_price"), both.value("power"), plain.value("instance_price")) == (6, 1, 3)
+    assert [plain.changed({"price": Fraction(n)}).value("instance_price") for n in (4, 5, 4)] == [
+        4,
+        5,
+        4,
+    ]
+    both = plain.changed({"price": Fraction(4)}).changed(
+        {"price": Fraction(6), "power": Fraction(1)}
+    )
+    assert (both.value("instance_price"), both.value("power"), plain.value("instance_price")) == (
+        6,
+        1,
+        3,
+    )
 
 
 @pytest.mark.parametrize("by", ["prompt", "batch", "mbu", "power"])
 @pytest.mark.parametrize("model", ["llama-3-8b", "mixtral-8x7b", "gpt-oss-20b"])
 def test_a_change_gives_what_a_case_of_its_own_gives_where_formulas_are_given(model, by):
     """Given formulas lead from one to another, to a total and to what follows it: no value that moves is taken from before."""
-    given = {**DEVICE, "prompt": 700, "output": 9, "batch": 8, "mbu": "3/4", "power": 700, "price": "power/10^6 + linear_flops_per_token/10^15"}
-    given |= {"memory_reserve": "weight_bytes*mbu/10", "hit_rate": "1/(3 + batch)", "step_overhead": "prompt/10^7", "kv_bytes_per_token": "1000*batch + power"}
-    here, value = case(model, **given), {"prompt": 900, "batch": 16, "mbu": Fraction(1, 2), "power": 300}[by]
+    given = {
+        **DEVICE,
+        "prompt": 700,
+        "output": 9,
+        "batch": 8,
+        "mbu": "3/4",
+        "power": 700,
+        "price": "power/10^6 + linear_flops_per_token/10^15",
+    }
+    given |= {
+        "memory_reserve": "weight_bytes*mbu/10",
+        "hit_rate": "1/(3 + batch)",
+        "step_overhead": "prompt/10^7",
+        "kv_bytes_per_token": "1000*batch + power",
+    }
+    here, value = (
+        case(model, **given),
+        {"prompt": 900, "batch": 16, "mbu": Fraction(1, 2), "power": 300}[by],
+    )
     before = answers(here)
-    after, alone = answers(here.changed({by: Fraction(value)})), answers(case(model, **{**given, by: value}))
+    after, alone = (
+        answers(here.changed({by: Fraction(value)})),
+        answers(case(model, **{**given, by: value})),
+    )
     assert after == alone
     assert sum(before[name] != after[name] for name in QUANTITIES) >= 3
 
@@ -283,34 +412,66 @@ def test_the_same_change_is_worked_out_once():
     assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
     assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
     for beside in ({}, {"power": Fraction(1)}):
-        moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside}).value("instance_price").slope for slope in (1, 2)]
+        moving = [
+            case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside})
+            .value("instance_price")
+            .slope
+            for slope in (1, 2)
+        ]
         assert moving == [1, 2], "equal numbers that move otherwise are not the same"
 
 
 def test_slopes_and_elasticities():
     """``free = 9 - 2 x``, at x = 2: -2, and -4/5 of a per cent for a per cent."""
     case = made(price="9 - 2*chunk", chunk=2, mem_bandwidth=4, peak_flops=12)
-    assert (case.slope("instance_price", "chunk"), case.elasticities("instance_price", ("chunk",))["chunk"]) == (-2, Fraction(-4, 5))
-    assert (case.slope("ridge_point", "mem_bandwidth"), case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"]) == (Fraction(-12, 16), -1)
-    assert (case.slope("ridge_point", "chunk"), case.elasticities("ridge_point", ("chunk",))["chunk"], case.slope("chunk", "chunk")) == (0, 0, 1)
-    assert case.with_slopes("chunk") is case.with_slopes("chunk") is not case.with_slopes("peak_flops")
+    assert (
+        case.slope("instance_price", "chunk"),
+        case.elasticities("instance_price", ("chunk",))["chunk"],
+    ) == (-2, Fraction(-4, 5))
+    assert (
+        case.slope("ridge_point", "mem_bandwidth"),
+        case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"],
+    ) == (Fraction(-12, 16), -1)
+    assert (
+        case.slope("ridge_point", "chunk"),
+        case.elasticities("ridge_point", ("chunk",))["chunk"],
+        case.slope("chunk", "chunk"),
+    ) == (0, 0, 1)
+    assert (
+        case.with_slopes("chunk") is case.with_slopes("chunk") is not case.with_slopes("peak_flops")
+    )
     assert case.with_slopes("chunk", "peak_flops") is case.with_slopes("chunk", "peak_flops")
 
 
 # --------------------------------------------------------------------------------------------------------------- searches
 
-SERVED = {"response_steps": 10, "loaded_decode_time": "1 + batch/4", "prefill_request_rate": Fraction(1, 5), "batch": 64, "instance_devices": 1}
+SERVED = {
+    "response_steps": 10,
+    "loaded_decode_time": "1 + batch/4",
+    "prefill_request_rate": Fraction(1, 5),
+    "batch": 64,
+    "instance_devices": 1,
+}
 
 
 def test_a_search_for_a_batch():
     """``B = 1/5*10*(1 + B/4)`` is 4; the batch itself where that is less. It moves with what its formula has: ``2 dr/(1 - 1/2)`` more for a rate of 1/5 + dr."""
     case = made(**SERVED)
     assert case.value("disaggregated_batch") == 4
-    assert (case.slope("disaggregated_batch", "batch"), case.slope("disaggregated_batch", "prefill_request_rate")) == (0, 40)
-    beside = made(**{name: value for name, value in SERVED.items() if name != "batch"}, numbers={"batch": 64})
+    assert (
+        case.slope("disaggregated_batch", "batch"),
+        case.slope("disaggregated_batch", "prefill_request_rate"),
+    ) == (0, 40)
+    beside = made(
+        **{name: value for name, value in SERVED.items() if name != "batch"}, numbers={"batch": 64}
+    )
     assert beside.slope("disaggregated_batch", "prefill_request_rate") == 40
     few = made(**{**SERVED, "batch": 3})
-    assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_request_rate")) == (3, 1, 0)
+    assert (
+        few.value("disaggregated_batch"),
+        few.slope("disaggregated_batch", "batch"),
+        few.slope("disaggregated_batch", "prefill_request_rate"),
+    ) == (3, 1, 0)
     assert case.search("disaggregated_batch").kind == "fixed_point" and case.search("itl") is None
     assert made(**SERVED, disaggregated_batch=7).search("disaggregated_batch") is None
     assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
@@ -318,25 +479,41 @@ def test_a_search_for_a_batch():
 
 def test_a_search_at_another_number_moves_as_it_does_there():
     """``B = 10 r (1 + B/c)`` is ``10 r/(1 - 10 r/c)``, which grows by ``10/(1 - 10 r/c)**2`` for one of r: at r = 1/5 by 40 at c = 4, by 160/9 at c = 8."""
-    case = made(**{**SERVED, "loaded_decode_time": "1 + batch/chunk"}, chunk=4, price="disaggregated_batch(chunk = 8)", power="disaggregated_batch(chunk = 4)")
+    case = made(
+        **{**SERVED, "loaded_decode_time": "1 + batch/chunk"},
+        chunk=4,
+        price="disaggregated_batch(chunk = 8)",
+        power="disaggregated_batch(chunk = 4)",
+    )
     assert abs(case.value("price") - Fraction(8, 3)) < Fraction(1, 10**12)
-    assert [abs(case.slope(name, "prefill_request_rate") - grows) < Fraction(1, 10**9) for name, grows in (("price", Fraction(160, 9)), ("power", 40))] == [
-        True
-    ] * 2
+    assert [
+        abs(case.slope(name, "prefill_request_rate") - grows) < Fraction(1, 10**9)
+        for name, grows in (("price", Fraction(160, 9)), ("power", 40))
+    ] == [True] * 2
 
 
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
     rate = {"open_itl": 1, "slot_steps": 2, "load": Fraction(1, 2), "most_decoding": 9}
     case = made(**rate)
     assert case.search("steady_batch") is None and case.value("steady_batch") == 9
-    assert text(case.formula("steady_batch")) == "most_decoding" and case.search("steady_batch", {"arrival_rate"}) is not None
+    assert (
+        text(case.formula("steady_batch")) == "most_decoding"
+        and case.search("steady_batch", {"arrival_rate"}) is not None
+    )
     assert made(**rate, arrival_rate=3).value("steady_batch") == 6
     with pytest.raises(NoValue, match="no steady state"):
         made(**{**rate, "load": 1}, arrival_rate=3).value("steady_batch")
 
 
 def test_the_largest_batch_that_meets_its_target():
-    case = made(judged_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, judged_ttft="1/2", batch=1)
+    case = made(
+        judged_itl="batch*1",
+        itl_target=6,
+        concurrency=20,
+        ttft_target=1,
+        judged_ttft="1/2",
+        batch=1,
+    )
     assert case.value("best_batch") == 6
     assert made(judged_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
 
@@ -357,7 +534,9 @@ def test_what_is_chosen_by_what_decides_it():
     assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
     short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40
     assert short.value("few_tokens") == 30 and "of_largest" not in text(short.formula("few_tokens"))
-    assert [long.at("few_tokens", {"batch": Fraction(n)}) for n in (4, 2)] == [30, 5], "each by its own numbers"
+    assert [long.at("few_tokens", {"batch": Fraction(n)}) for n in (4, 2)] == [30, 5], (
+        "each by its own numbers"
+    )
     for moved in ("batch", "uncached_prompt"):
         assert "of_largest" in text(short.formula("few_tokens", {moved}))
     assert "of_largest" not in text(short.formula("few_tokens", {"price"}))
@@ -368,10 +547,25 @@ def test_what_is_chosen_by_what_decides_it():
 
 def test_the_inputs_that_a_value_is_worked_out_from():
     case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", link_bandwidth=10)
-    assert case.reachable_names("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
-    assert case.inputs_used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
+    assert case.reachable_names("ridge_point") == (
+        "ridge_point",
+        "peak_flops",
+        "mem_bandwidth",
+        "link_bandwidth",
+    )
+    assert case.inputs_used("ridge_point", "price") == (
+        "peak_flops",
+        "mem_bandwidth",
+        "link_bandwidth",
+        "price",
+    )
     searched = made(**SERVED)
-    assert searched.reachable_names("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "slot_steps", "response_steps")
+    assert searched.reachable_names("disaggregated_batch")[:4] == (
+        "disaggregated_batch",
+        "prefill_request_rate",
+        "slot_steps",
+        "response_steps",
+    )
 
 
 @pytest.mark.parametrize(

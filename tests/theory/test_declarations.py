@@ -30,28 +30,67 @@ from . import shipped
 
 LAYERS = {
     "gated": Layer(),
-    "plain, biased, windowed": Layer(feed_forward="plain", reach="window", traits=frozenset({"qkv_bias", "out_bias", "ffn_bias"}), qk_norm="head"),
+    "plain, biased, windowed": Layer(
+        feed_forward="plain",
+        reach="window",
+        traits=frozenset({"qkv_bias", "out_bias", "ffn_bias"}),
+        qk_norm="head",
+    ),
     "no feed-forward": Layer(feed_forward="none", qk_norm="full", norms=1),
-    "experts": Layer(feed_forward="moe", traits=frozenset({"shared_expert", "shared_gate", "router_bias", "ffn_bias", "plain_experts"})),
+    "experts": Layer(
+        feed_forward="moe",
+        traits=frozenset(
+            {"shared_expert", "shared_gate", "router_bias", "ffn_bias", "plain_experts"}
+        ),
+    ),
     "latent": Layer(mixers=("mla",), traits=frozenset({"q_lora", "qkv_bias", "out_bias"})),
-    "latent, queries at once, windowed": Layer(mixers=("mla",), feed_forward="none", reach="window"),
-    "chunked, odd heads": Layer(reach="chunk", traits=frozenset({"value_dim", "sinks", "out_gate", "head_gate"})),
+    "latent, queries at once, windowed": Layer(
+        mixers=("mla",), feed_forward="none", reach="window"
+    ),
+    "chunked, odd heads": Layer(
+        reach="chunk", traits=frozenset({"value_dim", "sinks", "out_gate", "head_gate"})
+    ),
     "shared cache": Layer(traits=frozenset({"shares_kv"}), qk_norm="head"),
     "values are keys": Layer(traits=frozenset({"value_is_key"})),
-    "mamba": Layer(mixers=("mamba",), traits=frozenset({"mixer_norm", "conv_bias", "state_in_bias", "state_out_bias"}), feed_forward="none"),
-    "mamba2": Layer(mixers=("mamba2",), traits=frozenset({"mixer_norm", "conv_bias"}), feed_forward="none"),
+    "mamba": Layer(
+        mixers=("mamba",),
+        traits=frozenset({"mixer_norm", "conv_bias", "state_in_bias", "state_out_bias"}),
+        feed_forward="none",
+    ),
+    "mamba2": Layer(
+        mixers=("mamba2",), traits=frozenset({"mixer_norm", "conv_bias"}), feed_forward="none"
+    ),
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts", "attention_residuals"})),
-    "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
+    "kimi delta": Layer(
+        mixers=("kimi_delta",),
+        feed_forward="moe",
+        traits=frozenset({"zero_experts", "attention_residuals"}),
+    ),
+    "chosen keys": Layer(
+        mixers=("mla",),
+        reach="top",
+        traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"}),
+    ),
     "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
-    "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
-    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
+    "compressed, chosen": Layer(
+        mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})
+    ),
+    "shared block": Layer(
+        mixers=("shared", "mamba2"),
+        feed_forward="none",
+        traits=frozenset({"adapters", "attention_adapters"}),
+    ),
     "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
-    "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})),
+    "mamba, a step a head": Layer(
+        mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})
+    ),
     "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=frozenset({"ffn_result_gate"})),
-    "rg-lru": Layer(mixers=("rg_lru",), traits=frozenset({"conv_bias", "state_in_bias", "state_out_bias", "ffn_bias"})),
+    "rg-lru": Layer(
+        mixers=("rg_lru",),
+        traits=frozenset({"conv_bias", "state_in_bias", "state_out_bias", "ffn_bias"}),
+    ),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(
@@ -60,8 +99,18 @@ MIXED = Architecture(
 )  # fmt: skip
 HYBRID = Architecture(
     (
-        Layer(label="mamba", mixers=("mamba2",), feed_forward="moe", own=frozenset({"n_layers", "n_experts"})),
-        Layer(label="latent", mixers=("mla",), feed_forward="moe", own=frozenset({"n_layers", "n_experts"})),
+        Layer(
+            label="mamba",
+            mixers=("mamba2",),
+            feed_forward="moe",
+            own=frozenset({"n_layers", "n_experts"}),
+        ),
+        Layer(
+            label="latent",
+            mixers=("mla",),
+            feed_forward="moe",
+            own=frozenset({"n_layers", "n_experts"}),
+        ),
         Layer(label="chunked", reach="chunk", own=frozenset({"n_layers"})),
     ),
     order=("mamba", "latent", "mamba", "chunked"),
@@ -84,18 +133,43 @@ LAYOUTS = {
     "stages of groups": {"attention_dp": 3, "pp": 2, "ep": 3},
 }
 """Degrees by which formulas of a device differ."""
-HEADLINES = {"ttft", "itl", "decode_time", "decode_bound", "kv_cache_bytes", "weight_bytes", "fits", "decode_throughput", "cost_per_request"}
+HEADLINES = {
+    "ttft",
+    "itl",
+    "decode_time",
+    "decode_bound",
+    "kv_cache_bytes",
+    "weight_bytes",
+    "fits",
+    "decode_throughput",
+    "cost_per_request",
+}
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 PLAIN = next((name, switch.default) for name, switch in SWITCHES.items())
 """No choice at all: the default of one switch is that of each."""
-CHOICES = [PLAIN, *((name, value) for name, switch in SWITCHES.items() for value in switch.values if value != switch.default)]
+CHOICES = [
+    PLAIN,
+    *(
+        (name, value)
+        for name, switch in SWITCHES.items()
+        for value in switch.values
+        if value != switch.default
+    ),
+]
 CHECKED = set()
 """Definitions that were checked, each with its unit and those of its names: many a theory has the same one."""
 
 
 def check_all(built):
     for name, tree in built.definitions.items():
-        units = (built.dimension(name), *(built.dimension(node.name) for node in walk(tree) if isinstance(node, Name) and node.name != "step"))
+        units = (
+            built.dimension(name),
+            *(
+                built.dimension(node.name)
+                for node in walk(tree)
+                if isinstance(node, Name) and node.name != "step"
+            ),
+        )
         if (name, tree, units) not in CHECKED:
             dimension.check(tree, built.dimension(name), built.dimension, name)
             CHECKED.add((name, tree, units))
@@ -104,14 +178,26 @@ def check_all(built):
 
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
-    for architecture in (GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((layer,)) for layer in LAYERS.values())):
+    for architecture in (
+        GENERIC,
+        MIXED,
+        HYBRID,
+        COMPRESSED,
+        *(Architecture((layer,)) for layer in LAYERS.values()),
+    ):
         check_all(theory(architecture, assume(**{switch: value})))
 
 
 @pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
 @pytest.mark.parametrize("counted", ["matmul", "nominal"])
 def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
-    for architecture in (GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((layer,)) for layer in LAYERS.values())):
+    for architecture in (
+        GENERIC,
+        MIXED,
+        HYBRID,
+        COMPRESSED,
+        *(Architecture((layer,)) for layer in LAYERS.values()),
+    ):
         check_all(laid_out(architecture, assume(parameters=counted), degrees))
 
 
@@ -126,7 +212,13 @@ def test_every_name_of_a_shipped_model_is_declared(name):
 
 # ------------------------------------------------------------------ units, by changing them: no dimension checker involved
 
-SIZES = {"byte": Fraction(8), "FLOP": Fraction(3), "s": Fraction(1, 5), "USD": Fraction(7), "J": Fraction(1, 11)}
+SIZES = {
+    "byte": Fraction(8),
+    "FLOP": Fraction(3),
+    "s": Fraction(1, 5),
+    "USD": Fraction(7),
+    "J": Fraction(1, 11),
+}
 """How many new units one old unit is: bits for bytes, and so on."""
 
 
@@ -140,7 +232,11 @@ def scale(unit_dimension):
 
 def rescaled(tree):
     """The same formula with the units of its numbers changed."""
-    return Num(tree.value * scale(tree.dimension), tree.dimension) if isinstance(tree, Num) else rebuild(tree, rescaled)
+    return (
+        Num(tree.value * scale(tree.dimension), tree.dimension)
+        if isinstance(tree, Num)
+        else rebuild(tree, rescaled)
+    )
 
 
 PARTS = {"cached_prefix": 1, "experts_per_token": 2}
@@ -152,16 +248,34 @@ def number(symbol, changed):
     base, _, kind = symbol.name.partition(".")
     if base in PARTS:
         return Num(Fraction(PARTS[base]), symbol.dimension)
-    i = (NAMES.index(base) + len(kind)) % 17  # small ones: exact powers of what many tokens read are long
-    value = Fraction(i + 5, 7) if base in ("mfu", "mbu", "memory_share", "link_latency") else Fraction(i + 2)
+    i = (
+        NAMES.index(base) + len(kind)
+    ) % 17  # small ones: exact powers of what many tokens read are long
+    value = (
+        Fraction(i + 5, 7)
+        if base in ("mfu", "mbu", "memory_share", "link_latency")
+        else Fraction(i + 2)
+    )
     return Num(value * (scale(symbol.dimension) if changed else 1), symbol.dimension)
 
 
 def values_for(built, degrees, changed):
     """Made-up values of every input, in old units or new ones, on devices of these degrees."""
-    used = {node.name for tree in built.definitions.values() for node in walk(tree) if isinstance(node, Name)} | set(INPUTS)
-    given = {name: number(built.symbol(name), changed) for name in sorted(used - set(built.definitions) - {"step"})}
-    return given | {name: Num(Fraction(degrees.get(name, 1))) for name in DEGREES} | {"node_devices": Num(Fraction(8)), "hit_rate": Num(Fraction(1, 3))}
+    used = {
+        node.name
+        for tree in built.definitions.values()
+        for node in walk(tree)
+        if isinstance(node, Name)
+    } | set(INPUTS)
+    given = {
+        name: number(built.symbol(name), changed)
+        for name in sorted(used - set(built.definitions) - {"step"})
+    }
+    return (
+        given
+        | {name: Num(Fraction(degrees.get(name, 1))) for name in DEGREES}
+        | {"node_devices": Num(Fraction(8)), "hit_rate": Num(Fraction(1, 3))}
+    )
 
 
 def laid_out(architecture, assumptions, degrees):
@@ -187,7 +301,9 @@ def test_values_move_as_their_units_do(switch, value, layout, architecture):
     degrees = LAYOUTS[layout]
     built = laid_out(architecture, assume(**{switch: value}), degrees)
     before = Case(built, values_for(built, degrees, False))
-    moved = replace(built, definitions={name: rescaled(tree) for name, tree in built.definitions.items()})
+    moved = replace(
+        built, definitions={name: rescaled(tree) for name, tree in built.definitions.items()}
+    )
     after = Case(moved, values_for(built, degrees, True))
     assert before.theory is built and after.theory is moved
     compared = set()
@@ -198,13 +314,23 @@ def test_values_move_as_their_units_do(switch, value, layout, architecture):
             continue
         new = after.value(name)
         compared.add(name)
-        assert new == (old if isinstance(old, (bool, str)) else old * scale(built.symbol(name).dimension)), name
+        assert new == (
+            old if isinstance(old, (bool, str)) else old * scale(built.symbol(name).dimension)
+        ), name
     assert not HEADLINES - compared
 
 
 # -------------------------------------------------------------------------------------------------------- what is refused
 
-UNITS = {"prefill_bytes": "byte", "prefill_flops": "FLOP", "mem_bandwidth": "byte/s", "batch": "request", "prompt": "token", "ttft": "s", "price": "USD/s"}
+UNITS = {
+    "prefill_bytes": "byte",
+    "prefill_flops": "FLOP",
+    "mem_bandwidth": "byte/s",
+    "batch": "request",
+    "prompt": "token",
+    "ttft": "s",
+    "price": "USD/s",
+}
 
 
 def unit_of(name):
@@ -228,7 +354,9 @@ def test_unlike_things_do_not_add(formula):
      ("sum(ttft*step, step, 1, prompt)", "s"), ("price*ttft", "USD"), ("ttft**2/ttft", "s"), ("0 + prefill_bytes", "byte"), ("max(0, ttft)", "s"), ("ceil(2.5 s) + ttft", "s")],
 )  # fmt: skip
 def test_dimensions_by_hand(formula, unit):
-    found = dimension.dimension(parse(formula), lambda name: () if name == "step" else unit_of(name))
+    found = dimension.dimension(
+        parse(formula), lambda name: () if name == "step" else unit_of(name)
+    )
     assert found == parse_unit(unit).dimension
 
 
@@ -255,20 +383,35 @@ def test_no_two_operators_share_a_formula(label):
         owners[row.stream, re.sub(r"[()\s]", "", row.amount)].add(row.operator)
     shared = {amount: names for amount, names in owners.items() if len(names) > 1}
     assert all(
-        names <= {"embedding", "lm_head"} or names <= {"hyper_attention", "hyper_ffn"} or names <= {"residual_attention", "residual_ffn"}
+        names <= {"embedding", "lm_head"}
+        or names <= {"hyper_attention", "hyper_ffn"}
+        or names <= {"residual_attention", "residual_ffn"}
         for names in shared.values()
     ), shared
 
 
 @pytest.mark.parametrize("label", LAYERS)
 def test_a_row_is_written_once(label):
-    written = [(row.operator, row.stream, row.amount, row.per, row.phase, row.when, row.reach) for row in layer_rows(LAYERS[label], "layer")]
+    written = [
+        (row.operator, row.stream, row.amount, row.per, row.phase, row.when, row.reach)
+        for row in layer_rows(LAYERS[label], "layer")
+    ]
     assert len(written) == len(set(written))
 
 
 def test_every_quantity_group_of_a_step_is_declared_for_every_step():
     for step in STEPS:
-        for kind in ("flops", "bytes", "intensity", "compute_time", "memory_time", "roofline_time", "link_time", "overhead", "bound"):
+        for kind in (
+            "flops",
+            "bytes",
+            "intensity",
+            "compute_time",
+            "memory_time",
+            "roofline_time",
+            "link_time",
+            "overhead",
+            "bound",
+        ):
             assert f"{step.name}_{kind}" in QUANTITIES
 
 
@@ -290,7 +433,11 @@ def test_names_are_unique():
     inputs = [symbol.name for group in GROUPS.values() for symbol in group]
     of_steps = {f"{step.name}_{entry.name}" for step in STEPS for entry in section("each_step")}
     stated = {*of_steps, *(entry.name for entry in section("define"))}
-    made = [name for entry in section("define") if (name := f"{entry.name}_per_device") in QUANTITIES and name not in stated]
+    made = [
+        name
+        for entry in section("define")
+        if (name := f"{entry.name}_per_device") in QUANTITIES and name not in stated
+    ]
     quantities = [*(entry.name for entry in section("define")), *made]
     every = [*inputs, *quantities, *of_steps]
     assert sorted(every) == sorted(set(every))
@@ -326,19 +473,31 @@ def test_definitions_use_declared_names_only():
     known = set(INPUTS) | set(QUANTITIES) | {"step", "largest"}
     for quantity in QUANTITIES.values():
         for text in filter(None, (quantity.definition, *dict(quantity.variants).values())):
-            assert {node.name for node in walk(parse(text)) if isinstance(node, Name)} <= known, quantity.name
+            assert {node.name for node in walk(parse(text)) if isinstance(node, Name)} <= known, (
+                quantity.name
+            )
 
 
 def test_a_switch_and_its_variants_agree():
     for quantity in QUANTITIES.values():
         if quantity.switch:
             given, known = set(dict(quantity.variants)), set(SWITCHES[quantity.switch].values)
-            assert given == known or (given < known and "closed form" in quantity.meaning), quantity.name
+            assert given == known or (given < known and "closed form" in quantity.meaning), (
+                quantity.name
+            )
 
 
 def test_every_pair_of_switch_values_builds():
     """A check over all pairs of the counting switches, on layers of two kinds."""
-    names = ("parameters", "attention_flops", "attention", "activations", "fusion", "logits", "roofline")
+    names = (
+        "parameters",
+        "attention_flops",
+        "attention",
+        "activations",
+        "fusion",
+        "logits",
+        "roofline",
+    )
     for one, other in itertools.combinations(names, 2):
         for a, b in itertools.product(SWITCHES[one].values, SWITCHES[other].values):
             check_all(theory(MIXED, assume(**{one: a, other: b})))

@@ -19,7 +19,15 @@ from symroof.theory.steps import STEPS
 from .made_up import SHARES, Made
 
 MILLION = 10**6
-BLOCKS = {"chunk": 12, "step_budget": 12, "group_budget": 12, "cached_prefix": 5, "block_size": 16, "l2_capacity": 600, "kv_bytes_per_token": 60}
+BLOCKS = {
+    "chunk": 12,
+    "step_budget": 12,
+    "group_budget": 12,
+    "cached_prefix": 5,
+    "block_size": 16,
+    "l2_capacity": 600,
+    "kv_bytes_per_token": 60,
+}
 ROOM = {"memory_reserve": 100, "weight_bytes_per_device": 300, "request_bytes_per_device": 60}
 POINTS = [
     *map(Made, range(5)),
@@ -36,7 +44,10 @@ POINTS = [
 """Random ones; one less and one more than whole blocks and a full memory; targets met exactly, just missed and by far; loads about their ends."""
 HALVES = Fraction(0), Fraction(2, 5), Fraction(3, 5), Fraction(2)
 MORE = {
-    **{name: [Made(18, response_steps=x, decode_request_rate=1) for x in HALVES] for name in ("chunked_request_rate", "disaggregated_request_rate")},
+    **{
+        name: [Made(18, response_steps=x, decode_request_rate=1) for x in HALVES]
+        for name in ("chunked_request_rate", "disaggregated_request_rate")
+    },
     "max_goodput": [Made(19, best_batch=x) for x in HALVES],
 }
 """Quantities that are chosen by whether there is a step, or a batch, at all."""
@@ -64,7 +75,9 @@ def uncached_moment(v, k, prompt):
 def start_of_chunk(v, prompt, chunk):
     """The cached tokens before a token that is prefilled, in the mean over those tokens, and the share of the rest of its prompt."""
     cached_before = v.hit_rate * (prompt - v.cached_prefix) / uncached(v, prompt) * v.cached_prefix
-    return cached_before + v.chunk_position * (uncached_moment(v, 2, prompt) / uncached(v, prompt) - chunk)
+    return cached_before + v.chunk_position * (
+        uncached_moment(v, 2, prompt) / uncached(v, prompt) - chunk
+    )
 
 
 def prefill(v):
@@ -73,7 +86,10 @@ def prefill(v):
 
 def ring(v, devices, message, rounds):
     """Each of n devices sends n - 1 parts of a message, once or twice."""
-    return v.link_latency + rounds * (devices - 1) * message / devices / v.link_share / v.link_bandwidth
+    return (
+        v.link_latency
+        + rounds * (devices - 1) * message / devices / v.link_share / v.link_bandwidth
+    )
 
 
 def lengths(v):
@@ -95,14 +111,18 @@ def power(base, exponent):
     """Of any positive numbers, to forty digits."""
     with localcontext() as context:
         context.prec = 60
-        base, exponent = (Decimal(Fraction(x).numerator) / Fraction(x).denominator for x in (base, exponent))
+        base, exponent = (
+            Decimal(Fraction(x).numerator) / Fraction(x).denominator for x in (base, exponent)
+        )
         return Fraction(base**exponent)
 
 
 def e(exponent):
     with localcontext() as context:
         context.prec = 60
-        return Fraction((Decimal(Fraction(exponent).numerator) / Fraction(exponent).denominator).exp())
+        return Fraction(
+            (Decimal(Fraction(exponent).numerator) / Fraction(exponent).denominator).exp()
+        )
 
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510")
@@ -127,25 +147,42 @@ def open_to_arrivals(v, decoding):
 
 def by_amount(v, none, few, many, full):
     """A mean over the steps without prompts, with few, with many and with as many as they have room for."""
-    return none * v.decode_only_share + few * (v.few_share - v.decode_only_share) + many * (v.not_full_share - v.few_share) + full * (1 - v.not_full_share)
+    return (
+        none * v.decode_only_share
+        + few * (v.few_share - v.decode_only_share)
+        + many * (v.not_full_share - v.few_share)
+        + full * (1 - v.not_full_share)
+    )
 
 
 def around(v, sign):
     """Mean and a root of two points that keep three moments; prompts that are longer than a step has room for leave a rest."""
-    return v.rest_tokens if v.uncached_prompt >= v.prefill_room else min(v.packed_tokens, v.fresh_tokens + v.fresh_skew + sign * v.fresh_spread)
+    return (
+        v.rest_tokens
+        if v.uncached_prompt >= v.prefill_room
+        else min(v.packed_tokens, v.fresh_tokens + v.fresh_skew + sign * v.fresh_spread)
+    )
 
 
 def between(v):
     """The lower root x of (slots - x)(most - x) = w x^2."""
     slots, most = v.unbounded_prompts, v.most_prompts
-    return 2 / (1 / slots + 1 / most + root((1 / slots - 1 / most) ** 2 + 4 * v.budget_wait / slots / most))
+    return 2 / (
+        1 / slots + 1 / most + root((1 / slots - 1 / most) ** 2 + 4 * v.budget_wait / slots / most)
+    )
 
 
 def skew(v):
     """E X^2/E X and E X^3/E X of a sum of prompts, then the third central moment over twice the variance."""
     square = v.fresh_square
-    cube = v.uncached_prompt_of_token * (v.uncached_prompt_of_pair + 3 * v.other_tokens) + v.other_tokens * (v.other_tokens - v.turn_share * v.uncached_prompt)
-    return (cube - 3 * v.fresh_tokens * square + 2 * v.fresh_tokens**2) / 2 / max(square - v.fresh_tokens, v.fresh_tokens / 10**6)
+    cube = v.uncached_prompt_of_token * (
+        v.uncached_prompt_of_pair + 3 * v.other_tokens
+    ) + v.other_tokens * (v.other_tokens - v.turn_share * v.uncached_prompt)
+    return (
+        (cube - 3 * v.fresh_tokens * square + 2 * v.fresh_tokens**2)
+        / 2
+        / max(square - v.fresh_tokens, v.fresh_tokens / 10**6)
+    )
 
 
 def last_time(v):
@@ -153,7 +190,10 @@ def last_time(v):
     own = v.read_last_tokens
     if v.busy_groups < Fraction(3, 2):
         return beside(v, fullest_tokens=own)
-    none, few, many = (power(v.value(name), 1 - 1 / v.busy_groups) for name in ("decode_only_share", "few_share", "not_full_share"))
+    none, few, many = (
+        power(v.value(name), 1 - 1 / v.busy_groups)
+        for name in ("decode_only_share", "few_share", "not_full_share")
+    )
     return (
         none * beside(v, fullest_tokens=own)
         + (few - none) * beside(v, fullest_tokens=max(own, v.few_tokens))
@@ -167,8 +207,15 @@ def lane_wait(v):
     left, lanes = idle(v, "prefill_slot_utilization"), v.prefill_slots
     busy = power(v.prefill_slot_utilization, root(2 * lanes + 2) - 1)
     if v.uncached_prompt >= v.open_room:
-        return busy * v.uncached_prompt_of_token * v.open_full_time / (2 * left * v.open_room * lanes)
-    return busy / 2 / lanes * (v.open_full_time / left - v.open_full_time + v("loaded_decode_time", batch=v.seen_batch))
+        return (
+            busy * v.uncached_prompt_of_token * v.open_full_time / (2 * left * v.open_room * lanes)
+        )
+    return (
+        busy
+        / 2
+        / lanes
+        * (v.open_full_time / left - v.open_full_time + v("loaded_decode_time", batch=v.seen_batch))
+    )
 
 
 def lane_wait_elsewhere(v):
@@ -185,8 +232,22 @@ def lane_wait_elsewhere(v):
 
 def slot_wait(v):
     """Erlang's C over what is left of the rate, times half of one and the spread, and Cosmetatos's correction of constant service."""
-    constant = max(0, 1 - v.slot_steps_spread) * (1 - v.slots_taken) * (v.batch - 1) * (root(4 + 5 * v.batch) - 2) / v.batch / 16 / v.slots_taken
-    return v.all_slots_share * (1 + v.slot_steps_spread + constant) / 2 / idle(v, "load") / v.served_requests
+    constant = (
+        max(0, 1 - v.slot_steps_spread)
+        * (1 - v.slots_taken)
+        * (v.batch - 1)
+        * (root(4 + 5 * v.batch) - 2)
+        / v.batch
+        / 16
+        / v.slots_taken
+    )
+    return (
+        v.all_slots_share
+        * (1 + v.slot_steps_spread + constant)
+        / 2
+        / idle(v, "load")
+        / v.served_requests
+    )
 
 
 def worst(v):
@@ -208,7 +269,10 @@ def itl_at_rate(v):
     step = v("mean_step_time", **open_to_arrivals(v, v.joined_batch))
     own = v.open_full_time if v.uncached_prompt >= v.open_room else v.mean_prefill_time
     came = v.arrival_rate / v.dp * (1 - v.idle_share) * (v.prefill_queue_wait + v.mean_prefill_time)
-    return min(v.open_full_time, step + came * max(0, 1 - step / own) * v.prompt_added_time / v.slot_steps / v.attention_dp)
+    return min(
+        v.open_full_time,
+        step + came * max(0, 1 - step / own) * v.prompt_added_time / v.slot_steps / v.attention_dp,
+    )
 
 
 def of_mix(v):
@@ -225,7 +289,11 @@ def moment(v, k):
 
 
 def read_squared(v, **changed):
-    return of_hits(v, v("hit_service_time", **changed) ** 2, v("hit_service_time", **changed, cached_prefix=0) ** 2)
+    return of_hits(
+        v,
+        v("hit_service_time", **changed) ** 2,
+        v("hit_service_time", **changed, cached_prefix=0) ** 2,
+    )
 
 
 def long_of(v, name):
@@ -233,7 +301,11 @@ def long_of(v, name):
 
 
 def worst_of_kind(v, prompt, share):
-    return v("worst_chunked_itl", **{**of_mix(v), "uncached_prompt": uncached(v, prompt)}, long_token_share=share)
+    return v(
+        "worst_chunked_itl",
+        **{**of_mix(v), "uncached_prompt": uncached(v, prompt)},
+        long_token_share=share,
+    )
 
 
 def prefill_of_kind(prompt, known):
@@ -246,11 +318,17 @@ def prefill_of_kind(prompt, known):
 def ttft_of_kind(prompt, kind):
     at = lambda v, **more: v("open_ttft", **of_mix(v), decoding_requests=v.mix_steady_batch, **more)  # noqa: E731
     apart = lambda v: at(v, prompt_prefill_time=v.value(f"mix_{kind}_prefill_time"))  # noqa: E731
-    return {"chunked": lambda v: at(v, read_prompt=prompt(v) - v.cached_prefix), "exclusive": apart, "disaggregated": apart}
+    return {
+        "chunked": lambda v: at(v, read_prompt=prompt(v) - v.cached_prefix),
+        "exclusive": apart,
+        "disaggregated": apart,
+    }
 
 
 def mixed_steps(v, count):
-    return sum(v("mixed_time", chunk_past=v.cached_prefix + turn * v.chunk) for turn in range(int(count)))
+    return sum(
+        v("mixed_time", chunk_past=v.cached_prefix + turn * v.chunk) for turn in range(int(count))
+    )
 
 
 def idle(v, busy):
@@ -263,20 +341,32 @@ def waiting(busy, service):
     return {
         "mm1": lambda v: v.value(service) * v.value(busy) / idle(v, busy),
         "md1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) / 2,
-        "mg1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) * (1 + v.service_spread) / 2,
+        "mg1": lambda v: (
+            v.value(service) * v.value(busy) / idle(v, busy) * (1 + v.service_spread) / 2
+        ),
     }
 
 
 def in_time(v):
     """M/M/1: the wait exceeds t with the chance rho exp(-(1 - rho) t/s)."""
     slack = v.ttft_target - v.ttft
-    return 0 if slack < 0 else 1 - v.utilization * Fraction(math.exp(-float(idle(v, "utilization") * slack / v.service_time)))
+    return (
+        0
+        if slack < 0
+        else 1
+        - v.utilization
+        * Fraction(math.exp(-float(idle(v, "utilization") * slack / v.service_time)))
+    )
 
 
 def wait_quantile(v):
     """The wait t at which rho exp(-(1 - rho) t/s) is the share that waits longer; none where fewer wait at all."""
     longer = 1 - v.percentile
-    return max(0, -Fraction(math.log(longer / v.utilization))) * v.service_time / idle(v, "utilization")
+    return (
+        max(0, -Fraction(math.log(longer / v.utilization)))
+        * v.service_time
+        / idle(v, "utilization")
+    )
 
 
 def of_attention(v, step):
@@ -286,7 +376,11 @@ def of_attention(v, step):
 
 
 def vectors(v, step):
-    return v.step_overhead + v.n_layers * v.layer_overhead + v.value(f"{step}_vector_elements") * v.elementwise_bytes / v.mem_bandwidth
+    return (
+        v.step_overhead
+        + v.n_layers * v.layer_overhead
+        + v.value(f"{step}_vector_elements") * v.elementwise_bytes / v.mem_bandwidth
+    )
 
 
 def one_request(v, **more):
@@ -639,15 +733,23 @@ OF_A_STEP = {
     },
     "memory_time": lambda v, s: v.value(f"{s}_bytes_per_device") / v.mem_bandwidth / v.mbu,
     "roofline_time": {
-        "aggregate": lambda v, s: (times := [v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")]) and sum(times) - v.work_overlap * min(times),
+        "aggregate": lambda v, s: (
+            (times := [v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")])
+            and sum(times) - v.work_overlap * min(times)
+        ),
         "no_overlap": lambda v, s: v.value(f"{s}_memory_time") + v.value(f"{s}_compute_time"),
     },
     "overhead": {
         "exposed": lambda v, s: v.kernels * v.kernel_launch + vectors(v, s),
-        "hidden": lambda v, s: max(v.kernels * v.kernel_launch - v.value(f"{s}_busy_time"), vectors(v, s)),
+        "hidden": lambda v, s: max(
+            v.kernels * v.kernel_launch - v.value(f"{s}_busy_time"), vectors(v, s)
+        ),
         "graph": lambda v, s: v.kernel_launch + vectors(v, s),
     },
-    "bound": lambda v, s: max(("compute", "memory", "link", "overhead"), key=lambda kind: v.value(f"{s}_{kind}" + "_time" * (kind != "overhead"))),
+    "bound": lambda v, s: max(
+        ("compute", "memory", "link", "overhead"),
+        key=lambda kind: v.value(f"{s}_{kind}" + "_time" * (kind != "overhead")),
+    ),
 }
 
 INSTEAD = {
@@ -655,13 +757,25 @@ INSTEAD = {
     "service_time_met": ("hit_rate", lambda v: v.service_time),
     "uncached_prompt_of_token": ("hit_rate", lambda v: v.uncached_prompt),
     "uncached_prompt_of_pair": ("hit_rate", lambda v: v.uncached_prompt),
-    "chunk_start": ("hit_rate", lambda v: v.chunk_position * (v.uncached_prompt - v.prefill_chunk) + v.cached_prefix),
+    "chunk_start": (
+        "hit_rate",
+        lambda v: v.chunk_position * (v.uncached_prompt - v.prefill_chunk) + v.cached_prefix,
+    ),
     "step_budget": ("chunk", lambda v: v.uncached_prompt * v.group_requests),
-    "loaded_time": ("long_step_share", lambda v: v.loaded_draft_time + v.loaded_overhead + v.loaded_busy_time),
+    "loaded_time": (
+        "long_step_share",
+        lambda v: v.loaded_draft_time + v.loaded_overhead + v.loaded_busy_time,
+    ),
     "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
     "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
     "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.time_outside_steps),
-    **{f"mix_{kind}_ttft": ("arrival_rate", lambda v, kind=kind: v.value(f"mix_{kind}_prefill_time") + v.time_outside_steps) for kind in ("own", "long")},
+    **{
+        f"mix_{kind}_ttft": (
+            "arrival_rate",
+            lambda v, kind=kind: v.value(f"mix_{kind}_prefill_time") + v.time_outside_steps,
+        )
+        for kind in ("own", "long")
+    },
     "judged_itl": ("output", lambda v: v.itl),
     "judged_ttft": ("output", lambda v: v.ttft),
     "meets_itl": ("itl_target", lambda v: 1),
@@ -670,10 +784,30 @@ INSTEAD = {
 """Name -> an input, and what it is where that has no value."""
 
 SEARCHED = {
-    "disaggregated_batch": ("fixed_point", "batch", lambda v: v.loaded_decode_time * v.slot_steps * v.prefill_request_rate, lambda v: v.batch),
-    "steady_batch": ("fixed_point", "decoding_requests", lambda v: v.open_itl * v.slot_steps * v.arrival_rate / v.dp, lambda v: v.most_decoding),
-    "mix_steady_batch": ("fixed_point", "decoding_requests", lambda v: v("open_itl", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.mix_batch),
-    "best_batch": ("largest", "batch", lambda v: v("meets_ttft", wait_for_slot=0) * v.meets_itl, lambda v: v.concurrency),
+    "disaggregated_batch": (
+        "fixed_point",
+        "batch",
+        lambda v: v.loaded_decode_time * v.slot_steps * v.prefill_request_rate,
+        lambda v: v.batch,
+    ),
+    "steady_batch": (
+        "fixed_point",
+        "decoding_requests",
+        lambda v: v.open_itl * v.slot_steps * v.arrival_rate / v.dp,
+        lambda v: v.most_decoding,
+    ),
+    "mix_steady_batch": (
+        "fixed_point",
+        "decoding_requests",
+        lambda v: v("open_itl", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp,
+        lambda v: v.mix_batch,
+    ),
+    "best_batch": (
+        "largest",
+        "batch",
+        lambda v: v("meets_ttft", wait_for_slot=0) * v.meets_itl,
+        lambda v: v.concurrency,
+    ),
 }
 """Name -> what is searched for, its unknown, the formula that this has to equal or that has to be 1, and the largest batch."""
 
@@ -698,14 +832,23 @@ class At:
 
 def same(value, expected):
     """Exactly, or as far as roots and logarithms in floats go."""
-    return value == expected if isinstance(value, (str, bool)) else abs(value - expected) <= abs(expected) * Fraction(1, 10**11) + Fraction(1, 10**300)
+    return (
+        value == expected
+        if isinstance(value, (str, bool))
+        else abs(value - expected) <= abs(expected) * Fraction(1, 10**11) + Fraction(1, 10**300)
+    )
 
 
 def agree(text, by_hand, label):
     """Compare a formula at the random points and those that fix a name of it; where there is no value by hand it has none either."""
     tree, compared = parse(text), 0
     spoken = {*names(tree)}
-    for i, point in enumerate([*(point for point in POINTS if not point.fixed or point.fixed & spoken), *MORE.get(label, [])]):
+    for i, point in enumerate(
+        [
+            *(point for point in POINTS if not point.fixed or point.fixed & spoken),
+            *MORE.get(label, []),
+        ]
+    ):
         try:
             expected = by_hand(point)
         except ZeroDivisionError:
@@ -713,21 +856,30 @@ def agree(text, by_hand, label):
                 evaluate(tree, point)
             continue
         value = evaluate(tree, point)
-        assert same(value, expected), f"{label} at point {i}: {float(value)} and not {float(expected)}"
+        assert same(value, expected), (
+            f"{label} at point {i}: {float(value)} and not {float(expected)}"
+        )
         compared += 1
     assert compared > 2, label
 
 
 def texts(name):
     quantity = QUANTITIES[name]
-    return {None: quantity.definition} if quantity.definition is not None else {value: text for value, text in quantity.variants if text}
+    return (
+        {None: quantity.definition}
+        if quantity.definition is not None
+        else {value: text for value, text in quantity.variants if text}
+    )
 
 
 def test_every_formula_is_what_its_meaning_says():
     rows = {name: row if isinstance(row, dict) else {None: row} for name, row in FORMULAS.items()}
     for step in (step.name for step in STEPS):
         for what, row in OF_A_STEP.items():
-            rows[f"{step}_{what}"] = {value: lambda v, f=f, s=step: f(v, s) for value, f in (row if isinstance(row, dict) else {None: row}).items()}
+            rows[f"{step}_{what}"] = {
+                value: lambda v, f=f, s=step: f(v, s)
+                for value, f in (row if isinstance(row, dict) else {None: row}).items()
+            }
     for name, row in rows.items():
         assert texts(name).keys() == row.keys(), name
         for value, by_hand in row.items():
@@ -752,7 +904,11 @@ def test_what_is_searched_for(name):
 
 def test_numbers_in_the_place_of_inputs_without_a_value():
     assert dict(QUANTITIES["peak_context"].absent) == {"output": "1", "prompt": "1"}
-    assert all(dict(QUANTITIES[f"{step.name}_overhead"].absent) == {"kernel_launch": "0", "elementwise_bytes": "0"} for step in STEPS)
+    assert all(
+        dict(QUANTITIES[f"{step.name}_overhead"].absent)
+        == {"kernel_launch": "0", "elementwise_bytes": "0"}
+        for step in STEPS
+    )
 
 
 @pytest.mark.parametrize("name", HAS_A_VALUE)

@@ -10,7 +10,15 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, affects_layout, layout, shapes_layout
+from symroof.theory.layout import (
+    FREE,
+    SINGLE,
+    SYMBOLIC,
+    Layout,
+    affects_layout,
+    layout,
+    shapes_layout,
+)
 from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
@@ -18,7 +26,14 @@ DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
 
 
 def made(architecture=GENERIC, rounded=False, **values):
-    return layout(architecture, {name: Fraction(value) if isinstance(value, (int, float)) else value for name, value in values.items()}.get, rounded)
+    return layout(
+        architecture,
+        {
+            name: Fraction(value) if isinstance(value, (int, float)) else value
+            for name, value in values.items()
+        }.get,
+        rounded,
+    )
 
 
 def test_one_device_is_one_device():
@@ -34,21 +49,36 @@ def test_one_device_is_one_device():
         ({"pp": 4}, {"pp"}, "pp", ""),
         ({"dp": 4}, {"dp"}, "1", ""),
         ({"ep": 4}, {"ep"}, "1", ""),
-        ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),  # whose experts lie on all of them
-        ({"tp": 2, "pp": 4, "attention_dp": 2}, {"tp", "pp", "attention_dp", "ep"}, "tp*attention_dp*pp", "tp*attention_dp"),
+        (
+            {"attention_dp": 4},
+            {"attention_dp", "ep"},
+            "attention_dp",
+            "attention_dp",
+        ),  # whose experts lie on all of them
+        (
+            {"tp": 2, "pp": 4, "attention_dp": 2},
+            {"tp", "pp", "attention_dp", "ep"},
+            "tp*attention_dp*pp",
+            "tp*attention_dp",
+        ),
         ({"tp": FREE}, {"tp"}, "tp", "tp"),
         ({"tp": 0.5}, {"tp"}, "tp", "tp"),
     ],
 )
 def test_which_degrees_count(values, flags, instance, group):
     found = made(**values)
-    assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | ({"pp"} if found.staged else set()) == flags
+    assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | (
+        {"pp"} if found.staged else set()
+    ) == flags
     assert (found.instance, found.group) == (instance, group)
     assert set(found.absent()) == {"tp", "pp", "attention_dp", "ep", "dp"} - flags
     assert found.single is not bool(flags & {"tp", "pp", "attention_dp"})
 
 
-@pytest.mark.parametrize(("pp", "stages"), [(1, 1), (2, 2), (7, 7), (FREE, SYMBOLIC), (2.5, SYMBOLIC), (0, SYMBOLIC), (-3, SYMBOLIC)])
+@pytest.mark.parametrize(
+    ("pp", "stages"),
+    [(1, 1), (2, 2), (7, 7), (FREE, SYMBOLIC), (2.5, SYMBOLIC), (0, SYMBOLIC), (-3, SYMBOLIC)],
+)
 def test_stages_are_counted_where_they_are_a_number(pp, stages):
     assert made(tp=2, pp=pp).pp == stages
 
@@ -71,7 +101,9 @@ def test_a_number_of_stages_that_is_none_is_not_one():
 def test_whether_the_parts_of_a_device_are_known(values, known):
     assert made(tp=4, **values).copies is known
     other = Architecture((Layer(label="a"), Layer(label="b")), order=("a", "b"))
-    assert made(other, tp=4, **values).copies is not bool({"params", "weight_bytes"} & values.keys())
+    assert made(other, tp=4, **values).copies is not bool(
+        {"params", "weight_bytes"} & values.keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,10 +131,16 @@ def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
 
 
 def test_a_degree_that_will_not_divide_the_heads_is_rounded_up():
-    held = {name: text(tree) for name, tree in made(rounded=True, tp=FREE, n_heads=32).shares(GENERIC.layers[0]).items()}
+    held = {
+        name: text(tree)
+        for name, tree in made(rounded=True, tp=FREE, n_heads=32).shares(GENERIC.layers[0]).items()
+    }
     assert held["n_heads"] == "ceil(n_heads/tp)"
     assert made(rounded=True, tp=4, n_heads=32).rounded is False
-    assert Layout(tp=True).shares(GENERIC.layers[0]).keys() == held.keys() and SINGLE.shares(GENERIC.layers[0]) == {}
+    assert (
+        Layout(tp=True).shares(GENERIC.layers[0]).keys() == held.keys()
+        and SINGLE.shares(GENERIC.layers[0]) == {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,8 +174,13 @@ def test_whether_a_group_may_leave_its_node(values, leaves):
 
 def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
     """Four key and value heads in some layers, six in others: each has to be shared out evenly, or copied evenly."""
-    kinds = tuple(Layer(label=label, own=frozenset({"n_layers", "n_kv_heads"})) for label in ("local", "full"))
-    case = Case(theory(Architecture(kinds, order=("local", "full"))), {"n_kv_heads.local": Num(Fraction(4)), "n_kv_heads.full": Num(Fraction(6))})
+    kinds = tuple(
+        Layer(label=label, own=frozenset({"n_layers", "n_kv_heads"})) for label in ("local", "full")
+    )
+    case = Case(
+        theory(Architecture(kinds, order=("local", "full"))),
+        {"n_kv_heads.local": Num(Fraction(4)), "n_kv_heads.full": Num(Fraction(6))},
+    )
     assert [degree for degree in range(1, 30) if case.can_split_heads(degree)] == [1, 2, 12, 24]
     assert all(Case(theory(), {}).can_split_heads(degree) for degree in range(1, 9))
 
@@ -164,11 +207,26 @@ def test_one_devices_part_of_a_width():
     assert shares(Layout()) == {}
     assert shares(Layout(tp=True)) == QUARTERS
     assert shares(Layout(tp=True, uneven=uneven)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
-    assert shares(Layout(tp=True, uneven=uneven, rounded=True)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
-    assert shares(Layout(tp=True, uneven=uneven, free=True)) == {**QUARTERS, "n_heads": Fraction(14, 4), "n_kv_heads": 1}
-    assert shares(Layout(tp=True, uneven=uneven, free=True, rounded=True)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
+    assert shares(Layout(tp=True, uneven=uneven, rounded=True)) == {
+        **QUARTERS,
+        "n_heads": 4,
+        "n_kv_heads": 1,
+    }
+    assert shares(Layout(tp=True, uneven=uneven, free=True)) == {
+        **QUARTERS,
+        "n_heads": Fraction(14, 4),
+        "n_kv_heads": 1,
+    }
+    assert shares(Layout(tp=True, uneven=uneven, free=True, rounded=True)) == {
+        **QUARTERS,
+        "n_heads": 4,
+        "n_kv_heads": 1,
+    }
     local = Layer(label="local", own=frozenset({"n_heads"}))
-    assert shares(Layout(tp=True, uneven=frozenset({"n_heads.local"})), local) == {**QUARTERS, "n_heads": 4}
+    assert shares(Layout(tp=True, uneven=frozenset({"n_heads.local"})), local) == {
+        **QUARTERS,
+        "n_heads": 4,
+    }
     assert shares(Layout(tp=True, uneven=frozenset({"n_heads"})), local) == QUARTERS
 
 
@@ -196,8 +254,12 @@ def test_what_a_layout_looks_at():
         "linear_value_heads",
     ]
     known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
-    assert all(map(shapes_layout, shaping)) and not any(map(shapes_layout, [*known, "batch", "itl"]))
-    assert all(map(affects_layout, [*shaping, *known])) and not any(map(affects_layout, ["batch", "prompt", "d_ff", "link_bandwidth"]))
+    assert all(map(shapes_layout, shaping)) and not any(
+        map(shapes_layout, [*known, "batch", "itl"])
+    )
+    assert all(map(affects_layout, [*shaping, *known])) and not any(
+        map(affects_layout, ["batch", "prompt", "d_ff", "link_bandwidth"])
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,24 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import CACHED_TOKENS, SPAN, STEPS, WINDOW_KEEPS, AttentionReach, ExpertPool, driver
+from symroof.theory.steps import (
+    CACHED_TOKENS,
+    SPAN,
+    STEPS,
+    WINDOW_KEEPS,
+    AttentionReach,
+    ExpertPool,
+    driver,
+)
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.totals import resident
 
 BY_NAME = {step.name: step for step in STEPS}
-REACHES = {None: None, "window": AttentionReach("window", "window"), "chunk": AttentionReach("chunk", "chunk_size")}
+REACHES = {
+    None: None,
+    "window": AttentionReach("window", "window"),
+    "chunk": AttentionReach("chunk", "chunk_size"),
+}
 POINTS = [
     {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "decoded_tokens": 3, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
      "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5,
@@ -42,7 +54,9 @@ def segments(step, v):
     """Requests, new tokens and those before them, of prompts and of requests that decode."""
     decoding = ("token", v["batch"], 1, v["context"] - 1)
     return {
-        "prefill": [("prompt", v["prefill_batch"], v["prompt"] - v["cached_prefix"], v["cached_prefix"])],
+        "prefill": [
+            ("prompt", v["prefill_batch"], v["prompt"] - v["cached_prefix"], v["cached_prefix"])
+        ],
         "decode": [decoding],
         "verify": [("token", v["batch"], v["verified_tokens"], v["context"] - 1)],
         "mixed": [("prompt", 1, v["chunk"], v["chunk_past"]), decoding],
@@ -64,7 +78,12 @@ def seen(position, reach, v):
     return [
         key
         for key in range(position + 1)
-        if reach is None or (key > position - v["window"] if reach == "window" else key // v["chunk_size"] == position // v["chunk_size"])
+        if reach is None
+        or (
+            key > position - v["window"]
+            if reach == "window"
+            else key // v["chunk_size"] == position // v["chunk_size"]
+        )
     ]
 
 
@@ -78,7 +97,9 @@ def cached(past, reach, v, square=False):
 
 def steps_on(v, long=False):
     """Positions of a response's steps."""
-    prompt, steps = (v["long_prompt"], v["long_response_steps"]) if long else (v["prompt"], v["response_steps"])
+    prompt, steps = (
+        (v["long_prompt"], v["long_response_steps"]) if long else (v["prompt"], v["response_steps"])
+    )
     return range(prompt, prompt + max(steps, 1))
 
 
@@ -93,11 +114,24 @@ def pairs(step, reach, v, causal=True, growing=True, of=None):
         if of not in (None, phase):
             continue
         if spread(step, phase, reach, growing):
-            kind, held = (reach, v) if causal else ("window", {**v, "window": v["window"] if reach == "window" else v["chunk_size"]})
+            kind, held = (
+                (reach, v)
+                if causal
+                else (
+                    "window",
+                    {**v, "window": v["window"] if reach == "window" else v["chunk_size"]},
+                )
+            )
             steps = steps_on(v, past == v["long_context"] - 1)
-            count += requests * new * Fraction(sum(len(seen(position, kind, held)) for position in steps), len(steps))
+            count += (
+                requests
+                * new
+                * Fraction(sum(len(seen(position, kind, held)) for position in steps), len(steps))
+            )
         elif causal:
-            count += requests * sum(len(seen(position, reach, v)) for position in range(past, past + new))
+            count += requests * sum(
+                len(seen(position, reach, v)) for position in range(past, past + new)
+            )
         else:
             count += requests * new * (cached(past, reach, v, square=True) + new)
     return count
@@ -110,14 +144,20 @@ def span(step, reach, v, growing=True, of=None):
             continue
         if spread(step, phase, reach, growing):
             steps = steps_on(v, past == v["long_context"] - 1)
-            count += requests * (Fraction(sum(len(seen(position, reach, v)) for position in steps), len(steps)) + new - 1)
+            count += requests * (
+                Fraction(sum(len(seen(position, reach, v)) for position in steps), len(steps))
+                + new
+                - 1
+            )
         else:
             count += requests * (cached(past, reach, v) + new)
     return count
 
 
 def value(step, per, reach, v, phase=None, **switches):
-    return evaluate(driver(BY_NAME[step], per, REACHES[reach], assume(**switches), phase), Numbers(v))
+    return evaluate(
+        driver(BY_NAME[step], per, REACHES[reach], assume(**switches), phase), Numbers(v)
+    )
 
 
 @pytest.mark.parametrize("step", BY_NAME)
@@ -127,9 +167,13 @@ def test_keys_met_and_read(step, reach):
         if phase and not any(of == phase for of, *_ in segments(step, v)):
             continue
         growing = growth == "growing"
-        assert value(step, "span", reach, v, phase, kv_growth=growth) == span(step, reach, v, growing, phase)
+        assert value(step, "span", reach, v, phase, kv_growth=growth) == span(
+            step, reach, v, growing, phase
+        )
         for mask in ("causal", "full"):
-            assert value(step, "pairs", reach, v, phase, kv_growth=growth, attention=mask) == pairs(step, reach, v, mask == "causal", growing, phase), mask
+            assert value(step, "pairs", reach, v, phase, kv_growth=growth, attention=mask) == pairs(
+                step, reach, v, mask == "causal", growing, phase
+            ), mask
 
 
 @pytest.mark.parametrize("step", BY_NAME)
@@ -142,14 +186,21 @@ def test_tokens_rows_and_states(step):
             "decode": v["batch"],
             "verify": tokens,
             "mixed": 1 + v["batch"],
-            "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"] * v["decoded_tokens"],
+            "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"]
+            + v["batch"] * v["decoded_tokens"],
             "mixture": v["own_chunks"] * v["own_logit_rows"]
             + v["long_chunks"] * v["long_logit_rows"]
             + (v["own_batch"] + v["long_batch"]) * v["decoded_tokens"],
         }[step]
-        assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
+        assert (
+            value(step, "tokens", None, v)
+            == value(step, "logit_rows", None, v, logits="all")
+            == tokens
+        )
         assert value(step, "logit_rows", None, v, logits="last") == last
-        assert value(step, "state_moves", None, v) == sum(requests + requests for _, requests, _, _ in parts), "read and written"
+        assert value(step, "state_moves", None, v) == sum(
+            requests + requests for _, requests, _, _ in parts
+        ), "read and written"
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 5])
@@ -158,17 +209,46 @@ def test_experts_that_tokens_draw(tokens):
     v = Numbers({"n_experts.a": 6, "taken": 2, "decode_tokens": tokens, "elsewhere": 3})
 
     def read(how, names=""):
-        return evaluate(driver(BY_NAME["decode"], "experts_read", ExpertPool("n_experts.a", "taken"), assume(experts=how), tokens=names), v)
+        return evaluate(
+            driver(
+                BY_NAME["decode"],
+                "experts_read",
+                ExpertPool("n_experts.a", "taken"),
+                assume(experts=how),
+                tokens=names,
+            ),
+            v,
+        )
 
-    assert [read(how) for how in ("expected", "all", "distinct_max")] == [6 - 6 * Fraction(2, 3) ** tokens, 6, min(6, 2 * tokens)]
+    assert [read(how) for how in ("expected", "all", "distinct_max")] == [
+        6 - 6 * Fraction(2, 3) ** tokens,
+        6,
+        min(6, 2 * tokens),
+    ]
     assert read("expected", "elsewhere") == 6 - 6 * Fraction(8, 27)
 
 
 @pytest.mark.parametrize(("reach", "limit"), [(None, 99), ("window", 7), ("chunk", 5)])
 def test_tokens_a_layer_keeps(reach, limit):
     for context in range(1, 12):
-        v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2, "window_chunk": 2})
-        for kept, tokens in (("window", min(context, limit)), ("chunk", min(context, limit + 2)), ("full", context)):
-            assert evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v) == 3 * 2 * tokens
+        v = Numbers(
+            {
+                "context": context,
+                "window": 7,
+                "chunk_size": 5,
+                "kappa": 3,
+                "requests": 2,
+                "window_chunk": 2,
+            }
+        )
+        for kept, tokens in (
+            ("window", min(context, limit)),
+            ("chunk", min(context, limit + 2)),
+            ("full", context),
+        ):
+            assert (
+                evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v)
+                == 3 * 2 * tokens
+            )
     assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()
     assert CACHED_TOKENS.keys() | {"window", "chunk"} == SPAN.keys()

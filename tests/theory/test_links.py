@@ -9,7 +9,15 @@ import pytest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
+from symroof.theory.links import (
+    all_gather,
+    all_reduce,
+    all_reduces,
+    all_to_all,
+    link_time,
+    message,
+    sends,
+)
 
 from .made_up import Made
 
@@ -47,7 +55,12 @@ def distinct(places):
 
 def exchanging(devices):
     """What depends on where the experts of a token lie."""
-    return {"ep": devices, "experts_per_token": CHOSEN, "expert_devices": distinct(devices), "expert_nodes": distinct(-(-devices // NODE))}
+    return {
+        "ep": devices,
+        "experts_per_token": CHOSEN,
+        "expert_devices": distinct(devices),
+        "expert_nodes": distinct(-(-devices // NODE)),
+    }
 
 
 def exchange_time(v, devices, size):
@@ -64,9 +77,15 @@ def exchange_time(v, devices, size):
 def test_rings_and_exchanges(devices):
     v, other = point(tp=devices, ep=5), point(tp=5, **exchanging(devices))
     for network in (True, False) if devices <= NODE else (True,):
-        assert evaluate(parse(all_reduce("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 2)
-        assert evaluate(parse(all_gather("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 1)
-        assert evaluate(parse(all_to_all("message_bytes", network)), other) == exchange_time(other, devices, 840)
+        assert evaluate(parse(all_reduce("tp", "message_bytes", network)), v) == ring_time(
+            v, devices, 840, 2
+        )
+        assert evaluate(parse(all_gather("tp", "message_bytes", network)), v) == ring_time(
+            v, devices, 840, 1
+        )
+        assert evaluate(parse(all_to_all("message_bytes", network)), other) == exchange_time(
+            other, devices, 840
+        )
 
 
 @pytest.mark.parametrize("devices", [9, 12, 20])
@@ -93,7 +112,18 @@ def nodes_of_stages(devices, pp, node):
 @pytest.mark.parametrize(
     ("tp", "pp", "node"),
     [
-        *((1, 1, 4), (1, 3, 4), (1, 4, 4), (1, 5, 4), (2, 2, 4), (2, 3, 4), (2, 7, 4), (4, 3, 4), (4, 3, 8), (1, 9, 8)),
+        *(
+            (1, 1, 4),
+            (1, 3, 4),
+            (1, 4, 4),
+            (1, 5, 4),
+            (2, 2, 4),
+            (2, 3, 4),
+            (2, 7, 4),
+            (4, 3, 4),
+            (4, 3, 8),
+            (1, 9, 8),
+        ),
         *((3, 2, 8), (3, 7, 8), (16, 2, 8), (16, 3, 8), (12, 5, 8), (64, 9, 8), (6, 1, 4)),
     ],
 )
@@ -104,21 +134,35 @@ def test_stages_send_to_the_next_one(tp, pp, node, groups):
     far = sum(here != there for here, there in pairwise(stages))
     near = pp - 1 - far
     expected = near * (v.link_latency + over(v, 840)) + far * (v.network_latency + over(v, 0, 840))
-    assert evaluate(sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)), v) == expected
+    assert (
+        evaluate(
+            sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)),
+            v,
+        )
+        == expected
+    )
     if not far:
-        assert evaluate(sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp)), v) == expected
+        assert (
+            evaluate(sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp)), v)
+            == expected
+        )
 
 
 def test_a_message_is_one_vector_a_token():
     v = point()
-    assert evaluate(parse(message("decode_tokens")), v) == v.decode_tokens * v.d_model * v.link_bytes_per_element
+    assert (
+        evaluate(parse(message("decode_tokens")), v)
+        == v.decode_tokens * v.d_model * v.link_bytes_per_element
+    )
 
 
 LAYERS, EXPERT_LAYERS = 7, 3
 
 
 def links(layout, experts, **degrees):
-    v = point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, **exchanging(degrees.pop("ep", 1)), **degrees)
+    v = point(
+        n_layers=LAYERS, expert_layers=EXPERT_LAYERS, **exchanging(degrees.pop("ep", 1)), **degrees
+    )
     return v, evaluate(link_time(layout, "decode_tokens", "prefill_tokens", experts), v)
 
 
@@ -128,7 +172,10 @@ def vector(v, tokens):
 
 def there_and_back(v, ep, tokens):
     """Tokens go to their experts at one width, and come back at another."""
-    return sum(exchange_time(v, ep, tokens * v.d_model * width) for width in (v.dispatch_bytes_per_element, v.link_bytes_per_element))
+    return sum(
+        exchange_time(v, ep, tokens * v.d_model * width)
+        for width in (v.dispatch_bytes_per_element, v.link_bytes_per_element)
+    )
 
 
 @pytest.mark.parametrize("degree", [2, 4])
@@ -140,23 +187,36 @@ def test_two_all_reduces_a_layer(degree, experts):
 
 
 def test_one_device_sends_nothing():
-    assert links(SINGLE, True)[1] == links(SINGLE, False)[1] == links(Layout(dp=True), False, dp=4)[1] == 0
+    assert (
+        links(SINGLE, True)[1]
+        == links(SINGLE, False)[1]
+        == links(Layout(dp=True), False, dp=4)[1]
+        == 0
+    )
     assert links(Layout(tp=True, free=True), False, tp=1)[1] == 0
 
 
-@pytest.mark.parametrize(("tp", "groups", "ep"), [(1, 4, 4), (2, 2, 4), (2, 4, 1), (1, 2, 1), (2, 1, 2)])
+@pytest.mark.parametrize(
+    ("tp", "groups", "ep"), [(1, 4, 4), (2, 2, 4), (2, 4, 1), (1, 2, 1), (2, 1, 2)]
+)
 def test_experts_of_all_groups(tp, groups, ep):
     """Whole experts on some devices: tokens go there and back. Experts cut over all devices: one all-reduce of the tokens of all groups.
     The devices of one group have all its tokens: they send none, and the layer's all-reduce adds what whole experts contribute."""
     layout = Layout(tp=tp > 1, attention_dp=groups > 1, ep=True)
     v, seconds = links(layout, True, tp=tp, attention_dp=groups, ep=ep)
     alone = tp > 1 and groups == 1
-    expected = (2 * LAYERS - EXPERT_LAYERS * (not alone)) * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
+    expected = (
+        (2 * LAYERS - EXPERT_LAYERS * (not alone)) * ring_time(v, tp, vector(v, v.decode_tokens), 2)
+        if tp > 1
+        else 0
+    )
     expected += 0 if alone else EXPERT_LAYERS * there_and_back(v, ep, v.decode_tokens)
     if ep == 1:
         expected += EXPERT_LAYERS * ring_time(v, tp * groups, vector(v, v.prefill_tokens), 2)
     assert seconds == expected
-    assert links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1] == (2 * LAYERS * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0)
+    assert links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1] == (
+        2 * LAYERS * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,16 +229,30 @@ def test_experts_of_all_groups(tp, groups, ep):
         (Layout(tp=True, ep=True, attention_dp=True), False, 14),
     ],
 )
-@pytest.mark.parametrize(("free", "degree", "share"), [(False, 2, 1), (True, 2, 1), (True, 9, 1), (True, 1, 0)])
+@pytest.mark.parametrize(
+    ("free", "degree", "share"), [(False, 2, 1), (True, 2, 1), (True, 9, 1), (True, 1, 0)]
+)
 def test_how_many_all_reduces(layout, experts, count, free, degree, share):
     """Two a layer, one where its experts are spread over several groups; a degree that turns out to be one has none."""
     layout = replace(layout, free=free)
-    assert evaluate(all_reduces(layout, experts), point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree)) == count * share
+    assert (
+        evaluate(
+            all_reduces(layout, experts),
+            point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree),
+        )
+        == count * share
+    )
 
 
 @pytest.mark.parametrize("name", ["itl", "loaded_time", "prefill_time"])
 def test_made_up_values_tell_changes_apart(name):
     """The table would hold nothing if changed inputs made no difference."""
     point = Made(0)
-    values = [point.value(name), point(name, batch=1), point(name, batch=2), point(name, prompt=1), point(name, batch=1, prompt=1)]
+    values = [
+        point.value(name),
+        point(name, batch=1),
+        point(name, batch=2),
+        point(name, prompt=1),
+        point(name, batch=1, prompt=1),
+    ]
     assert len(set(values)) == len(values)

@@ -18,7 +18,13 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, SHARES, STEP_INDEX, ExpressionName, Symbol, base_name
-from symroof.theory.sympy_input import known, name_or_expression, read_definition, read_expression, symbol_name
+from symroof.theory.sympy_input import (
+    known,
+    name_or_expression,
+    read_definition,
+    read_expression,
+    symbol_name,
+)
 from symroof.theory.theory import UnknownName, _theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold
 
@@ -33,8 +39,14 @@ SEATS, ROOM = Symbol("seats", "s", "", "seats", "2"), Symbol("room", "r", "s", "
 WAIT = Quantity("wait", "w", "s", "a wait", group=OWN)
 SERVED = Quantity("served", "v", "s", "a wait beside serving", group=OWN)
 LOADED = Quantity("loaded", "z", "s", "a wait beside a load", group=OWN)
-SEATED = Threshold("memory", "full_house", "seats = batch", "batch", "limit", "it is full", "never", "always")
-FORMULAS = (("wait", parse("2*room")), ("served", parse("room + itl")), ("loaded", parse("room + load_time")))
+SEATED = Threshold(
+    "memory", "full_house", "seats = batch", "batch", "limit", "it is full", "never", "always"
+)
+FORMULAS = (
+    ("wait", parse("2*room")),
+    ("served", parse("room + itl")),
+    ("loaded", parse("room + load_time")),
+)
 STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS, "A house")
 
 
@@ -42,7 +54,15 @@ STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS,
 
 
 def test_a_declaration_of_any_sort_is_one():
-    assert [bool(own) for own in (NONE, Declarations((SEATS,)), Declarations(quantities=(WAIT,)), Declarations(thresholds=(SEATED,)))] == [
+    assert [
+        bool(own)
+        for own in (
+            NONE,
+            Declarations((SEATS,)),
+            Declarations(quantities=(WAIT,)),
+            Declarations(thresholds=(SEATED,)),
+        )
+    ] == [
         False,
         True,
         True,
@@ -55,8 +75,15 @@ def test_a_declaration_of_any_sort_is_one():
 
 
 def test_where_a_name_is_declared():
-    assert STUDY.symbol("seats") is SEATS and STUDY.symbol("wait") is WAIT and NONE.symbol("seats") is None
-    assert [NONE.symbol(name).name for name in ("batch", "itl", "n_heads.local", "kv_bytes_per_token.local", "step")] == [
+    assert (
+        STUDY.symbol("seats") is SEATS
+        and STUDY.symbol("wait") is WAIT
+        and NONE.symbol("seats") is None
+    )
+    assert [
+        NONE.symbol(name).name
+        for name in ("batch", "itl", "n_heads.local", "kv_bytes_per_token.local", "step")
+    ] == [
         "batch",
         "itl",
         "n_heads",
@@ -64,20 +91,41 @@ def test_where_a_name_is_declared():
         "step",
     ]
     assert NONE.symbol("step") is STEP_INDEX and NONE.symbol("nothing.local") is None
-    assert [STUDY.quantity(name) and STUDY.quantity(name).name for name in ("wait", "itl", "seats", "batch")] == ["wait", "itl", None, None]
-    assert [STUDY.input(name) and STUDY.input(name).name for name in ("wait", "itl", "seats", "batch")] == [None, None, "seats", "batch"]
+    assert [
+        STUDY.quantity(name) and STUDY.quantity(name).name
+        for name in ("wait", "itl", "seats", "batch")
+    ] == ["wait", "itl", None, None]
+    assert [
+        STUDY.input(name) and STUDY.input(name).name for name in ("wait", "itl", "seats", "batch")
+    ] == [None, None, "seats", "batch"]
     assert STUDY.threshold("full_house") is SEATED and NONE.threshold("full_house") is None
     assert STUDY.threshold("max_batch_memory") is THRESHOLDS["max_batch_memory"]
 
 
 def test_the_first_of_two_declarations_hides_the_other():
     other = Declarations(
-        (Symbol("seats", "s", "", "other seats", "9"), Symbol("door", "d", "", "a door")), (), (SEATED,), (("wait", parse("room")), ("more", ONE)), "Another"
+        (Symbol("seats", "s", "", "other seats", "9"), Symbol("door", "d", "", "a door")),
+        (),
+        (SEATED,),
+        (("wait", parse("room")), ("more", ONE)),
+        "Another",
     )
     both = STUDY.joined(other)
-    assert both.symbol("seats") is SEATS and {*both} == {"seats", "room", "door", "wait", "served", "loaded"}
+    assert both.symbol("seats") is SEATS and {*both} == {
+        "seats",
+        "room",
+        "door",
+        "wait",
+        "served",
+        "loaded",
+    }
     assert both.definitions == {**dict(FORMULAS), "more": ONE}
-    assert (both.thresholds, both.title, NONE.joined(other).title, other.joined(STUDY).symbol("seats").default) == ((SEATED,), "A house", "Another", "9")
+    assert (
+        both.thresholds,
+        both.title,
+        NONE.joined(other).title,
+        other.joined(STUDY).symbol("seats").default,
+    ) == ((SEATED,), "A house", "Another", "9")
 
 
 # ------------------------------------------------------------------------------------------------------------------ inputs
@@ -136,7 +184,11 @@ def test_the_default_of_a_switch_is_said_to_be_one():
         "kv_traffic",
         "activations",
     }
-    assert chosen.holds(()) and chosen.holds((("queue", "md1"), ("logits", "last"))) and not chosen.holds((("queue", "md1"), ("logits", "all")))
+    assert (
+        chosen.holds(())
+        and chosen.holds((("queue", "md1"), ("logits", "last")))
+        and not chosen.holds((("queue", "md1"), ("logits", "all")))
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,8 +223,21 @@ def test_names_that_a_theory_knows():
         "kv_bytes_per_token.local",
         "nothing.local",
     ]
-    assert [built.knows(name) for name in asked] == [True, True, False, True, False, True, False, True, False]
-    assert [built.knows(ExpressionName.of(parse(formula))) for formula in ("ttft/itl", "ttft/nothing", "nothing + unknown")] == [True, False, False]
+    assert [built.knows(name) for name in asked] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert [
+        built.knows(ExpressionName.of(parse(formula)))
+        for formula in ("ttft/itl", "ttft/nothing", "nothing + unknown")
+    ] == [True, False, False]
     own = theory(own=STUDY)
     assert own.knows("wait") and own.knows("seats") and not theory().knows("wait")
     with pytest.raises(UnknownName, match="nothing"):
@@ -201,12 +266,23 @@ def test_how_a_name_of_one_kind_of_layer_is_spelled(name):
 def test_a_formula_in_the_place_of_a_name():
     formula = ExpressionName.of(parse("weight_bytes/mem_bandwidth"))
     symbol = theory().symbol(formula)
-    assert (symbol.unit, symbol.meaning, theory().definition(formula)) == ("s", "an expression", parse("weight_bytes/mem_bandwidth"))
-    assert theory().symbol(ExpressionName.of(parse("mfu/mbu"))).unit == "" and base_name(formula) == formula
+    assert (symbol.unit, symbol.meaning, theory().definition(formula)) == (
+        "s",
+        "an expression",
+        parse("weight_bytes/mem_bandwidth"),
+    )
+    assert (
+        theory().symbol(ExpressionName.of(parse("mfu/mbu"))).unit == ""
+        and base_name(formula) == formula
+    )
 
 
 def test_shares_and_numbers_of_a_step():
-    assert [name for name in ("mfu", "batch", "itl", "step", "decode_mfu", "memory_utilization") if theory().is_share(name)] == [
+    assert [
+        name
+        for name in ("mfu", "batch", "itl", "step", "decode_mfu", "memory_utilization")
+        if theory().is_share(name)
+    ] == [
         "mfu",
         "decode_mfu",
         "memory_utilization",
@@ -216,14 +292,39 @@ def test_shares_and_numbers_of_a_step():
 
 def test_operators_of_a_step_and_their_parts():
     built = theory(TWO_KINDS)
-    parts = ["linear", "qkv", "qkv.local", "attention", "attention.local", "attention_out", "attention_out.local", "gate_up", "down"]
-    assert list(built.parts("decode")) == [*parts, "qkv.full_wide", "attention.full_wide", "attention_out.full_wide", "router", "experts", "lm_head"]
+    parts = [
+        "linear",
+        "qkv",
+        "qkv.local",
+        "attention",
+        "attention.local",
+        "attention_out",
+        "attention_out.local",
+        "gate_up",
+        "down",
+    ]
+    assert list(built.parts("decode")) == [
+        *parts,
+        "qkv.full_wide",
+        "attention.full_wide",
+        "attention_out.full_wide",
+        "router",
+        "experts",
+        "lm_head",
+    ]
     assert built.parts("nothing") == ()
     linear, gate = built.definition("decode_flops.linear"), built.definition("decode_flops.gate_up")
-    assert linear is not None and gate is not None and built.definition("decode_nothing.gate_up") is None and built.definition("decode_flops.nothing") is None
+    assert (
+        linear is not None
+        and gate is not None
+        and built.definition("decode_nothing.gate_up") is None
+        and built.definition("decode_flops.nothing") is None
+    )
     spoken = {*map(str, text(linear).replace("*", " ").replace("(", " ").replace(")", " ").split())}
     assert "decode_pairs" not in text(linear) and {"n_layers.local", "d_ff", "d_expert"} <= spoken
-    assert built.definition("decode_flops.attention.local") != built.definition("decode_flops.attention")
+    assert built.definition("decode_flops.attention.local") != built.definition(
+        "decode_flops.attention"
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,19 +355,34 @@ TIMED = {
 def test_which_quantities_are_times_rates_and_costs_of_serving():
     assert {name: theory().timed(name) for name in TIMED} == TIMED
     own = theory(own=STUDY)
-    assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [False, True, True, False, True]
+    assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_a_formula_down_to_inputs():
     assert text(theory().expand(parse("ridge_point"))) == "peak_flops/mem_bandwidth"
-    assert text(theory().expand(parse("ridge_point*2"), {"ridge_point": parse("intensity")})) in ("intensity*2", "2*intensity")
+    assert text(theory().expand(parse("ridge_point*2"), {"ridge_point": parse("intensity")})) in (
+        "intensity*2",
+        "2*intensity",
+    )
 
 
 def test_who_chose_a_switch_makes_no_other_theory():
     assert theory(assumptions=assume(queue="mm1")).definitions == theory().definitions
     assert theory(assumptions=assume(queue="mm1")).assumptions.defaulted("queue")
-    assert theory(assumptions=assume(queue="md1")).definitions["queue_wait"] != theory().definitions["queue_wait"]
-    assert theory(own=STUDY).definitions["wait"] == parse("2*room") and "wait" not in theory().definitions
+    assert (
+        theory(assumptions=assume(queue="md1")).definitions["queue_wait"]
+        != theory().definitions["queue_wait"]
+    )
+    assert (
+        theory(own=STUDY).definitions["wait"] == parse("2*room")
+        and "wait" not in theory().definitions
+    )
 
 
 def test_a_declaration_of_another_unit_is_refused_when_a_theory_is_built(monkeypatch):
@@ -290,27 +406,53 @@ def refused(read, thing):
 
 
 def test_names_and_expressions_of_sympy():
-    assert (symbol_name(batch), symbol_name("batch"), symbol_name(3), symbol_name(batch + 1)) == ("batch", "batch", 3, batch + 1)
-    assert (name_or_expression("itl"), name_or_expression(itl), name_or_expression(sympy.Symbol("bs"))) == ("itl", "itl", "bs")
-    assert (known("isl"), known(itl), known("n_heads.local"), known("wait", STUDY)) == ("prompt", "itl", "n_heads.local", "wait")
+    assert (symbol_name(batch), symbol_name("batch"), symbol_name(3), symbol_name(batch + 1)) == (
+        "batch",
+        "batch",
+        3,
+        batch + 1,
+    )
+    assert (
+        name_or_expression("itl"),
+        name_or_expression(itl),
+        name_or_expression(sympy.Symbol("bs")),
+    ) == ("itl", "itl", "bs")
+    assert (known("isl"), known(itl), known("n_heads.local"), known("wait", STUDY)) == (
+        "prompt",
+        "itl",
+        "n_heads.local",
+        "wait",
+    )
     assert str(known(2 * itl)) == "2*itl"
 
 
 def test_expressions_that_are_no_quantity():
-    assert "has evaluated it to True" in refused(read_expression, sympy.Eq(x, x)).message and "it to False" in refused(read_expression, False).message
+    assert (
+        "has evaluated it to True" in refused(read_expression, sympy.Eq(x, x)).message
+        and "it to False" in refused(read_expression, False).message
+    )
     assert "is 0 whatever" in refused(name_or_expression, sympy.Mul(0, itl, evaluate=False)).message
     unknown = refused(name_or_expression, itl + sympy.Symbol("ttftt"))
     assert unknown.message == "unknown name 'ttftt'" and "ttft" in unknown.hint
     assert "byte" in refused(name_or_expression, sympy.Symbol("kv_cache_bytes") + itl).message
     every = sum(map(sympy.Symbol, [*INPUTS][:60]))
-    assert [refused(name_or_expression, thing).source for thing in (LONG, every, batch + sympy.Symbol("mfu"))] == [
+    assert [
+        refused(name_or_expression, thing).source
+        for thing in (LONG, every, batch + sympy.Symbol("mfu"))
+    ] == [
         str(LONG)[:200],
         str(every)[:200],
         "batch + mfu",
     ]
-    assert str(name_or_expression(batch + prompt)) == "batch + prompt" and str(name_or_expression(sympy.Symbol("seats") + batch, STUDY)) == "batch + seats"
+    assert (
+        str(name_or_expression(batch + prompt)) == "batch + prompt"
+        and str(name_or_expression(sympy.Symbol("seats") + batch, STUDY)) == "batch + seats"
+    )
     derivative = refused(read_expression, sympy.Derivative(sympy.Function("f")(x), x))
-    assert "a Derivative has no meaning here" in derivative.message and not refused(read_expression, sympy.Integral(x, x)).hint
+    assert (
+        "a Derivative has no meaning here" in derivative.message
+        and not refused(read_expression, sympy.Integral(x, x)).hint
+    )
     wide = sympy.Integral(LONG, x)
     assert refused(read_expression, wide).source == str(wide)[:200] and len(str(wide)) > 300
 
@@ -323,9 +465,15 @@ def test_what_is_no_name_is_refused_with_what_is_near():
 
 def test_a_number_beside_a_quantity_and_flops_in_a_definition():
     assert text(read_expression(itl / 2 + 3, beside="ttft")) in ("itl/2 + 3 s", "3 s + itl/2")
-    assert read_expression(sympy.Integer(3), beside="ttft") == parse("3"), "a number alone has its unit from elsewhere"
+    assert read_expression(sympy.Integer(3), beside="ttft") == parse("3"), (
+        "a number alone has its unit from elsewhere"
+    )
     spoken = {
-        unit: sorted(str(node.dimension) for node in walk(read_definition(6 * params * prompt, unit)) if isinstance(node, Num) and node.dimension)
+        unit: sorted(
+            str(node.dimension)
+            for node in walk(read_definition(6 * params * prompt, unit))
+            if isinstance(node, Num) and node.dimension
+        )
         for unit in ("FLOP", "byte")
     }
     assert (len(spoken["FLOP"]), spoken["byte"]) == (1, []), "FLOPs alone are left unsaid by people"

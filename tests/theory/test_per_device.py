@@ -8,7 +8,14 @@ import pytest
 
 import symroof as sr
 from symroof.errors import InputError
-from symroof.specs.layers import Experts, GroupedAttention, LatentAttention, LinearAttention, Mamba, Mamba2
+from symroof.specs.layers import (
+    Experts,
+    GroupedAttention,
+    LatentAttention,
+    LinearAttention,
+    Mamba,
+    Mamba2,
+)
 
 from . import device_parts as parts
 from . import per_device as counter
@@ -16,7 +23,12 @@ from . import shipped
 from .device_parts import Layout, Widths, Workload
 
 MEMORY, BANDWIDTH, PEAK = 141 * 10**9, 4 * 10**12, 10**15
-DEVICE = {"hardware": "h200", "mem_capacity": MEMORY, "mem_bandwidth": BANDWIDTH, "peak_flops": PEAK}
+DEVICE = {
+    "hardware": "h200",
+    "mem_capacity": MEMORY,
+    "mem_bandwidth": BANDWIDTH,
+    "peak_flops": PEAK,
+}
 """A device of the catalogue for what is not asked here, with round numbers for what is."""
 
 # ------------------------------------------------------------------------------------------- the catalogue, for the counter
@@ -29,7 +41,9 @@ def alternating(kinds):
 def jamba(kinds):
     """Of eight layers the fifth is attention; of two the second has experts."""
     of_experts, dense, attention = kinds
-    return [of_experts if layer % 2 else attention if layer % 8 == 4 else dense for layer in range(32)]
+    return [
+        of_experts if layer % 2 else attention if layer % 8 == 4 else dense for layer in range(32)
+    ]
 
 
 def every_fourth_is_full(kinds):
@@ -37,7 +51,12 @@ def every_fourth_is_full(kinds):
     return [full if layer % 4 == 3 else linear for layer in range(48)]
 
 
-ORDER = {"gemma-2-9b": alternating, "gpt-oss-20b": alternating, "jamba-1.5-mini": jamba, "qwen3-next-80b-a3b": every_fourth_is_full}
+ORDER = {
+    "gemma-2-9b": alternating,
+    "gpt-oss-20b": alternating,
+    "jamba-1.5-mini": jamba,
+    "qwen3-next-80b-a3b": every_fourth_is_full,
+}
 """The order of the layers where kinds mix, from the checkpoints' configurations; else kind after kind (DeepSeek: dense layers first)."""
 
 
@@ -45,10 +64,25 @@ ORDER = {"gemma-2-9b": alternating, "gpt-oss-20b": alternating, "jamba-1.5-mini"
 def described(name):
     """A model of the catalogue as the counter takes it."""
     spec = shipped(name)
-    kinds = ORDER[name](spec.layers) if name in ORDER else [kind for kind in spec.layers for _ in range(kind.count)]
+    kinds = (
+        ORDER[name](spec.layers)
+        if name in ORDER
+        else [kind for kind in spec.layers for _ in range(kind.count)]
+    )
     assert Counter(id(kind) for kind in kinds) == {id(kind): kind.count for kind in spec.layers}
-    assert spec.norm.kind == "rms" and spec.norm.final and not (spec.norm.embedding or spec.head_bias or spec.positions)
-    layers = tuple(parts.Layer(_mixer(kind), _feed_forward(kind.ffn), spec.norm.per_layer if kind.norms is None else kind.norms) for kind in kinds)
+    assert (
+        spec.norm.kind == "rms"
+        and spec.norm.final
+        and not (spec.norm.embedding or spec.head_bias or spec.positions)
+    )
+    layers = tuple(
+        parts.Layer(
+            _mixer(kind),
+            _feed_forward(kind.ffn),
+            spec.norm.per_layer if kind.norms is None else kind.norms,
+        )
+        for kind in kinds
+    )
     return parts.Model(spec.d_model, spec.vocab_size, layers, spec.tied_embeddings)
 
 
@@ -56,23 +90,51 @@ def _mixer(kind):
     a = kind.mixer or kind.attention
     if isinstance(a, GroupedAttention):
         norm = None if a.qk_norm == "none" else a.qk_norm
-        return parts.Grouped(a.n_heads, a.n_kv_heads, a.head_dim, a.value_dim, a.window, norm, a.qkv_bias, a.out_bias, a.sinks, a.out_gate)
+        return parts.Grouped(
+            a.n_heads,
+            a.n_kv_heads,
+            a.head_dim,
+            a.value_dim,
+            a.window,
+            norm,
+            a.qkv_bias,
+            a.out_bias,
+            a.sinks,
+            a.out_gate,
+        )
     if isinstance(a, LatentAttention):
-        return parts.Latent(a.n_heads, a.kv_lora_rank, a.qk_nope_dim, a.qk_rope_dim, a.value_dim, a.q_lora_rank)
+        return parts.Latent(
+            a.n_heads, a.kv_lora_rank, a.qk_nope_dim, a.qk_rope_dim, a.value_dim, a.q_lora_rank
+        )
     if isinstance(a, Mamba):
         return parts.Mamba(a.d_inner, a.d_state, a.d_conv, a.dt_rank, a.conv_bias, a.mixer_norm)
     if isinstance(a, Mamba2):
-        return parts.Mamba2(a.d_inner, a.d_state, a.d_conv, a.ssm_heads, a.ssm_groups, a.conv_bias, a.mixer_norm)
+        return parts.Mamba2(
+            a.d_inner, a.d_state, a.d_conv, a.ssm_heads, a.ssm_groups, a.conv_bias, a.mixer_norm
+        )
     assert isinstance(a, LinearAttention)
-    return parts.LinearAttention(a.linear_key_heads, a.linear_value_heads, a.linear_key_dim, a.linear_value_dim, a.d_conv)
+    return parts.LinearAttention(
+        a.linear_key_heads, a.linear_value_heads, a.linear_key_dim, a.linear_value_dim, a.d_conv
+    )
 
 
 def _feed_forward(ffn):
     if isinstance(ffn, Experts):
         shared = (ffn.n_shared_experts or 0) * (ffn.d_shared or ffn.d_expert)
         gated = ffn.expert == "gated"
-        return parts.Experts(ffn.n_experts, ffn.experts_per_token, ffn.d_expert, shared, gated, ffn.bias, ffn.router_bias, ffn.shared_gate)
-    return None if ffn.kind == "none" else parts.FeedForward(ffn.d_ff, ffn.kind == "gated", ffn.bias)
+        return parts.Experts(
+            ffn.n_experts,
+            ffn.experts_per_token,
+            ffn.d_expert,
+            shared,
+            gated,
+            ffn.bias,
+            ffn.router_bias,
+            ffn.shared_gate,
+        )
+    return (
+        None if ffn.kind == "none" else parts.FeedForward(ffn.d_ff, ffn.kind == "gated", ffn.bias)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- cases and layouts
@@ -91,7 +153,14 @@ LAYOUTS = (
 )
 WORKLOADS = (
     {"batch": 32, "prompt": 1024, "output": 256},
-    {"batch": 437, "prompt": 1500, "cached_prefix": 700, "output": 300, "context": 6000, "prefill_batch": 2},
+    {
+        "batch": 437,
+        "prompt": 1500,
+        "cached_prefix": 700,
+        "output": 300,
+        "context": 6000,
+        "prefill_batch": 2,
+    },
     {"batch": 5, "prompt": 200, "output": 5000, "weights": "fp8", "kv": "fp8"},
 )
 """As keywords of a study, but for ``prefill_batch``, which is of one attention_dp group. A plain one, one with rests, prefix and a
@@ -116,7 +185,12 @@ def study(model, layout, workload, **more):
     if "prefill_batch" in workload:
         chosen["prefill_batch"] = workload["prefill_batch"] * layout.attention_dp
     degrees = {"tp": layout.tp, "pp": layout.pp, "attention_dp": layout.attention_dp}
-    return sr.Study(model=model, engine="ideal", **chosen, **{name: degree for name, degree in degrees.items() if degree > 1})
+    return sr.Study(
+        model=model,
+        engine="ideal",
+        **chosen,
+        **{name: degree for name, degree in degrees.items() if degree > 1},
+    )
 
 
 def expected(model, layout, workload):
@@ -124,9 +198,15 @@ def expected(model, layout, workload):
     described_model, widths, work = _counted(model, layout, workload)
     counts = counter.deploy(described_model, layout, widths, work)
     full = counter.fullest(counts)
-    slowest = {name: max(getattr(count, name) for count in counts) for name in ("decode_bytes", "decode_flops", "prefill_bytes", "prefill_flops")}
+    slowest = {
+        name: max(getattr(count, name) for count in counts)
+        for name in ("decode_bytes", "decode_flops", "prefill_bytes", "prefill_flops")
+    }
     decode_passes, prefill_passes = layout.pp, counter.prefill_passes(work, layout)
-    passes = {"decode": decode_passes, "prefill": prefill_passes - layout.pp + 1}  # those that the fullest device works in
+    passes = {
+        "decode": decode_passes,
+        "prefill": prefill_passes - layout.pp + 1,
+    }  # those that the fullest device works in
     return {
         "memory_bytes_per_device": full.total,
         "weight_bytes_per_device": full.weights,
@@ -135,7 +215,10 @@ def expected(model, layout, workload):
         "memory_utilization": full.total / MEMORY,
         "fits": full.total <= MEMORY,
         "concurrency": counter.concurrency(described_model, layout, widths, work, MEMORY),
-        **{f"{name}_per_device": passes[name.partition("_")[0]] * getattr(full, name) for name in slowest},
+        **{
+            f"{name}_per_device": passes[name.partition("_")[0]] * getattr(full, name)
+            for name in slowest
+        },
         "decode_memory_time": decode_passes * slowest["decode_bytes"] / BANDWIDTH,
         "decode_compute_time": decode_passes * slowest["decode_flops"] / PEAK,
         "prefill_memory_time": prefill_passes * slowest["prefill_bytes"] / BANDWIDTH,
@@ -161,7 +244,11 @@ def _counted(model, layout, workload):
 def differences(asked, wanted):
     """What the study answers otherwise, as ``name: (study, counter)``; powers of long fractions agree to the digits the study carries."""
     answers = {name: asked.exact(name) for name in wanted}
-    return {name: (float(answers[name]), float(value)) for name, value in wanted.items() if abs(answers[name] - value) > abs(value) / 10**24}
+    return {
+        name: (float(answers[name]), float(value))
+        for name, value in wanted.items()
+        if abs(answers[name] - value) > abs(value) / 10**24
+    }
 
 
 # ------------------------------------------------------------------------------------------------------------------ the tests
@@ -181,10 +268,16 @@ def test_per_device(model, layout, workload):
 @pytest.mark.parametrize("ep", [1, 4, 8])
 def test_experts_whole_or_cut_are_the_same_bytes(ep):
     layout = Layout(tp=2, attention_dp=4)
-    assert not differences(study("qwen3-30b-a3b", layout, WORKLOADS[0], ep=ep), expected("qwen3-30b-a3b", layout, WORKLOADS[0]))
+    assert not differences(
+        study("qwen3-30b-a3b", layout, WORKLOADS[0], ep=ep),
+        expected("qwen3-30b-a3b", layout, WORKLOADS[0]),
+    )
 
 
-@pytest.mark.parametrize(("model", "tp"), [("llama-3-8b", 3), ("llama-3-8b", 12), ("qwen2.5-7b", 7), ("jamba-1.5-mini", 6)])
+@pytest.mark.parametrize(
+    ("model", "tp"),
+    [("llama-3-8b", 3), ("llama-3-8b", 12), ("qwen2.5-7b", 7), ("jamba-1.5-mini", 6)],
+)
 def test_key_value_heads_that_cannot_be_dealt_are_refused(model, tp):
     with pytest.raises(InputError, match=r"(?i)kv|key"):
         study(model, Layout(tp=tp), WORKLOADS[0]).exact("memory_bytes")
@@ -193,13 +286,31 @@ def test_key_value_heads_that_cannot_be_dealt_are_refused(model, tp):
 @pytest.mark.parametrize(
     ("layout", "batch", "given"),
     [
-        (Layout(tp=8), 47, {"memory_bytes_per_device": 84_780_342_272 + 47 * 1_187_245_440, "concurrency": 47, "weight_bytes_per_device": 84_780_342_272}),
-        (Layout(attention_dp=8), 256, {"memory_bytes_per_device": 136_848_083_968, "concurrency": 280, "weight_bytes_per_device": 98_856_229_888}),
+        (
+            Layout(tp=8),
+            47,
+            {
+                "memory_bytes_per_device": 84_780_342_272 + 47 * 1_187_245_440,
+                "concurrency": 47,
+                "weight_bytes_per_device": 84_780_342_272,
+            },
+        ),
+        (
+            Layout(attention_dp=8),
+            256,
+            {
+                "memory_bytes_per_device": 136_848_083_968,
+                "concurrency": 280,
+                "weight_bytes_per_device": 98_856_229_888,
+            },
+        ),
     ],
 )
 def test_deepseek_as_the_definitions_have_it(layout, batch, given):
     """The catalogue's entry has 58 * 256 router biases more than the configuration, which are copied and change no request."""
     biases = 58 * 256
-    chosen = study("deepseek-v3", layout, {"batch": batch, "prompt": 16_384, "output": 512, "weights": "fp8"})
+    chosen = study(
+        "deepseek-v3", layout, {"batch": batch, "prompt": 16_384, "output": 512, "weights": "fp8"}
+    )
     wanted = {name: value + biases if "bytes" in name else value for name, value in given.items()}
     assert not differences(chosen, {**wanted, "fits": True})

@@ -22,7 +22,17 @@ from .device_parts import (
     experts_read,
     pairs,
 )
-from .per_device import Device, concurrency, deal_heads, deploy, fullest, instance, place_mixer, prefill_passes, stages
+from .per_device import (
+    Device,
+    concurrency,
+    deal_heads,
+    deploy,
+    fullest,
+    instance,
+    place_mixer,
+    prefill_passes,
+    stages,
+)
 
 CONFIGS = Path(__file__).parent.parent / "data" / "configs"
 HALF = Widths()
@@ -37,17 +47,34 @@ def dense(name, qkv_bias=False):
     """A dense model with grouped heads, from its ``config.json``."""
     c = config(name)
     width = c["hidden_size"] // c["num_attention_heads"]
-    attention = Grouped(c["num_attention_heads"], c["num_key_value_heads"], width, qkv_bias=qkv_bias)
-    return Model(c["hidden_size"], c["vocab_size"], (Layer(attention, FeedForward(c["intermediate_size"])),) * c["num_hidden_layers"])
+    attention = Grouped(
+        c["num_attention_heads"], c["num_key_value_heads"], width, qkv_bias=qkv_bias
+    )
+    return Model(
+        c["hidden_size"],
+        c["vocab_size"],
+        (Layer(attention, FeedForward(c["intermediate_size"])),) * c["num_hidden_layers"],
+    )
 
 
 def deepseek_v3():
     c = config("deepseek-v3")
-    attention = Latent(c["num_attention_heads"], c["kv_lora_rank"], c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"], c["q_lora_rank"])
+    attention = Latent(
+        c["num_attention_heads"],
+        c["kv_lora_rank"],
+        c["qk_nope_head_dim"],
+        c["qk_rope_head_dim"],
+        c["v_head_dim"],
+        c["q_lora_rank"],
+    )
     shared = c["n_shared_experts"] * c["moe_intermediate_size"]
-    experts = Experts(c["n_routed_experts"], c["num_experts_per_tok"], c["moe_intermediate_size"], shared)
+    experts = Experts(
+        c["n_routed_experts"], c["num_experts_per_tok"], c["moe_intermediate_size"], shared
+    )
     n_dense = c["first_k_dense_replace"]
-    layers = (Layer(attention, FeedForward(c["intermediate_size"])),) * n_dense + (Layer(attention, experts),) * (c["num_hidden_layers"] - n_dense)
+    layers = (Layer(attention, FeedForward(c["intermediate_size"])),) * n_dense + (
+        Layer(attention, experts),
+    ) * (c["num_hidden_layers"] - n_dense)
     return Model(c["hidden_size"], c["vocab_size"], layers)
 
 
@@ -80,7 +107,9 @@ def test_the_last_stage_of_a_llama():
     counts = deploy(dense("llama-3.1-70b"), Layout(tp=2, pp=4), HALF, Workload())
     by_stage = {count.stage: count.weights for count in counts}
     assert by_stage[3] == 2 * 9_082_052_608 == 18_164_105_216
-    assert by_stage[0] == by_stage[3] - 2 * 8192, "the embedding is as large as the head, the final norm is more"
+    assert by_stage[0] == by_stage[3] - 2 * 8192, (
+        "the embedding is as large as the head, the final norm is more"
+    )
     assert by_stage[1] == by_stage[2] == 2 * 20 * (855_638_016 // 2 + 16_384)
     assert fullest(counts).stage == 3
 
@@ -105,13 +134,17 @@ def test_heads_are_dealt_to_the_device_that_has_their_keys():
     assert deal_heads(80, 1, 16) == [(5, 1)] * 16
 
 
-@pytest.mark.parametrize(("heads", "kv_heads", "tp"), [(32, 8, 3), (32, 8, 6), (28, 4, 7), (64, 8, 12)])
+@pytest.mark.parametrize(
+    ("heads", "kv_heads", "tp"), [(32, 8, 3), (32, 8, 6), (28, 4, 7), (64, 8, 12)]
+)
 def test_key_value_heads_that_cannot_be_dealt(heads, kv_heads, tp):
     with pytest.raises(ValueError, match="neither divide"):
         deal_heads(heads, kv_heads, tp)
 
 
-@pytest.mark.parametrize(("heads", "kv_heads"), [(28, 4), (32, 8), (40, 8), (96, 8), (71, 1), (12, 12)])
+@pytest.mark.parametrize(
+    ("heads", "kv_heads"), [(28, 4), (32, 8), (40, 8), (96, 8), (71, 1), (12, 12)]
+)
 def test_the_fullest_device_has_the_ceiling_of_both(heads, kv_heads):
     for tp in range(1, 65):
         if tp % kv_heads == 0 or kv_heads % tp == 0:
@@ -161,7 +194,9 @@ def test_two_stages_of_a_small_model():
     assert (first.weights, last.weights) == (2 * (whole + 160), 2 * (whole + 160 + 8))
     assert first.cache == last.cache == 3 * 5 * 8 * 2, "of the whole batch, for one layer"
     streamed = whole - 16
-    assert last.decode_flops - first.decode_flops == 2 * 2 * 160, "two of three requests are on a stage together"
+    assert last.decode_flops - first.decode_flops == 2 * 2 * 160, (
+        "two of three requests are on a stage together"
+    )
     assert first.decode_flops == 2 * (2 * streamed + 5 * 32)
     assert first.decode_bytes == 2 * streamed + 2 * 5 * 8 * 2 + 2 * 2 * (24 + 16 + 16 + 32 + 20)
 
@@ -172,7 +207,9 @@ def test_a_tied_table_is_at_both_ends():
     (two,) = deploy(SMALL, Layout(), HALF, THREE)
     assert two.weights - one.weights == 2 * 160
     assert two.decode_bytes == one.decode_bytes
-    assert [count.weights for count in deploy(tied, Layout(pp=2), HALF, THREE)] == [count.weights for count in deploy(SMALL, Layout(pp=2), HALF, THREE)]
+    assert [count.weights for count in deploy(tied, Layout(pp=2), HALF, THREE)] == [
+        count.weights for count in deploy(SMALL, Layout(pp=2), HALF, THREE)
+    ]
 
 
 def test_experts_are_shared_by_all_groups():
@@ -185,11 +222,25 @@ def test_experts_are_shared_by_all_groups():
     assert first.decode_flops == 3 * 2 * expert / 2 + 2 * 2 * (16 + 40) == 332
     assert second.decode_flops == 3 * 2 * expert / 2 + 2 * (16 + 40)
     shared = Fraction(3 * (4 + 6 + 3 + 4), 2)
-    assert first.decode_bytes == 2 * (read + 16 + 40) + 2 * (shared + 2 * (4 + 4) + 2 * (4 + 10)) == Fraction(1337, 4)
+    assert (
+        first.decode_bytes
+        == 2 * (read + 16 + 40) + 2 * (shared + 2 * (4 + 4) + 2 * (4 + 10))
+        == Fraction(1337, 4)
+    )
 
 
 def test_shared_experts_are_split_and_their_gate_is_copied():
-    model = Model(4, 10, (Layer(None, Experts(4, 1, 3, d_shared=6, shared_gate=True, bias=True, router_bias=True), norms=0),))
+    model = Model(
+        4,
+        10,
+        (
+            Layer(
+                None,
+                Experts(4, 1, 3, d_shared=6, shared_gate=True, bias=True, router_bias=True),
+                norms=0,
+            ),
+        ),
+    )
     one, _ = deploy(model, Layout(tp=2), HALF, Workload())
     routed, shared = 4 * (4 * 6 + 6 + 3 * 4 + 4) // 2, 4 * 6 + 3 * 4
     assert one.weights == 2 * (routed + shared + 4 + (16 + 4) + 20 + 20 + 4)
@@ -219,7 +270,9 @@ def test_a_window_caps_what_is_held_and_what_is_read():
     (one,) = deploy(model, Layout(), HALF, Workload(batch=2, context=9, prompt=5, peak_context=12))
     assert (one.cache, one.request) == (2 * 3 * 4 * 2, 3 * 4 * 2)
     streamed = 4 * 8 + 4 * 4 + 4 * 10
-    assert one.decode_bytes == 2 * streamed + 2 * 3 * 4 * 2 + 2 * 2 * ((4 + 8) + 8 + (4 + 4) + (4 + 10))
+    assert one.decode_bytes == 2 * streamed + 2 * 3 * 4 * 2 + 2 * 2 * (
+        (4 + 8) + 8 + (4 + 4) + (4 + 10)
+    )
     assert one.prefill_flops == 5 * 2 * (32 + 16) + 2 * 40 + (1 + 2 + 3 + 3 + 3) * 4 * 2 * 2
 
 
@@ -233,7 +286,12 @@ def on_two(mixer):
 def test_latent_attention_on_two_devices():
     """Four heads: both down projections and both norms are copied, two heads' queries, keys, values and output are a device's own."""
     model = Model(4, 10, (Layer(Latent(4, 8, 6, 2, 5, 7), None, norms=0),))
-    one, _ = deploy(model, Layout(tp=2), HALF, Workload(batch=3, context=11, prompt=3, cached_prefix=1, peak_context=11))
+    one, _ = deploy(
+        model,
+        Layout(tp=2),
+        HALF,
+        Workload(batch=3, context=11, prompt=3, cached_prefix=1, peak_context=11),
+    )
     streamed = 4 * (7 + 10) + 7 * 16 + 8 * 2 * 11 + 10 * 4
     assert one.weights == 2 * (streamed + 7 + 8 + 20 + 20 + 4)
     assert one.request == 11 * 10 * 2, "the latent is on both"
@@ -242,7 +300,10 @@ def test_latent_attention_on_two_devices():
     moved = (4 + 17) + (7 + 16) + 2 * (6 + 8 + 8 + 5) + 2 * (10 + 8) + (10 + 4) + (4 + 5)
     assert one.decode_bytes == 2 * (streamed + 20) + 3 * 11 * 10 * 2 + 3 * moved * 2
     # two new tokens behind one, all three expanded, 2 + 3 pairs at the full width of keys and values
-    assert one.prefill_flops == 2 * 2 * (streamed - 8 * 22) + 3 * 2 * 8 * 22 + 5 * 2 * 2 * (8 + 5) + 2 * 20
+    assert (
+        one.prefill_flops
+        == 2 * 2 * (streamed - 8 * 22) + 3 * 2 * 8 * 22 + 5 * 2 * 2 * (8 + 5) + 2 * 20
+    )
     moved = 2 * ((4 + 17) + (7 + 16) + 2 * (8 + 5) + (10 + 4)) + 3 * (22 + 22) + (4 + 5)
     assert one.prefill_bytes == 2 * (streamed + 20) + 3 * 10 * 2 + moved * 2
 
@@ -296,15 +357,24 @@ def test_what_is_cut_adds_up_and_what_is_copied_is_there_so_many_times(tp):
     assert sum(count.weights for count in counts) == 2 * (70_553_706_496 + (tp - 1) * 161 * 8192)
 
 
-@pytest.mark.parametrize("layout", [Layout(tp=2, pp=2, attention_dp=4), Layout(pp=3), Layout(tp=4, attention_dp=2)])
+@pytest.mark.parametrize(
+    "layout", [Layout(tp=2, pp=2, attention_dp=4), Layout(pp=3), Layout(tp=4, attention_dp=2)]
+)
 def test_an_instance_has_the_product_of_its_degrees(layout):
     devices = instance(SMALL, Layout(tp=1), HALF)
     assert len(devices) == 1
-    assert len(instance(dense("llama-3.1-70b"), layout, HALF)) == layout.devices == layout.tp * layout.pp * layout.attention_dp
+    assert (
+        len(instance(dense("llama-3.1-70b"), layout, HALF))
+        == layout.devices
+        == layout.tp * layout.pp * layout.attention_dp
+    )
 
 
 def test_everything_held_is_listed_with_its_width():
     (device,) = instance(SMALL, Layout(), HALF)
     (count,) = deploy(SMALL, Layout(), HALF, THREE)
-    assert sum(elements * width for _, elements, width in device.held(HALF, requests=3, context=6)) == count.total
+    assert (
+        sum(elements * width for _, elements, width in device.held(HALF, requests=3, context=6))
+        == count.total
+    )
     assert ("embedding", 160, 2) in device.held(HALF)

@@ -14,7 +14,11 @@ HEAD = "head_activation_bytes_per_row*{step}_logit_rows"
 
 def steps(formula):
     """A formula of every step."""
-    return {f"{step}_{name}": text.format(step=step) for step in ("prefill", "decode", "verify", "loaded") for name, text in formula.items()}
+    return {
+        f"{step}_{name}": text.format(step=step)
+        for step in ("prefill", "decode", "verify", "loaded")
+        for name, text in formula.items()
+    }
 
 
 MODELS = [
@@ -92,8 +96,14 @@ def test_times_operator_by_operator():
     """Each operator at its own roofline; of two kinds of layers each has its own."""
     plain = made(switches={"roofline": "per_operator"})
     names = ["qkv", "attention", "attention_out", "gate_up", "down", "lm_head"]
-    assert text(plain.theory.definition("decode_roofline_time")) == " + ".join(f"max(decode_compute_time.{name}, decode_memory_time.{name})" for name in names)
-    kinds = text(made(TWO_KINDS, switches={"roofline": "per_operator"}).theory.definition("prefill_roofline_time"))
+    assert text(plain.theory.definition("decode_roofline_time")) == " + ".join(
+        f"max(decode_compute_time.{name}, decode_memory_time.{name})" for name in names
+    )
+    kinds = text(
+        made(TWO_KINDS, switches={"roofline": "per_operator"}).theory.definition(
+            "prefill_roofline_time"
+        )
+    )
     assert (
         kinds.startswith("max(prefill_compute_time.qkv.local, prefill_memory_time.qkv.local) + ")
         and "time.attention.full" in kinds
@@ -126,23 +136,37 @@ def test_formulas_of_a_quantized_checkpoint():
 
 @pytest.mark.parametrize(
     ("positions", "tied", "active"),
-    [(False, True, "params"), (True, True, "params - learned_positions*d_model"), (True, False, "params - (vocab_size + learned_positions)*d_model")],
+    [
+        (False, True, "params"),
+        (True, True, "params - learned_positions*d_model"),
+        (True, False, "params - (vocab_size + learned_positions)*d_model"),
+    ],
 )
 def test_parameters_that_a_token_multiplies(positions, tied, active):
     """Not the tables that it takes a row of; a table that is the head too is multiplied."""
-    assert printed(made(Architecture(tied_embeddings=tied, learned_positions=positions)), ["active_params"]) == {"active_params": active}
+    assert printed(
+        made(Architecture(tied_embeddings=tied, learned_positions=positions)), ["active_params"]
+    ) == {"active_params": active}
 
 
 def test_a_quantized_checkpoint_reads_all_it_holds_where_counting_is_nominal():
-    assert printed(made(Architecture(kept=frozenset()), switches=NOMINAL), ["weight_bytes_read"]) == {"weight_bytes_read": "weight_bytes"}
+    assert printed(
+        made(Architecture(kept=frozenset()), switches=NOMINAL), ["weight_bytes_read"]
+    ) == {"weight_bytes_read": "weight_bytes"}
 
 
 def test_counting_parameters_alone_counts_the_same():
     """From the rows of parameters, without the rest of the table."""
     layer = f"{LAYER} + 2"
-    expected = {"params": f"(n_layers*({layer}) + 2*vocab_size + 1)*d_model", "active_params": "params - vocab_size*d_model"}
+    expected = {
+        "params": f"(n_layers*({layer}) + 2*vocab_size + 1)*d_model",
+        "active_params": "params - vocab_size*d_model",
+    }
     assert {name: text(tree) for name, tree in counting(GENERIC).items()} == expected
-    assert text(counting(Architecture(tied_embeddings=True))["params"]) == f"(n_layers*({layer}) + vocab_size + 1)*d_model"
+    assert (
+        text(counting(Architecture(tied_embeddings=True))["params"])
+        == f"(n_layers*({layer}) + vocab_size + 1)*d_model"
+    )
     assert text(counting(TWO_KINDS)["n_layers"]) == "n_layers.local + n_layers.full"
 
 
@@ -154,12 +178,30 @@ def test_work_of_recurrences_beside_nominal_counting():
         "activation_bytes_per_token": "n_layers*(2*d_model + 3*d_inner + 2*ssm_groups*d_state + ssm_heads)*act_bytes_per_element",
         "head_activation_bytes_per_row": None,
     }
-    assert printed(made(Architecture((Layer(mixers=("mamba2",), feed_forward="none"),)), switches={"parameters": "nominal"}), expected) == expected
+    assert (
+        printed(
+            made(
+                Architecture((Layer(mixers=("mamba2",), feed_forward="none"),)),
+                switches={"parameters": "nominal"},
+            ),
+            expected,
+        )
+        == expected
+    )
 
 
 OWN = ("a", "b")
 OWN_LIMITS = Architecture(
-    tuple(Layer(label=label, reach="window", feed_forward="moe", own=frozenset({"n_layers", "window", "n_experts"})) for label in OWN), order=OWN
+    tuple(
+        Layer(
+            label=label,
+            reach="window",
+            feed_forward="moe",
+            own=frozenset({"n_layers", "window", "n_experts"}),
+        )
+        for label in OWN
+    ),
+    order=OWN,
 )
 
 
@@ -176,7 +218,11 @@ def test_drivers_of_kinds_with_limits_of_their_own_go_by_the_kind():
     }
     assert printed(made(OWN_LIMITS), expected) == expected
     laid_out = made(OWN_LIMITS, attention_dp=2, pp=2, d_model=64)
-    spoken = {name for name in laid_out.theory.definitions if name.startswith(("decode_pairs", "decode_tokens", "experts_read"))}
+    spoken = {
+        name
+        for name in laid_out.theory.definitions
+        if name.startswith(("decode_pairs", "decode_tokens", "experts_read"))
+    }
     pairs = {f"decode_pairs.{kind}{part}" for kind in OWN for part in ("", "_pass", "_group")}
     assert spoken == {
         *pairs,
@@ -193,7 +239,11 @@ def test_drivers_of_kinds_with_limits_of_their_own_go_by_the_kind():
 
 def test_drivers_have_formulas_whatever_counts():
     """The whole of a driver beside its phases; pairs where attention's FLOPs do not count, cached tokens where their traffic does not."""
-    expected = {"mixed_pairs": "chunk*chunk_past + chunk*(chunk + 1)/2 + batch*context", "mixed_pairs.token": "batch*context", "mixed_logit_rows": "1 + batch"}
+    expected = {
+        "mixed_pairs": "chunk*chunk_past + chunk*(chunk + 1)/2 + batch*context",
+        "mixed_pairs.token": "batch*context",
+        "mixed_logit_rows": "1 + batch",
+    }
     assert printed(made(LATENT), expected) == expected
     expected = {
         "decode_pairs": "batch*context",
@@ -213,18 +263,46 @@ def test_drivers_have_formulas_whatever_counts():
 def test_what_a_switch_leaves_out(switches, flops, moved, scores):
     """Of work and traffic; what is resident and what attention costs by itself stay."""
     pairs, cached = (
-        "{0}.local*{1}.window + {0}.full*{1}".format(*names) for names in (("attention_flops_per_pair", "decode_pairs"), ("kv_bytes_per_token", "decode_span"))
+        "{0}.local*{1}.window + {0}.full*{1}".format(*names)
+        for names in (
+            ("attention_flops_per_pair", "decode_pairs"),
+            ("kv_bytes_per_token", "decode_span"),
+        )
     )
     case = made(TWO_KINDS, switches=switches)
-    formulas = printed(case, ["decode_flops", "decode_bytes", "kv_cache_bytes", "prefill_attention_flops", "score_traffic"])
-    assert formulas["decode_flops"] == f"linear_flops_per_token*decode_tokens + {pairs + ' + ' if flops else ''}{OUT.format(step='decode')}"
-    assert ("kv_bytes_per_token" in formulas["decode_bytes"], "activation_bytes" in formulas["decode_bytes"]) == (moved, switches.get("activations") != "off")
+    formulas = printed(
+        case,
+        [
+            "decode_flops",
+            "decode_bytes",
+            "kv_cache_bytes",
+            "prefill_attention_flops",
+            "score_traffic",
+        ],
+    )
+    assert (
+        formulas["decode_flops"]
+        == f"linear_flops_per_token*decode_tokens + {pairs + ' + ' if flops else ''}{OUT.format(step='decode')}"
+    )
+    assert (
+        "kv_bytes_per_token" in formulas["decode_bytes"],
+        "activation_bytes" in formulas["decode_bytes"],
+    ) == (moved, switches.get("activations") != "off")
     assert scores or not moved or cached in formulas["decode_bytes"]
     assert ("score_bytes_per_pair.full*decode_pairs" in formulas["decode_bytes"]) is scores
-    assert formulas["kv_cache_bytes"] == "kv_bytes_per_token.local*batch*min(context, window) + kv_bytes_per_token.full*batch*context"
-    assert formulas["prefill_attention_flops"] == "attention_flops_per_pair.local*prefill_pairs.window + attention_flops_per_pair.full*prefill_pairs"
+    assert (
+        formulas["kv_cache_bytes"]
+        == "kv_bytes_per_token.local*batch*min(context, window) + kv_bytes_per_token.full*batch*context"
+    )
+    assert (
+        formulas["prefill_attention_flops"]
+        == "attention_flops_per_pair.local*prefill_pairs.window + attention_flops_per_pair.full*prefill_pairs"
+    )
     if switches == {"fusion": "unfused"}:
-        assert formulas["score_traffic"] == "score_bytes_per_pair.local*prefill_pairs.window + score_bytes_per_pair.full*prefill_pairs"
+        assert (
+            formulas["score_traffic"]
+            == "score_bytes_per_pair.local*prefill_pairs.window + score_bytes_per_pair.full*prefill_pairs"
+        )
 
 
 def test_operators_have_their_part_of_a_step():
@@ -249,25 +327,40 @@ def test_operators_have_their_part_of_a_step():
         "decode_flops.gate_up": plain["decode_flops.gate_up"],
         "decode_memory_time.down": "n_layers*(d_ff*d_model*weight_bytes_per_param/tp + (d_ff/tp + d_model)*act_bytes_per_element*decode_tokens)/(mbu*mem_bandwidth)",
     }
-    assert printed(made(tp=2, **DENSE), group) == group, "the work is the whole model's, the time one device's"
+    assert printed(made(tp=2, **DENSE), group) == group, (
+        "the work is the whole model's, the time one device's"
+    )
 
 
 def test_an_operator_of_a_step():
     """Work and traffic of one layer, of the whole model and of one device, and the traffic stream by stream."""
-    down = next(operator for operator in made(tp=2, **DENSE).theory.operators["decode"] if operator.name == "down")
+    down = next(
+        operator
+        for operator in made(tp=2, **DENSE).theory.operators["decode"]
+        if operator.name == "down"
+    )
     assert (down.layer, text(down.count), text(down.flops), text(down.device_flops)) == (
         "all",
         "n_layers",
         "2*d_ff*d_model*decode_tokens",
         "2*d_ff*d_model/tp*decode_tokens",
     )
-    moved = {"flops": text(down.flops), "weights": "d_ff*d_model*weight_bytes_per_param", "activations": "(d_ff + d_model)*act_bytes_per_element*decode_tokens"}
+    moved = {
+        "flops": text(down.flops),
+        "weights": "d_ff*d_model*weight_bytes_per_param",
+        "activations": "(d_ff + d_model)*act_bytes_per_element*decode_tokens",
+    }
     assert {stream: text(amount) for stream, amount in down.streams} == moved
     assert text(down.bytes) == f"{moved['weights']} + {moved['activations']}"
-    assert text(down.device_bytes) == "d_ff*d_model*weight_bytes_per_param/tp + (d_ff/tp + d_model)*act_bytes_per_element*decode_tokens"
+    assert (
+        text(down.device_bytes)
+        == "d_ff*d_model*weight_bytes_per_param/tp + (d_ff/tp + d_model)*act_bytes_per_element*decode_tokens"
+    )
     assert (
         text(down.compute_time) == f"{text(down.device_flops)}/(mfu*peak_flops)"
         and text(down.memory_time) == f"({text(down.device_bytes)})/(mbu*mem_bandwidth)"
     )
     bare = made(switches={"kv_traffic": "off", "activations": "off"}).theory.operators["decode"]
-    assert {operator.name: [stream for stream, _ in operator.streams] for operator in bare}["attention"] == ["flops"]
+    assert {operator.name: [stream for stream, _ in operator.streams] for operator in bare}[
+        "attention"
+    ] == ["flops"]

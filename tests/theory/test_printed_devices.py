@@ -8,8 +8,12 @@ from . import made
 from .printed import DENSE, EXPERTS, LATENT, LAYER, NOMINAL, TWO_KINDS, printed
 
 CONVOLUTION = Architecture((Layer(mixers=("conv",), feed_forward="none"),))
-COPIES = Architecture((Layer(mixers=(), feed_forward="none", norms=0, traits=frozenset({"layer_input", "altup"})),))
-FULLEST = "of_largest(memory_bytes_per_device.first, {0}.first, memory_bytes_per_device.last, {0}.last)"
+COPIES = Architecture(
+    (Layer(mixers=(), feed_forward="none", norms=0, traits=frozenset({"layer_input", "altup"})),)
+)
+FULLEST = (
+    "of_largest(memory_bytes_per_device.first, {0}.first, memory_bytes_per_device.last, {0}.last)"
+)
 ALL_REDUCES = "2*n_layers*(link_latency + 2*(tp - 1)/tp*decode_tokens*d_model*link_bytes_per_element/(link_share*link_bandwidth))"
 ROOM = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
 DEVICES = [
@@ -106,9 +110,13 @@ def test_layers_that_differ_have_no_formula_in_the_number_of_stages():
     }
     assert (
         lacking <= case.theory.without_formula
-        and case.theory.not_closed("concurrency") == "no closed form in pp, as the layers of this model differ: give pp a number"
+        and case.theory.not_closed("concurrency")
+        == "no closed form in pp, as the layers of this model differ: give pp a number"
     )
-    assert not made(free=("pp",)).theory.without_formula and not made(TWO_KINDS, pp=2).theory.without_formula
+    assert (
+        not made(free=("pp",)).theory.without_formula
+        and not made(TWO_KINDS, pp=2).theory.without_formula
+    )
 
 
 EXPERT = "3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param"
@@ -160,13 +168,17 @@ def test_formulas_of_nominal_counting(architecture, degrees, formulas):
 
 
 BANDWIDTH = "(link_share*link_bandwidth)"
-REDUCED = f"link_latency + 2*(tp - 1)/tp*decode_tokens.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
+REDUCED = (
+    f"link_latency + 2*(tp - 1)/tp*decode_tokens.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
+)
 THERE, BACK = (
     f"(link_latency + expert_imbalance*(ep - 1)/ep*expert_devices*decode_tokens.pass*d_model*{width}/{BANDWIDTH})"
     for width in ("dispatch_bytes_per_element", "link_bytes_per_element")
 )
 CUT = f"link_latency + 2*(tp*attention_dp - 1)/(tp*attention_dp)*decode_all.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
-SENT = "(pp - 1)*(link_latency + decode_tokens.{0}*d_model*link_bytes_per_element/" + BANDWIDTH + ")"
+SENT = (
+    "(pp - 1)*(link_latency + decode_tokens.{0}*d_model*link_bytes_per_element/" + BANDWIDTH + ")"
+)
 FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"
 
 

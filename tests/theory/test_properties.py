@@ -15,16 +15,44 @@ from symroof.theory.switches import DETAIL, SWITCHES
 from . import DEVICE, case, examples, oracle
 from .oracle import Kind, Model, Pass, Widths
 
-LATENCIES = ("prefill_time", "ttft", "itl", "decode_time", "tpot", "itl_first", "itl_last", "response_time")
-TIMES = ("prefill_compute_time", "prefill_memory_time", "decode_compute_time", "decode_memory_time", *LATENCIES)
+LATENCIES = (
+    "prefill_time",
+    "ttft",
+    "itl",
+    "decode_time",
+    "tpot",
+    "itl_first",
+    "itl_last",
+    "response_time",
+)
+TIMES = (
+    "prefill_compute_time",
+    "prefill_memory_time",
+    "decode_compute_time",
+    "decode_memory_time",
+    *LATENCIES,
+)
 MODELS = ("llama-3-8b", "gemma-2-9b", "falcon-7b", "mistral-7b-v0.1")
 ROOFLINES = ("aggregate", "per_operator", "no_overlap")
 WORK = {"prompt": 900, "output": 40, "batch": 6}
-FIXED = {"step_overhead": Fraction(1, 1000), "layer_overhead": Fraction(1, 10**5), "queue_time": Fraction(1, 100)}
-WINDOWS = Model((Kind(3, 4, 2, 16, window=20, d_ff=90), Kind(2, 8, 2, 16, window=33, ffn="plain"), Kind(1, 4, 4, 16)), vocab_size=500)
+FIXED = {
+    "step_overhead": Fraction(1, 1000),
+    "layer_overhead": Fraction(1, 10**5),
+    "queue_time": Fraction(1, 100),
+}
+WINDOWS = Model(
+    (
+        Kind(3, 4, 2, 16, window=20, d_ff=90),
+        Kind(2, 8, 2, 16, window=33, ffn="plain"),
+        Kind(1, 4, 4, 16),
+    ),
+    vocab_size=500,
+)
 """Two windows and a layer without; a response crosses both."""
 
-workloads = st.fixed_dictionaries({"prompt": st.integers(1, 20_000), "output": st.integers(2, 300), "batch": st.integers(1, 500)})
+workloads = st.fixed_dictionaries(
+    {"prompt": st.integers(1, 20_000), "output": st.integers(2, 300), "batch": st.integers(1, 500)}
+)
 some_model = st.sampled_from(MODELS)
 
 
@@ -33,7 +61,12 @@ some_model = st.sampled_from(MODELS)
 def test_twice_the_device_is_twice_as_fast(model, work, devices):
     """Without links and fixed costs every time is work over peak."""
     slow = case(model, **DEVICE | {"link_latency": 0, "link_bandwidth": 10**9}, **work, tp=1)
-    fast = case(model, **DEVICE | {"peak_flops": 2 * DEVICE["peak_flops"], "mem_bandwidth": 2 * DEVICE["mem_bandwidth"]}, **work)
+    fast = case(
+        model,
+        **DEVICE
+        | {"peak_flops": 2 * DEVICE["peak_flops"], "mem_bandwidth": 2 * DEVICE["mem_bandwidth"]},
+        **work,
+    )
     for name in TIMES:
         assert fast.value(name) == slow.value(name) / 2, name
     for name in ("prefill_bound", "decode_bound", "ridge_point"):
@@ -41,27 +74,60 @@ def test_twice_the_device_is_twice_as_fast(model, work, devices):
 
 
 @examples(40)
-@given(some_model, workloads, st.integers(1, 8), st.sampled_from(["peak_flops", "mem_bandwidth", "link_bandwidth", "mfu", "mbu"]), st.sampled_from(ROOFLINES))
+@given(
+    some_model,
+    workloads,
+    st.integers(1, 8),
+    st.sampled_from(["peak_flops", "mem_bandwidth", "link_bandwidth", "mfu", "mbu"]),
+    st.sampled_from(ROOFLINES),
+)
 def test_a_better_device_never_hurts(model, work, devices, better, roofline):
-    values = {**DEVICE, **FIXED, "mfu": Fraction(1, 2), "mbu": Fraction(1, 2), **work, "tp": devices}
+    values = {
+        **DEVICE,
+        **FIXED,
+        "mfu": Fraction(1, 2),
+        "mbu": Fraction(1, 2),
+        **work,
+        "tp": devices,
+    }
     before = case(model, {"roofline": roofline}, **values)
-    after = case(model, {"roofline": roofline}, **{**values, better: values[better] * Fraction(3, 2)})
+    after = case(
+        model, {"roofline": roofline}, **{**values, better: values[better] * Fraction(3, 2)}
+    )
     for name in LATENCIES:
         assert after.value(name) <= before.value(name), name
 
 
 layouts = st.fixed_dictionaries(
-    {"tp": st.sampled_from([1, 2, 8, 16, 64]), "pp": st.integers(1, 6), "attention_dp": st.sampled_from([1, 3, 16]), "dp": st.integers(1, 3)}
+    {
+        "tp": st.sampled_from([1, 2, 8, 16, 64]),
+        "pp": st.integers(1, 6),
+        "attention_dp": st.sampled_from([1, 3, 16]),
+        "dp": st.integers(1, 3),
+    }
 )
 
 
 @examples(25)
-@given(st.sampled_from((*MODELS, "mixtral-8x7b", "deepseek-v3")), workloads, layouts, st.sampled_from(ROOFLINES), st.sampled_from([1, 4, 8]))
+@given(
+    st.sampled_from((*MODELS, "mixtral-8x7b", "deepseek-v3")),
+    workloads,
+    layouts,
+    st.sampled_from(ROOFLINES),
+    st.sampled_from([1, 4, 8]),
+)
 def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, node):
     """Whatever the layout: stages in one node, in several, and stages of several nodes."""
-    network = {"node_devices": node, "network_bandwidth": 5 * 10**10, "network_latency": 0, "link_latency": Fraction(1, 100)}
+    network = {
+        "node_devices": node,
+        "network_bandwidth": 5 * 10**10,
+        "network_latency": 0,
+        "link_latency": Fraction(1, 100),
+    }
     served = {"arrival_rate": 1, "price": Fraction(1, 1000), "power": 700, "chunk": 512}
-    here = case(model, {"roofline": roofline}, **DEVICE | FIXED | network | served, **work, **layout)
+    here = case(
+        model, {"roofline": roofline}, **DEVICE | FIXED | network | served, **work, **layout
+    )
     for name in QUANTITIES:
         with suppress(NoValue):
             value = here.value(name)
@@ -72,7 +138,11 @@ def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, n
 @given(some_model, workloads)
 def test_one_device_is_no_group(model, work):
     """A group of one has no link time, whatever the link, and needs none."""
-    alone = case(model, **{name: value for name, value in DEVICE.items() if not name.startswith("link")}, **work)
+    alone = case(
+        model,
+        **{name: value for name, value in DEVICE.items() if not name.startswith("link")},
+        **work,
+    )
     group = case(model, **DEVICE, **work, tp=1)
     for name in (*LATENCIES, "memory_bytes", "memory_utilization", "decode_throughput"):
         assert alone.value(name) == group.value(name), name
@@ -83,7 +153,9 @@ def test_one_device_is_no_group(model, work):
 @given(some_model, workloads, st.integers(2, 8))
 def test_a_group_divides_what_counts_no_copies(model, work, devices):
     """All weights and nothing else: the roofline is divided, whatever the heads, and the model's own numbers stay."""
-    one, group = (case(model, {"detail": "weights"}, **DEVICE, **work, tp=tp) for tp in (1, devices))
+    one, group = (
+        case(model, {"detail": "weights"}, **DEVICE, **work, tp=tp) for tp in (1, devices)
+    )
     assert group.value("decode_roofline_time") == one.value("decode_roofline_time") / devices
     for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
         assert group.value(name) == one.value(name), name
@@ -95,28 +167,64 @@ def test_copies_cost_a_group_more_than_a_share_and_never_more_than_all(model, wo
     one, group = case(model, **DEVICE, **work), case(model, **DEVICE, **work, tp=devices)
     for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
         assert group.value(name) == one.value(name), name
-    for name in ("decode_roofline_time", "prefill_roofline_time", "weight_bytes_per_device", "kv_cache_bytes_per_device", "memory_bytes_per_device"):
+    for name in (
+        "decode_roofline_time",
+        "prefill_roofline_time",
+        "weight_bytes_per_device",
+        "kv_cache_bytes_per_device",
+        "memory_bytes_per_device",
+    ):
         assert one.value(name) / devices <= group.value(name) <= one.value(name), name
-    assert group.value("memory_bytes") == devices * group.value("memory_bytes_per_device") > one.value("memory_bytes"), "norms are copied"
+    assert (
+        group.value("memory_bytes")
+        == devices * group.value("memory_bytes_per_device")
+        > one.value("memory_bytes")
+    ), "norms are copied"
 
 
-GROWING = ("decode_flops", "decode_bytes", "itl", "decode_throughput", "kv_cache_bytes", "memory_bytes", "decode_time", "response_time")
+GROWING = (
+    "decode_flops",
+    "decode_bytes",
+    "itl",
+    "decode_throughput",
+    "kv_cache_bytes",
+    "memory_bytes",
+    "decode_time",
+    "response_time",
+)
 
 
 @examples(40)
 @given(some_model, workloads, st.integers(1, 50))
 def test_more_requests_are_more_work(model, work, more):
-    few, many = case(model, **DEVICE, **work), case(model, **DEVICE, **{**work, "batch": work["batch"] + more})
+    few, many = (
+        case(model, **DEVICE, **work),
+        case(model, **DEVICE, **{**work, "batch": work["batch"] + more}),
+    )
     for name in GROWING:
         assert many.value(name) >= few.value(name), name
-    assert many.value("decode_flops") * work["batch"] == few.value("decode_flops") * (work["batch"] + more)
+    assert many.value("decode_flops") * work["batch"] == few.value("decode_flops") * (
+        work["batch"] + more
+    )
 
 
 @examples(40)
 @given(some_model, workloads, st.integers(1, 5000))
 def test_a_longer_prompt_is_more_work(model, work, more):
-    short, long = case(model, **DEVICE, **work), case(model, **DEVICE, **{**work, "prompt": work["prompt"] + more})
-    for name in ("prefill_flops", "prefill_bytes", "prefill_time", "ttft", "itl", "kv_cache_bytes", "decode_time", "peak_context"):
+    short, long = (
+        case(model, **DEVICE, **work),
+        case(model, **DEVICE, **{**work, "prompt": work["prompt"] + more}),
+    )
+    for name in (
+        "prefill_flops",
+        "prefill_bytes",
+        "prefill_time",
+        "ttft",
+        "itl",
+        "kv_cache_bytes",
+        "decode_time",
+        "peak_context",
+    ):
         assert long.value(name) >= short.value(name), name
 
 
@@ -124,7 +232,11 @@ def one_step(model, switches, batch, context):
     """ITL of one step from the oracle, with the fixed costs in :data:`FIXED`."""
     compute, memory = Fraction(10**6), Fraction(10**5)
     layers = sum(kind.count for kind in model.kinds)
-    return oracle.roofline(model, Pass(batch, 1, context - 1), switches, Widths(), compute, memory) + FIXED["step_overhead"] + layers * FIXED["layer_overhead"]
+    return (
+        oracle.roofline(model, Pass(batch, 1, context - 1), switches, Widths(), compute, memory)
+        + FIXED["step_overhead"]
+        + layers * FIXED["layer_overhead"]
+    )
 
 
 @pytest.mark.parametrize("roofline", ROOFLINES)
@@ -133,10 +245,24 @@ def one_step(model, switches, batch, context):
 @pytest.mark.parametrize("model", [Model((Kind(4, 4, 2, 16),)), WINDOWS], ids=["full", "windows"])
 def test_decode_time_is_the_sum_of_its_steps(model, growth, steps, roofline):
     """Each step with its own maximum; the device is such that the bound flips on the way."""
-    chosen = {**{name: switch.default for name, switch in SWITCHES.items()}, "kv_growth": growth, "decode_steps": steps, "roofline": roofline}
+    chosen = {
+        **{name: switch.default for name, switch in SWITCHES.items()},
+        "kv_growth": growth,
+        "decode_steps": steps,
+        "roofline": roofline,
+    }
     spec = ModelSpec.model_validate(oracle.as_spec(model))
     for batch in (1, 7, 40):
-        found = case(spec, chosen, peak_flops=10**6, mem_bandwidth=10**5, prompt=10, output=45, batch=batch, **FIXED)
+        found = case(
+            spec,
+            chosen,
+            peak_flops=10**6,
+            mem_bandwidth=10**5,
+            prompt=10,
+            output=45,
+            batch=batch,
+            **FIXED,
+        )
         expected = Fraction(0)
         for j in range(1, 45 + (steps == "output")):
             expected += one_step(model, chosen, batch, 10 + j if growth == "growing" else 10)
@@ -145,25 +271,41 @@ def test_decode_time_is_the_sum_of_its_steps(model, growth, steps, roofline):
         assert found.value("response_steps") == count
         assert found.value("tpot") == expected / count
         assert found.value("response_time") == found.value("ttft") + expected
-        assert found.value("itl_last") == one_step(model, chosen, batch, 10 + count if growth == "growing" else 10)
+        assert found.value("itl_last") == one_step(
+            model, chosen, batch, 10 + count if growth == "growing" else 10
+        )
 
 
 def test_the_bound_flips_within_a_response():
     """So that the sum above is not the sum of one arm: context doubles, and with it the bytes of the cache."""
     model = Model((Kind(4, 4, 4, 16, ffn="none"),), d_model=8, vocab_size=2)
     spec = ModelSpec.model_validate(oracle.as_spec(model))
-    values = {"peak_flops": 13 * 10**5, "mem_bandwidth": 10**6, "prompt": 4, "output": 60, "batch": 30}
+    values = {
+        "peak_flops": 13 * 10**5,
+        "mem_bandwidth": 10**6,
+        "prompt": 4,
+        "output": 60,
+        "batch": 30,
+    }
     found = case(spec, {"activations": "off"}, **values)
     labels = {found.at("decode_bound", {"context": Fraction(4 + j)}) for j in range(1, 60)}
     assert labels == {"compute", "memory"}
     switches = {**{name: switch.default for name, switch in SWITCHES.items()}, "activations": "off"}
-    expected = sum(oracle.roofline(model, Pass(30, 1, 4 + j - 1), switches, Widths(), 13 * 10**5, 10**6) for j in range(1, 60))
+    expected = sum(
+        oracle.roofline(model, Pass(30, 1, 4 + j - 1), switches, Widths(), 13 * 10**5, 10**6)
+        for j in range(1, 60)
+    )
     assert found.value("decode_time") == expected
 
 
 def test_growing_steps_do_not_look_at_the_context():
     for growth, moves in (("growing", False), ("fixed", True)):
-        times = {case("llama-3-8b", {"kv_growth": growth}, **DEVICE, **WORK, context=context).value("decode_time") for context in (500, 100_000)}
+        times = {
+            case("llama-3-8b", {"kv_growth": growth}, **DEVICE, **WORK, context=context).value(
+                "decode_time"
+            )
+            for context in (500, 100_000)
+        }
         assert (len(times) == 2) == moves, growth
 
 
@@ -177,16 +319,39 @@ def test_a_response_of_one_token_has_no_decode_step():
 @pytest.mark.parametrize(("batch", "context"), [(1, 500), (40, 3000), (500, 9000)])
 def test_rooflines_are_ordered(model, batch, context):
     """The maximum of sums is a lower bound; both others are at least it, and the sum at most twice it."""
-    time = {r: case(model, {"roofline": r}, **DEVICE, prompt=context, batch=batch).value("itl") for r in ROOFLINES}
+    time = {
+        r: case(model, {"roofline": r}, **DEVICE, prompt=context, batch=batch).value("itl")
+        for r in ROOFLINES
+    }
     assert time["aggregate"] <= time["per_operator"]
     assert time["aggregate"] <= time["no_overlap"] <= 2 * time["aggregate"]
 
 
 LEVELS = {
-    "exact": {"parameters": "matmul", "attention_flops": "on", "kv_traffic": "on", "activations": "on"},
-    "attention": {"parameters": "nominal", "attention_flops": "on", "kv_traffic": "on", "activations": "off"},
-    "kv": {"parameters": "nominal", "attention_flops": "off", "kv_traffic": "on", "activations": "off"},
-    "weights": {"parameters": "nominal", "attention_flops": "off", "kv_traffic": "off", "activations": "off"},
+    "exact": {
+        "parameters": "matmul",
+        "attention_flops": "on",
+        "kv_traffic": "on",
+        "activations": "on",
+    },
+    "attention": {
+        "parameters": "nominal",
+        "attention_flops": "on",
+        "kv_traffic": "on",
+        "activations": "off",
+    },
+    "kv": {
+        "parameters": "nominal",
+        "attention_flops": "off",
+        "kv_traffic": "on",
+        "activations": "off",
+    },
+    "weights": {
+        "parameters": "nominal",
+        "attention_flops": "off",
+        "kv_traffic": "off",
+        "activations": "off",
+    },
 }
 
 
@@ -196,18 +361,38 @@ def test_detail_is_a_name_for_four_switches(level):
     spec = ModelSpec.model_validate(oracle.as_spec(WINDOWS))
     chosen = {**{name: switch.default for name, switch in SWITCHES.items()}, **LEVELS[level]}
     found = case(spec, {"detail": level}, prompt=70, batch=3)
-    assert (found.value("prefill_flops"), found.value("prefill_bytes")) == oracle.totals(WINDOWS, Pass(1, 70, 0), chosen, Widths())
-    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(WINDOWS, Pass(3, 1, 69), chosen, Widths())
+    assert (found.value("prefill_flops"), found.value("prefill_bytes")) == oracle.totals(
+        WINDOWS, Pass(1, 70, 0), chosen, Widths()
+    )
+    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(
+        WINDOWS, Pass(3, 1, 69), chosen, Widths()
+    )
 
 
 def test_a_switch_beside_detail_wins():
-    assert case("llama-3-8b", {"detail": "weights", "kv_traffic": "on"}, prompt=100).value("decode_bytes") == 8030261248 * 2 + 100 * 131072
+    assert (
+        case("llama-3-8b", {"detail": "weights", "kv_traffic": "on"}, prompt=100).value(
+            "decode_bytes"
+        )
+        == 8030261248 * 2 + 100 * 131072
+    )
 
 
-@pytest.mark.parametrize(("switch", "value"), [(name, value) for name, switch in SWITCHES.items() if name != "window_cache" for value in switch.values])
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [
+        (name, value)
+        for name, switch in SWITCHES.items()
+        if name != "window_cache"
+        for value in switch.values
+    ],
+)
 def test_no_switch_changes_what_is_resident(switch, value):
     for model in ("llama-3-8b", "gemma-2-9b"):
-        switched, default = (case(model, s, **DEVICE, prompt=6000, batch=20, output=100) for s in ({switch: value}, {}))
+        switched, default = (
+            case(model, s, **DEVICE, prompt=6000, batch=20, output=100)
+            for s in ({switch: value}, {})
+        )
         for name in ("kv_cache_bytes", "weight_bytes", "memory_bytes", "fits"):
             assert switched.value(name) == default.value(name), name
 
@@ -255,7 +440,10 @@ def test_any_quantity_may_be_given(model):
 
 def test_given_flops_of_expanding_a_latent_cache_reach_the_pass_that_expands_it():
     """900 tokens, as many FLOPs each instead of their own."""
-    before, after = (case("deepseek-v2-lite", **DEVICE, **WORK, **more) for more in ({}, {"expansion_flops_per_token": 10**9}))
+    before, after = (
+        case("deepseek-v2-lite", **DEVICE, **WORK, **more)
+        for more in ({}, {"expansion_flops_per_token": 10**9})
+    )
     own = 2 * 27 * 512 * 16 * (128 + 128)
     assert after.value("prefill_flops") - before.value("prefill_flops") == 900 * (10**9 - own)
     assert after.value("decode_flops") == before.value("decode_flops")
@@ -264,7 +452,10 @@ def test_given_flops_of_expanding_a_latent_cache_reach_the_pass_that_expands_it(
 def test_given_bytes_per_token_reach_the_cache():
     for model, layers_token in (("llama-3-8b", 131072), ("mistral-7b-v0.1", 131072)):
         assert case(model, **DEVICE, **WORK).value("kv_cache_bytes") == 6 * 900 * layers_token
-        assert case(model, **DEVICE, **WORK, kv_bytes_per_token=320_000).value("kv_cache_bytes") == 6 * 900 * 320_000
+        assert (
+            case(model, **DEVICE, **WORK, kv_bytes_per_token=320_000).value("kv_cache_bytes")
+            == 6 * 900 * 320_000
+        )
 
 
 def test_given_bytes_per_token_reach_the_cache_of_mixed_layers():
@@ -282,15 +473,50 @@ def test_given_parameters_reach_the_memory():
 def test_a_tie_is_compute():
     """70 parameters nominal, one request: 140 FLOP and 140 byte; equal rates make equal times."""
     values = {"params": 70, "prompt": 5, "n_layers": 1, "d_model": 1}
-    assert case(None, {"detail": "weights"}, **values, peak_flops=10, mem_bandwidth=10).value("decode_bound") == "compute"
-    assert case(None, {"detail": "weights"}, **values, peak_flops=11, mem_bandwidth=10).value("decode_bound") == "memory"
-    assert case(None, {"detail": "weights"}, **values, peak_flops=11, mem_bandwidth=10, mfu=Fraction(1, 2)).value("decode_bound") == "compute"
+    assert (
+        case(None, {"detail": "weights"}, **values, peak_flops=10, mem_bandwidth=10).value(
+            "decode_bound"
+        )
+        == "compute"
+    )
+    assert (
+        case(None, {"detail": "weights"}, **values, peak_flops=11, mem_bandwidth=10).value(
+            "decode_bound"
+        )
+        == "memory"
+    )
+    assert (
+        case(
+            None,
+            {"detail": "weights"},
+            **values,
+            peak_flops=11,
+            mem_bandwidth=10,
+            mfu=Fraction(1, 2),
+        ).value("decode_bound")
+        == "compute"
+    )
 
 
 def test_overhead_and_links_can_bind():
-    values = {"params": 70, "prompt": 5, "n_layers": 1, "d_model": 1, "peak_flops": 10**6, "mem_bandwidth": 10**6}
-    assert case(None, {"detail": "weights"}, **values, step_overhead=1).value("decode_bound") == "overhead"
-    assert case(None, {"detail": "weights"}, **values, tp=2, link_latency=1, link_bandwidth=1).value("decode_bound") == "link"
+    values = {
+        "params": 70,
+        "prompt": 5,
+        "n_layers": 1,
+        "d_model": 1,
+        "peak_flops": 10**6,
+        "mem_bandwidth": 10**6,
+    }
+    assert (
+        case(None, {"detail": "weights"}, **values, step_overhead=1).value("decode_bound")
+        == "overhead"
+    )
+    assert (
+        case(None, {"detail": "weights"}, **values, tp=2, link_latency=1, link_bandwidth=1).value(
+            "decode_bound"
+        )
+        == "link"
+    )
 
 
 def test_money_and_energy_by_hand():
@@ -300,7 +526,9 @@ def test_money_and_energy_by_hand():
     assert found.value("decode_energy_per_token") == 1400 / rate
     turn = 1 / found.value("sustained_requests")
     assert found.value("cost_per_request") == Fraction(4, 3600) * 2 * turn
-    assert found.value("cost_per_mtok") == Fraction(4, 3600) * 2 * 10**6 * turn / found.value("output")
+    assert found.value("cost_per_mtok") == Fraction(4, 3600) * 2 * 10**6 * turn / found.value(
+        "output"
+    )
     assert found.value("energy_per_token") == 1400 * turn / found.value("output")
     assert found.value("energy_per_request") == 1400 * turn
 

@@ -24,8 +24,16 @@ def test_a_declaration_without_a_reference_is_noticed():
     """The check above can fail: an entry has the source of its part, or none."""
     entry = {"unit": "byte", "means": "a made-up quantity", "formula": "mem_capacity"}
     assert declared_quantity("spare_bytes", entry, "memory").reference not in SOURCES.values()
-    assert declared_quantity("spare_bytes", entry, "memory", SOURCES["roofline"]).reference == SOURCES["roofline"]
-    assert declared_quantity("spare_bytes", {**entry, "source": "pope"}, "memory", SOURCES["roofline"]).reference == SOURCES["pope"]
+    assert (
+        declared_quantity("spare_bytes", entry, "memory", SOURCES["roofline"]).reference
+        == SOURCES["roofline"]
+    )
+    assert (
+        declared_quantity(
+            "spare_bytes", {**entry, "source": "pope"}, "memory", SOURCES["roofline"]
+        ).reference
+        == SOURCES["pope"]
+    )
 
 
 def test_every_group_of_thresholds_has_a_reference():
@@ -41,12 +49,18 @@ def test_a_source_has_authors_a_year_and_a_title(name):
 
 
 def test_every_source_is_cited():
-    cited = {entry.reference for entry in DECLARED} | {SOURCES[name] for layer in SPARSE for name in attention_sources(layer)}
+    cited = {entry.reference for entry in DECLARED} | {
+        SOURCES[name] for layer in SPARSE for name in attention_sources(layer)
+    }
     assert {name for name, source in SOURCES.items() if source not in cited} == set()
 
 
 def test_the_share_of_a_device_has_the_reference_of_its_whole():
-    assert QUANTITIES["kv_bytes_per_token_per_device"].reference == QUANTITIES["kv_bytes_per_token"].reference != DEFINITION
+    assert (
+        QUANTITIES["kv_bytes_per_token_per_device"].reference
+        == QUANTITIES["kv_bytes_per_token"].reference
+        != DEFINITION
+    )
 
 
 KNOWN = {

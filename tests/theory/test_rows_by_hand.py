@@ -48,8 +48,22 @@ class Count:
     def core(self, query, result, heads, phase=None, when=()):
         """A score and a weighted value for each pair and head; scores and probabilities written and read where they are not fused."""
         self.add("attention", "flops", 2 * heads * (query + result), "pairs", phase, when)
-        self.add("attention", "activations", heads * (query + result) * V.act_bytes_per_element, TOKENS, phase, when)
-        self.add("attention", "activations", 4 * heads * V.act_bytes_per_element, "pairs", phase, (*when, *UNFUSED))
+        self.add(
+            "attention",
+            "activations",
+            heads * (query + result) * V.act_bytes_per_element,
+            TOKENS,
+            phase,
+            when,
+        )
+        self.add(
+            "attention",
+            "activations",
+            4 * heads * V.act_bytes_per_element,
+            "pairs",
+            phase,
+            (*when, *UNFUSED),
+        )
 
 
 def attention(has, norm="none"):
@@ -64,7 +78,12 @@ def attention(has, norm="none"):
         count.held("qkv", heads)
     if "head_gate" in has:
         count.product("head_gate", D, heads)
-    vectors = {"none": 0, "head": width if "shares_kv" in has else 2 * width, "head_bias": 4 * width, "full": heads * width + shared * width}[norm]
+    vectors = {
+        "none": 0,
+        "head": width if "shares_kv" in has else 2 * width,
+        "head_bias": 4 * width,
+        "full": heads * width + shared * width,
+    }[norm]
     if vectors:
         count.held("qk_norm", vectors)
     if "result_norm" in has:
@@ -74,17 +93,34 @@ def attention(has, norm="none"):
     if "indexer" in has:
         scored(count, D, weights=False)
     count.core(width, value, heads)
-    count.add("attention", "kv_again" if "shares_kv" in has else "kv", shared * (width + value) * V.kv_bytes_per_element, "span")
+    count.add(
+        "attention",
+        "kv_again" if "shares_kv" in has else "kv",
+        shared * (width + value) * V.kv_bytes_per_element,
+        "span",
+    )
     count.product("attention_out", heads * value, D, D if "out_bias" in has else 0)
     return count
 
 
 def latent(has):
-    count, heads, rank, turned, plain, value = Count(), V.n_heads, V.kv_lora_rank, V.qk_rope_dim, V.qk_nope_dim, V.value_dim
+    count, heads, rank, turned, plain, value = (
+        Count(),
+        V.n_heads,
+        V.kv_lora_rank,
+        V.qk_rope_dim,
+        V.qk_nope_dim,
+        V.value_dim,
+    )
     queries, both = heads * (plain + turned), heads * (plain + value)
     if "q_lora" in has:
         narrow = V.q_lora_rank
-        count.product("qkv_down", D, narrow + rank + turned, narrow + rank + turned if "qkv_bias" in has else 0)
+        count.product(
+            "qkv_down",
+            D,
+            narrow + rank + turned,
+            narrow + rank + turned if "qkv_bias" in has else 0,
+        )
         count.product("q_up", narrow, queries)
         count.held("latent_norm", narrow + rank)
     else:
@@ -99,8 +135,18 @@ def latent(has):
     if "indexer" in has and "q_lora" in has:
         scored(count, V.q_lora_rank, weights=True)
     count.matrix("kv_up", rank, both)
-    count.worked("kv_up", rank, both, both + both, "span", "prompt", ABSORBED)  # written, and read back
-    count.worked("kv_up", rank, both, heads * (plain + rank) + heads * (rank + value), TOKENS, "token", ABSORBED)  # queries into the latent, results out of it
+    count.worked(
+        "kv_up", rank, both, both + both, "span", "prompt", ABSORBED
+    )  # written, and read back
+    count.worked(
+        "kv_up",
+        rank,
+        both,
+        heads * (plain + rank) + heads * (rank + value),
+        TOKENS,
+        "token",
+        ABSORBED,
+    )  # queries into the latent, results out of it
     count.worked("kv_up", rank, both, both + both, "span", None, AGAIN)
     count.worked("kv_up", rank, both, rank + both, TOKENS, None, EXPANDED)
     count.core(plain + turned, value, heads, "prompt", ABSORBED)
@@ -109,7 +155,14 @@ def latent(has):
         count.core(plain + turned, value, heads, None, when)
     for when in (ABSORBED, AGAIN):
         count.add("attention", "kv", (rank + turned) * V.kv_bytes_per_element, "span", None, when)
-    count.add("attention", "kv", heads * (plain + turned + value) * V.kv_bytes_per_element, "span", None, EXPANDED)
+    count.add(
+        "attention",
+        "kv",
+        heads * (plain + turned + value) * V.kv_bytes_per_element,
+        "span",
+        None,
+        EXPANDED,
+    )
     count.product("attention_out", heads * value, D, D if "out_bias" in has else 0)
     return count
 
@@ -124,7 +177,12 @@ def scored(count, made_of, weights):
         count.product("indexer", D, heads * width + width)
     count.held("indexer", width + width)
     count.add("index_scores", "flops", heads * (2 * width + 2 * weights), "pairs")
-    count.add("index_scores", "activations", (heads * width + heads * weights) * V.act_bytes_per_element, TOKENS)
+    count.add(
+        "index_scores",
+        "activations",
+        (heads * width + heads * weights) * V.act_bytes_per_element,
+        TOKENS,
+    )
     if weights:
         count.add("index_scores", "activations", 2 * V.act_bytes_per_element, "pairs")
     count.add("index_scores", "kv", width * V.kv_bytes_per_element, "span")
@@ -139,9 +197,21 @@ def compressed(has):
     count.held("attention", heads)
     kinds = 1 + ("compressed" in has)
     count.add("attention", "flops", kinds * heads * (2 * width + 2 * width), "pairs")
-    count.add("attention", "activations", kinds * 4 * heads * V.act_bytes_per_element, "pairs", None, UNFUSED)
+    count.add(
+        "attention",
+        "activations",
+        kinds * 4 * heads * V.act_bytes_per_element,
+        "pairs",
+        None,
+        UNFUSED,
+    )
     count.add("attention", "kv", width * V.kv_bytes_per_element, "span")
-    count.add("attention", "activations", (heads * width + heads * width) * V.act_bytes_per_element, TOKENS)
+    count.add(
+        "attention",
+        "activations",
+        (heads * width + heads * width) * V.act_bytes_per_element,
+        TOKENS,
+    )
     if "compressed" in has:
         count.add("attention", "kv", width * V.kv_bytes_per_element / V.compress_rate, "span")
         series = 2 if "indexer" in has else 1
@@ -153,16 +223,27 @@ def compressed(has):
         count.product("indexer", V.q_lora_rank, V.index_heads * V.index_dim)
         count.product("indexer", D, V.index_heads)
         count.add("index_scores", "flops", V.index_heads * (2 * V.index_dim + 2), "pairs")
-        count.add("index_scores", "activations", V.index_heads * (V.index_dim + 1) * V.act_bytes_per_element, TOKENS)
+        count.add(
+            "index_scores",
+            "activations",
+            V.index_heads * (V.index_dim + 1) * V.act_bytes_per_element,
+            TOKENS,
+        )
         count.add("index_scores", "activations", 2 * V.act_bytes_per_element, "pairs")
-        count.add("index_scores", "kv", V.index_dim * V.kv_bytes_per_element / V.compress_rate, "span")
+        count.add(
+            "index_scores", "kv", V.index_dim * V.kv_bytes_per_element / V.compress_rate, "span"
+        )
     count.matrix("attention_out", heads * width, V.out_rank)
-    count.worked("attention_out", heads * width, V.out_rank, heads * width + V.out_groups * V.out_rank)
+    count.worked(
+        "attention_out", heads * width, V.out_rank, heads * width + V.out_groups * V.out_rank
+    )
     count.product("attention_out", V.out_groups * V.out_rank, D)
     return count
 
 
-def recurrence(has, inputs, outputs, channels=0, state=0, products=0, state_bytes=0, held=0, norm=0):
+def recurrence(
+    has, inputs, outputs, channels=0, state=0, products=0, state_bytes=0, held=0, norm=0
+):
     """A projection in, a short convolution, a scan with so many products with its state, a projection out."""
     count = Count()
     count.product("ssm_in", D, inputs, inputs if "state_in_bias" in has else 0)
@@ -185,7 +266,17 @@ def recurrence(has, inputs, outputs, channels=0, state=0, products=0, state_byte
 def mamba(has):
     inner, wide = V.d_inner, V.dt_rank + 2 * V.d_state
     state = inner * V.d_state
-    count = recurrence(has, 2 * inner, inner, inner, state, 2, V.state_bytes_per_element, state + inner, wide if "mixer_norm" in has else 0)
+    count = recurrence(
+        has,
+        2 * inner,
+        inner,
+        inner,
+        state,
+        2,
+        V.state_bytes_per_element,
+        state + inner,
+        wide if "mixer_norm" in has else 0,
+    )
     count.product("ssm_x", inner, wide)
     count.product("ssm_dt", V.dt_rank, inner, inner)
     return count
@@ -193,7 +284,9 @@ def mamba(has):
 
 def rg_lru(has):
     inner = V.d_inner
-    count = recurrence(has, inner + inner, inner, inner, inner, 1, V.state_bytes_per_element, 3 * inner)
+    count = recurrence(
+        has, inner + inner, inner, inner, inner, 1, V.state_bytes_per_element, 3 * inner
+    )
     count.matrix("ssm_x", inner * inner / V.ssm_heads, 2)
     count.worked("ssm_x", inner * inner / V.ssm_heads, 2, inner + inner + inner)
     return count
@@ -220,15 +313,42 @@ def gated_delta(has):
     channels = 2 * keys + values
     state = V.linear_value_heads * V.linear_key_dim * V.linear_value_dim
     gates = 2 * V.linear_value_heads
-    return recurrence(has, channels + values + gates, values, channels, state, 3, V.state_bytes_per_element, gates, V.linear_value_dim)
+    return recurrence(
+        has,
+        channels + values + gates,
+        values,
+        channels,
+        state,
+        3,
+        V.state_bytes_per_element,
+        gates,
+        V.linear_value_dim,
+    )
 
 
 def kimi_delta(has):
-    keys, values, heads = V.linear_key_heads * V.linear_key_dim, V.linear_value_heads * V.linear_value_dim, V.linear_value_heads
+    keys, values, heads = (
+        V.linear_key_heads * V.linear_key_dim,
+        V.linear_value_heads * V.linear_value_dim,
+        V.linear_value_heads,
+    )
     state = heads * V.linear_key_dim * V.linear_value_dim
-    decay, gate = keys if "full_decay" in has else V.linear_key_dim, values if "full_gate" in has else V.linear_value_dim
+    decay, gate = (
+        keys if "full_decay" in has else V.linear_key_dim,
+        values if "full_gate" in has else V.linear_value_dim,
+    )
     channels = keys + keys + values
-    count = recurrence(has, channels + heads + decay + gate, values, channels, state, 3, V.state_bytes_per_element, keys + heads, V.linear_value_dim)
+    count = recurrence(
+        has,
+        channels + heads + decay + gate,
+        values,
+        channels,
+        state,
+        3,
+        V.state_bytes_per_element,
+        keys + heads,
+        V.linear_value_dim,
+    )
     if "full_decay" not in has:
         count.product("ssm_dt", V.linear_key_dim, keys)
     if "full_gate" not in has:
@@ -239,7 +359,9 @@ def kimi_delta(has):
 def linear(has):
     keys, values = V.linear_key_heads * V.linear_key_dim, V.linear_value_heads * V.linear_value_dim
     state = V.linear_value_heads * V.linear_key_dim * V.linear_value_dim
-    return recurrence(has, 2 * keys + 2 * values, values, 0, state, 2, V.act_bytes_per_element, 0, values)
+    return recurrence(
+        has, 2 * keys + 2 * values, values, 0, state, 2, V.act_bytes_per_element, 0, values
+    )
 
 
 def short_conv(has):
@@ -266,16 +388,27 @@ def experts(has):
     one, moved = matrices * width * inner, 2 * width + matrices * inner
     routes = V.n_experts + (V.n_zero_experts if "zero_experts" in has else 0)
     count.product("router", D, routes, routes if "router_bias" in has else 0)
-    count.held("experts", one + ((matrices - 1) * inner + width if "ffn_bias" in has else 0), "experts_held")
+    count.held(
+        "experts",
+        one + ((matrices - 1) * inner + width if "ffn_bias" in has else 0),
+        "experts_held",
+    )
     count.add("experts", "weights", one * V.weight_bytes_per_param, "experts_read")
     count.add("experts", "flops", 2 * one * V.experts_per_token, TOKENS)
-    count.add("experts", "activations", V.experts_per_token * moved * V.act_bytes_per_element, TOKENS)
+    count.add(
+        "experts", "activations", V.experts_per_token * moved * V.act_bytes_per_element, TOKENS
+    )
     if "expert_latent" in has:
         count.product("latent_down", D, V.d_latent, V.d_latent if "shared_bias" in has else 0)
         count.product("latent_up", V.d_latent, D, D if "shared_bias" in has else 0)
     if "shared_expert" in has:
         inner = V.n_shared_experts * V.d_shared
-        count.matrix("shared_experts", D, matrices * inner, (matrices - 1) * inner + D if "shared_bias" in has else 0)
+        count.matrix(
+            "shared_experts",
+            D,
+            matrices * inner,
+            (matrices - 1) * inner + D if "shared_bias" in has else 0,
+        )
         count.worked("shared_experts", D, matrices * inner, 2 * D + matrices * inner)
     if "shared_gate" in has:
         count.product("shared_gate", D, 1)
@@ -285,7 +418,9 @@ def experts(has):
 def counted(rows):
     count = Count()
     for row in rows:
-        count.add(row.operator, row.stream, evaluate(parse(row.amount), V), row.per, row.phase, row.when)
+        count.add(
+            row.operator, row.stream, evaluate(parse(row.amount), V), row.per, row.phase, row.when
+        )
     return {key: amount for key, amount in count.of.items() if amount}
 
 
@@ -293,7 +428,9 @@ def agree(rows, expected, label):
     made = {key: amount for key, amount in expected.of.items() if amount}
     found = counted(rows)
     assert found.keys() == made.keys(), label
-    assert {key: (amount, made[key]) for key, amount in found.items() if amount != made[key]} == {}, label
+    assert {
+        key: (amount, made[key]) for key, amount in found.items() if amount != made[key]
+    } == {}, label
 
 
 ATTENTION_TRAITS = (
@@ -314,7 +451,16 @@ ATTENTION_TRAITS = (
 LATENT_TRAITS = ("q_lora", "qkv_bias", "out_bias", "out_gate", "head_gate", "sinks", "rope_norm")
 STATE_TRAITS = ("state_in_bias", "state_out_bias", "conv_bias", "mixer_norm")
 DELTA_TRAITS = ("full_decay", "full_gate", "conv_bias")
-EXPERT_TRAITS = ("router_bias", "plain_experts", "expert_latent", "shared_expert", "shared_gate", "shared_bias", "ffn_bias", "zero_experts")
+EXPERT_TRAITS = (
+    "router_bias",
+    "plain_experts",
+    "expert_latent",
+    "shared_expert",
+    "shared_gate",
+    "shared_bias",
+    "ffn_bias",
+    "zero_experts",
+)
 DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm", "ffn_result_gate")
 
 
@@ -337,7 +483,14 @@ def test_attention():
 
 
 def test_recurrences():
-    for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "rg_lru": rg_lru, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
+    for name, by_hand in {
+        "mamba": mamba,
+        "mamba2": mamba2,
+        "rg_lru": rg_lru,
+        "gated_delta": gated_delta,
+        "linear": linear,
+        "conv": short_conv,
+    }.items():
         for has in choices(STATE_TRAITS):
             agree(MIXERS[name](Layer(mixers=(name,), traits=has)), by_hand(has), (name, has))
 
@@ -350,7 +503,11 @@ def test_kimi_delta():
 def test_feed_forwards():
     for kind in ("gated", "plain"):
         for has in choices(DENSE_TRAITS):
-            agree(FEED_FORWARDS[kind](Layer(feed_forward=kind, traits=has)), dense(has, kind), (kind, has))
+            agree(
+                FEED_FORWARDS[kind](Layer(feed_forward=kind, traits=has)),
+                dense(has, kind),
+                (kind, has),
+            )
     for has in choices(EXPERT_TRAITS):
         agree(FEED_FORWARDS["moe"](Layer(feed_forward="moe", traits=has)), experts(has), has)
     assert [*FEED_FORWARDS["none"](Layer(feed_forward="none"))] == []
@@ -375,23 +532,52 @@ def test_around_the_blocks(norm, vectors):
     count.product("altup", copies, copies)
     count.product("laurel", D, V.laurel_rank)
     count.product("laurel", V.laurel_rank, D)
-    agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=frozenset({"layer_input", "altup"})), norm), count, norm)
+    agree(
+        layer_rows(
+            Layer(
+                mixers=(), feed_forward="none", norms=3, traits=frozenset({"layer_input", "altup"})
+            ),
+            norm,
+        ),
+        count,
+        norm,
+    )
     for residual in (True, False):
         copies = V.hyper_copies
-        mixes, scales = (copies * copies + 2 * copies, 3) if residual else (2 * copies, 2)  # out of all copies, into each, and among them
+        mixes, scales = (
+            (copies * copies + 2 * copies, 3) if residual else (2 * copies, 2)
+        )  # out of all copies, into each, and among them
         count = Count()
         count.held("norm", 3 * vectors * D)
         for operator in ("hyper_attention", "hyper_ffn"):
             count.product(operator, copies * D, mixes, mixes + scales)
             count.worked(operator, D, mixes, 2 * copies * D + 2 * D)
         traits = frozenset({"hyper", *(["hyper_residual"] if residual else [])})
-        agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=traits), norm), count, norm)
+        agree(
+            layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=traits), norm),
+            count,
+            norm,
+        )
     count = Count()
     count.held("norm", 3 * vectors * D)
-    for operator in ("residual_attention", "residual_ffn"):  # a vector and the norm before it; each source is scored, and weighed
+    for operator in (
+        "residual_attention",
+        "residual_ffn",
+    ):  # a vector and the norm before it; each source is scored, and weighed
         count.held(operator, D + D)
-        count.worked(operator, D, V.residual_sources + V.residual_sources, V.residual_sources * D + D)
-    agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=frozenset({"attention_residuals"})), norm), count, norm)
+        count.worked(
+            operator, D, V.residual_sources + V.residual_sources, V.residual_sources * D + D
+        )
+    agree(
+        layer_rows(
+            Layer(
+                mixers=(), feed_forward="none", norms=3, traits=frozenset({"attention_residuals"})
+            ),
+            norm,
+        ),
+        count,
+        norm,
+    )
     count = Count()
     count.held("embedding", V.vocab_size * D)
     count.held("norm", vectors * D)
@@ -412,7 +598,17 @@ def test_around_the_blocks(norm, vectors):
     count.worked("residual_head", D, 2 * (V.residual_sums + 1), (V.residual_sums + 1) * D + D)
     count.product("lm_head", V.d_embedding, V.vocab_size, V.vocab_size, per="logit_rows")
     every = dict.fromkeys(
-        ("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper", "attention_residuals"),
+        (
+            "learned_positions",
+            "head_bias",
+            "embedding_norm",
+            "narrow_embedding",
+            "more_embeddings",
+            "layer_inputs",
+            "altup",
+            "hyper",
+            "attention_residuals",
+        ),
         True,
     )
     agree(outer_rows(Architecture(norm=norm, final_norm=False, **every)), count, norm)
@@ -421,33 +617,62 @@ def test_around_the_blocks(norm, vectors):
 @pytest.mark.parametrize("tied", [True, False])
 def test_where_rows_after_the_layers_stand(tied):
     """The head's table is the embedding's where they are tied: stored once, but at both ends of a pipeline."""
-    rows = {(row.operator, row.stream): row.end for row in outer_rows(Architecture(tied_embeddings=tied))}
-    ends = {"params": "tied" if tied else "last", "weights": "last", "flops": "last", "activations": "last"}
-    assert rows == {("embedding", "params"): "", ("norm", "params"): "last", **{("lm_head", stream): end for stream, end in ends.items()}}
+    rows = {
+        (row.operator, row.stream): row.end
+        for row in outer_rows(Architecture(tied_embeddings=tied))
+    }
+    ends = {
+        "params": "tied" if tied else "last",
+        "weights": "last",
+        "flops": "last",
+        "activations": "last",
+    }
+    assert rows == {
+        ("embedding", "params"): "",
+        ("norm", "params"): "last",
+        **{("lm_head", stream): end for stream, end in ends.items()},
+    }
 
 
 def test_equal_heads_are_written_together():
     """A reader sees ``(n_heads + 2*n_kv_heads)*head_dim`` and not three terms; unequal ones stand apart."""
-    (plain, *_), (gated, *_) = MIXERS["gqa"](Layer()), MIXERS["gqa"](Layer(traits=frozenset({"out_gate"})))
+    (plain, *_), (gated, *_) = (
+        MIXERS["gqa"](Layer()),
+        MIXERS["gqa"](Layer(traits=frozenset({"out_gate"}))),
+    )
     assert plain.amount == "(d_model)*((n_heads + 2*n_kv_heads)*head_dim)"
     assert gated.amount == "(d_model)*(2*n_heads*head_dim + 2*n_kv_heads*head_dim)"
 
 
 def test_a_layer_for_images_is_held_and_does_nothing():
-    awake, asleep = (Layer(feed_forward="plain", traits=frozenset(traits)) for traits in ((), ("images_only",)))
-    params = {key: amount for key, amount in counted(layer_rows(awake, "rms")).items() if key[1] == "params"}
-    assert counted(layer_rows(asleep, "rms")) == params | {("attention", "params", "once", None, ()): 2}
+    awake, asleep = (
+        Layer(feed_forward="plain", traits=frozenset(traits)) for traits in ((), ("images_only",))
+    )
+    params = {
+        key: amount
+        for key, amount in counted(layer_rows(awake, "rms")).items()
+        if key[1] == "params"
+    }
+    assert counted(layer_rows(asleep, "rms")) == params | {
+        ("attention", "params", "once", None, ()): 2
+    }
 
 
 def every_row():
     for mixer, traits in {
         "gqa": ATTENTION_TRAITS,
         "mla": LATENT_TRAITS,
-        **dict.fromkeys(("mamba", "mamba2", "rg_lru", "gated_delta", "linear", "conv"), STATE_TRAITS),
+        **dict.fromkeys(
+            ("mamba", "mamba2", "rg_lru", "gated_delta", "linear", "conv"), STATE_TRAITS
+        ),
     }.items():
         for has in choices(traits):
             yield from MIXERS[mixer](Layer(mixers=(mixer,), traits=has))
-    for kind, traits in {"gated": DENSE_TRAITS, "plain": DENSE_TRAITS, "moe": EXPERT_TRAITS}.items():
+    for kind, traits in {
+        "gated": DENSE_TRAITS,
+        "plain": DENSE_TRAITS,
+        "moe": EXPERT_TRAITS,
+    }.items():
         for has in choices(traits):
             yield from FEED_FORWARDS[kind](Layer(feed_forward=kind, traits=has))
 
@@ -455,9 +680,18 @@ def every_row():
 def test_the_matrices_that_a_checkpoint_stores_hold_all_parameters_of_a_row():
     for row in every_row():
         if row.shapes:
-            held = sum(evaluate(parse(part.rows), V) * evaluate(parse(part.columns), V) * evaluate(parse(part.times), V) for part in row.shapes)
-            assert held == evaluate(parse(row.amount), V) * (V.n_experts if row.per == "experts_held" else 1), row
-        assert row.reach or row.reaching is (row.operator == "attention" and row.stream in ("flops", "activations", "kv", "kv_again")), row
+            held = sum(
+                evaluate(parse(part.rows), V)
+                * evaluate(parse(part.columns), V)
+                * evaluate(parse(part.times), V)
+                for part in row.shapes
+            )
+            assert held == evaluate(parse(row.amount), V) * (
+                V.n_experts if row.per == "experts_held" else 1
+            ), row
+        assert row.reach or row.reaching is (
+            row.operator == "attention" and row.stream in ("flops", "activations", "kv", "kv_again")
+        ), row
         assert row.kept is (row.stream == "params" and not row.shapes), row
         assert row.pooled is (row.operator == "experts"), row
 
@@ -466,11 +700,16 @@ def test_the_matrices_that_a_checkpoint_stores_hold_all_parameters_of_a_row():
 def test_a_matrix_that_devices_cut_along_one_side(cut):
     """Of an 7 by 11 matrix on 3 devices: a third of its elements each, and of what goes in or out the part on the side that is cut."""
     rows = {row.stream: row for row in gemm("x", "n_heads", "d_ff", cut=cut)}
-    inner, outer = V.n_heads / (V.tp if cut == "inner" else 1), V.d_ff / (V.tp if cut == "outer" else 1)
+    inner, outer = (
+        V.n_heads / (V.tp if cut == "inner" else 1),
+        V.d_ff / (V.tp if cut == "outer" else 1),
+    )
     own = {
         "params": inner * outer,
         "weights": inner * outer * V.weight_bytes_per_param,
         "flops": 2 * inner * outer,
         "activations": (inner + outer) * V.act_bytes_per_element,
     }
-    assert {stream: evaluate(parse(row.own), V) if row.own else None for stream, row in rows.items()} == (own if cut else dict.fromkeys(own))
+    assert {
+        stream: evaluate(parse(row.own), V) if row.own else None for stream, row in rows.items()
+    } == (own if cut else dict.fromkeys(own))

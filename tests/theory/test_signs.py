@@ -44,7 +44,11 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "head_flops_per_row": ("d_model vocab_size", ""),
     "weight_bytes": (WEIGHTS, ""),
     "weight_bytes_read": (WEIGHTS, ""),
-    "layer_weight_bytes": (f"{MATRICES} weight_bytes_per_param", "", "n_layers"),  # an average over the layers
+    "layer_weight_bytes": (
+        f"{MATRICES} weight_bytes_per_param",
+        "",
+        "n_layers",
+    ),  # an average over the layers
     "kv_bytes_per_token": (CACHE, ""),
     "activation_bytes_per_token": (f"{MATRICES} act_bytes_per_element", ""),
     "head_activation_bytes_per_row": ("d_model vocab_size act_bytes_per_element", ""),
@@ -89,7 +93,10 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "itl_first": (f"{READ[0]} {OVERHEAD}", READ[1]),
     "itl_last": (f"{READ[0]} {OVERHEAD} output", READ[1]),
     "response_steps": ("output", ""),
-    "prefill_throughput": ("peak_flops mfu", f"{SHAPE} prompt cached_prefix"),  # more to attend to for each token
+    "prefill_throughput": (
+        "peak_flops mfu",
+        f"{SHAPE} prompt cached_prefix",
+    ),  # more to attend to for each token
     "decode_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD}"),
     "user_rate": ("mem_bandwidth mbu", f"{READ[0]} {OVERHEAD}"),
     "request_throughput": ("mem_bandwidth mbu batch", f"{SHAPE} {BYTES} prompt {OVERHEAD} output"),
@@ -100,7 +107,10 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "logit_bytes": ("vocab_size act_bytes_per_element prefill_batch", ""),
     "sampling_flops": ("vocab_size", ""),
     "decode_cost_per_mtok": (f"{SHAPE} {BYTES} prompt {OVERHEAD} price", "mem_bandwidth mbu batch"),
-    "decode_energy_per_token": (f"{SHAPE} {BYTES} prompt {OVERHEAD} power", "mem_bandwidth mbu batch"),
+    "decode_energy_per_token": (
+        f"{SHAPE} {BYTES} prompt {OVERHEAD} power",
+        "mem_bandwidth mbu batch",
+    ),
     "step_tokens": ("batch chunk", ""),
     "compute_throughput_limit": ("peak_flops mfu", f"{SHAPE} prompt"),
     "bandwidth_throughput_limit": ("mem_bandwidth mbu", f"{CACHE} prompt"),
@@ -111,13 +121,22 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "recompute_time": (f"{SHAPE} prompt", "peak_flops mfu"),
     "swap_time": (f"{CACHE} prompt", "host_bandwidth"),
     "transfer_time": (f"{CACHE} prompt", "network_bandwidth"),
-    "disaggregated_ttft": (f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element", f"{COMPUTED[1]} network_bandwidth"),
-    "activation_memory": (f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}", "cached_prefix"),
+    "disaggregated_ttft": (
+        f"{COMPUTED[0]} {OVERHEAD} queue_time kv_bytes_per_element",
+        f"{COMPUTED[1]} network_bandwidth",
+    ),
+    "activation_memory": (
+        f"d_model d_ff ffn_matrices act_bytes_per_element {PREFILL}",
+        "cached_prefix",
+    ),
     "message_bytes": ("d_model link_bytes_per_element batch", ""),
     "service_time": (f"{COMPUTED[0]} {OVERHEAD}", COMPUTED[1]),
     "utilization": (f"{COMPUTED[0]} {OVERHEAD} arrival_rate", COMPUTED[1]),
     "queue_wait": (f"{COMPUTED[0]} {OVERHEAD} arrival_rate", COMPUTED[1]),
-    "share_in_time": (f"{COMPUTED[1]} ttft_target", f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time"),
+    "share_in_time": (
+        f"{COMPUTED[1]} ttft_target",
+        f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time",
+    ),
     "even_chunk": (DECODE, "cached_prefix output"),
     "cost_per_mtok_input": (f"{SHAPE} prompt cached_prefix price", "peak_flops mfu"),
 }
@@ -126,7 +145,12 @@ ROWS = {  # quantity: what it rises with, what it falls with
 @pytest.fixture(scope="module")
 def cases():
     """The case, and for each input the case with more of it."""
-    more = {name: value + (4 if name == "n_heads" else 1) if name in COUNTED else value * Fraction(11, 10) for name, value in BASE.items()}
+    more = {
+        name: value + (4 if name == "n_heads" else 1)
+        if name in COUNTED
+        else value * Fraction(11, 10)
+        for name, value in BASE.items()
+    }
     return case(**BASE), {name: case(**{**BASE, name: value}) for name, value in more.items()}
 
 

@@ -23,19 +23,42 @@ def drawn(kind):
 def test_rates_times_and_steps_of_a_simulated_server(kind):
     for case in drawn(kind):
         off = differences(case, loads=(0.6,), replications=3)
-        assert max(abs(off["rate"]), abs(off["itl"])) <= (0.06 if kind == "attention_dp" else 0.03), case
-        assert off["worst"] >= -0.1, case  # bursts do not fill a step that has room for many prompts
+        assert max(abs(off["rate"]), abs(off["itl"])) <= (
+            0.06 if kind == "attention_dp" else 0.03
+        ), case
+        assert off["worst"] >= -0.1, (
+            case
+        )  # bursts do not fill a step that has room for many prompts
         assert -0.15 <= off["ttft 0.6"] <= 0.2 and abs(off["decoding 0.6"]) <= 0.15, case
 
 
 WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "mfu": 0.6, "mbu": 0.75}
 FOUND = {
     "a mix beyond what compute allows": (
-        {**WORK, "prompt": 500, "output": 200, "batch": 112, "chunk": 2048, "long_share": 0.3, "long_prompt": 8000, "long_output": 400},
+        {
+            **WORK,
+            "prompt": 500,
+            "output": 200,
+            "batch": 112,
+            "chunk": 2048,
+            "long_share": 0.3,
+            "long_prompt": 8000,
+            "long_output": 400,
+        },
         12.39,
     ),
     "the same, batch 200": (
-        {**WORK, "prompt": 500, "output": 200, "batch": 200, "chunk": 2048, "mem_capacity": "1 TB", "long_share": 0.3, "long_prompt": 8000, "long_output": 400},
+        {
+            **WORK,
+            "prompt": 500,
+            "output": 200,
+            "batch": 200,
+            "chunk": 2048,
+            "mem_capacity": "1 TB",
+            "long_share": 0.3,
+            "long_prompt": 8000,
+            "long_output": 400,
+        },
         12.39,
     ),
 }
@@ -51,10 +74,21 @@ def test_deployments_that_were_wrong(name):
 
 def test_several_prompts_in_a_step_leave_no_tautology():
     """A step has room for more than one prompt: their time to first token is milliseconds, as simulated."""
-    case = {"model": "gpt-oss-20b", "hardware": "l40s", "engine": "ideal", "prompt": 300, "output": 40, "batch": 128, "chunk": 1024, "arrival_rate": 100}
+    case = {
+        "model": "gpt-oss-20b",
+        "hardware": "l40s",
+        "engine": "ideal",
+        "prompt": 300,
+        "output": 40,
+        "batch": 128,
+        "chunk": 1024,
+        "arrival_rate": 100,
+    }
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
-    assert float(study.exact("loaded_ttft")) == pytest.approx(found.summary["ttft"]["mean"].value, rel=0.15)
+    assert float(study.exact("loaded_ttft")) == pytest.approx(
+        found.summary["ttft"]["mean"].value, rel=0.15
+    )
 
 
 def test_a_first_token_waits_for_the_rest_of_the_step():
@@ -71,12 +105,23 @@ def test_a_first_token_waits_for_the_rest_of_the_step():
     }
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
-    assert float(study.exact("loaded_ttft")) == pytest.approx(found.summary["ttft"]["mean"].value, rel=0.05)
+    assert float(study.exact("loaded_ttft")) == pytest.approx(
+        found.summary["ttft"]["mean"].value, rel=0.05
+    )
 
 
 def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
     """DeepSeek-V3 in 8 groups of 64: a step with a prompt of 2,000 tokens in a group takes far longer than a mean one."""
-    case = {"model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "attention_dp": 8, "prompt": 2000, "output": 500, "batch": 512, "chunk": 16384}
+    case = {
+        "model": "deepseek-v3",
+        "hardware": "h200",
+        "engine": "ideal",
+        "attention_dp": 8,
+        "prompt": 2000,
+        "output": 500,
+        "batch": 512,
+        "chunk": 16384,
+    }
     study = sr.Study(**case)
     assert study.exact("worst_itl") > study.exact("sustained_itl") * 3 / 2
     off = differences(case, loads=(), replications=2)
@@ -94,7 +139,9 @@ def test_no_rate_is_beyond_compute_or_bandwidth(kind):
         rate = study.exact(*names)
         flops = _flops(study.first.case, case)
         devices = study.exact("instance_devices")
-        assert rate * flops <= devices * study.exact("mfu") * study.exact("peak_flops") * (1 + Fraction(1, 10**6)), case
+        assert rate * flops <= devices * study.exact("mfu") * study.exact("peak_flops") * (
+            1 + Fraction(1, 10**6)
+        ), case
 
 
 def _flops(case, given):
@@ -102,7 +149,13 @@ def _flops(case, given):
 
     def of(prompt, output):
         there = case.changed(
-            {"prompt": Fraction(prompt), "output": Fraction(output), "prefill_batch": Fraction(1), "batch": Fraction(1), "context": Fraction(prompt)}
+            {
+                "prompt": Fraction(prompt),
+                "output": Fraction(output),
+                "prefill_batch": Fraction(1),
+                "batch": Fraction(1),
+                "context": Fraction(prompt),
+            }
         )
         return there.value("prefill_flops") + (output - 1) * there.value("decode_flops")
 
@@ -112,6 +165,12 @@ def _flops(case, given):
 
 
 def test_how_far_the_estimated_time_to_first_token_is_off_is_listed():
-    page = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
-    assert wait_line("disaggregated", 0.8, *first_tokens("disaggregated", 0.8)) in page, "stale: python docs/generate.py"
+    page = (
+        (data_folder("specs").parent / "docs" / "serving.md")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    assert wait_line("disaggregated", 0.8, *first_tokens("disaggregated", 0.8)) in page, (
+        "stale: python docs/generate.py"
+    )
     assert all(any(line.startswith(f"| {kind} | ") for line in page) for kind in SERVED)

@@ -10,9 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from . import examples
-from .test_other_layers import HEAD_ROW, OUTSIDE, PASSES, D, V, decode, expanding, latent_matrices, multiplied, of_one_layer, prefill
+from .test_other_layers import (
+    HEAD_ROW,
+    OUTSIDE,
+    PASSES,
+    D,
+    V,
+    decode,
+    expanding,
+    latent_matrices,
+    multiplied,
+    of_one_layer,
+    prefill,
+)
 
-LATENT = {"kind": "mla", "n_heads": 3, "kv_lora_rank": 6, "qk_nope_dim": 4, "qk_rope_dim": 2, "value_dim": 5, "q_lora_rank": 7}
+LATENT = {
+    "kind": "mla",
+    "n_heads": 3,
+    "kv_lora_rank": 6,
+    "qk_nope_dim": 4,
+    "qk_rope_dim": 2,
+    "value_dim": 5,
+    "q_lora_rank": 7,
+}
 INDEX = {"index_heads": 2, "index_dim": 3}
 CONTEXT = st.integers(1, 40)
 
@@ -37,20 +57,28 @@ def test_latent_attention_to_chosen_keys(one, batch, context, top, scores):
     matrices = latent_matrices(a) + (index_matrices(7, weights=True) if scores else [])
     p, d = prefill(spec, one), decode(spec, batch, context, {"activations": "off"})
     norms = 6 + 7 + (2 * 3 if scores else 0)
-    assert p.value("params") == OUTSIDE + 2 * (sum(x * y for x, y in [*matrices, expanding(a)]) + norms)
+    assert p.value("params") == OUTSIDE + 2 * (
+        sum(x * y for x, y in [*matrices, expanding(a)]) + norms
+    )
     flops = multiplied(matrices, new) + multiplied([expanding(a)], past + new)
     for query in range(past, past + new):
         flops += scored(query + 1, weights=True) if scores else 0
         flops += sum(2 * (4 + 2) + 2 * 5 for _ in range(3) for _ in range(min(query + 1, top)))
     assert p.value("prefill_flops") == requests * (2 * flops + HEAD_ROW)
-    step = multiplied(matrices, 1) + sum(2 * 4 * 6 + 2 * 6 * 5 for _ in range(3)) + (scored(context, weights=True) if scores else 0)
+    step = (
+        multiplied(matrices, 1)
+        + sum(2 * 4 * 6 + 2 * 6 * 5 for _ in range(3))
+        + (scored(context, weights=True) if scores else 0)
+    )
     step += sum(2 * (6 + 2) + 2 * 6 for _ in range(3) for _ in range(min(context, top)))
     assert d.value("decode_flops") == batch * (2 * step + HEAD_ROW)
     index = 3 if scores else 0
     assert d.value("kv_bytes_per_token") == 2 * 2 * (6 + 2 + index)
     assert d.value("kv_cache_bytes") == 2 * batch * context * 2 * (6 + 2 + index)
     weights = 2 * (2 * sum(x * y for x, y in [*matrices, expanding(a)]) + D * V)
-    assert d.value("decode_bytes") == weights + 2 * batch * 2 * (min(context, top) * (6 + 2) + context * index)
+    assert d.value("decode_bytes") == weights + 2 * batch * 2 * (
+        min(context, top) * (6 + 2) + context * index
+    )
 
 
 @examples(40)
@@ -62,13 +90,26 @@ def test_grouped_attention_to_chosen_blocks(one, batch, context, top):
     p, d = prefill(spec, one), decode(spec, batch, context, {"activations": "off"})
     assert p.value("params") == OUTSIDE + sum(x * y for x, y in matrices) + 2 * 3
     flops = multiplied(matrices, new)
-    flops += sum(scored(query + 1, weights=False) + min(query + 1, top) * 4 * 2 * (3 + 3) for query in range(past, past + new))
+    flops += sum(
+        scored(query + 1, weights=False) + min(query + 1, top) * 4 * 2 * (3 + 3)
+        for query in range(past, past + new)
+    )
     assert p.value("prefill_flops") == requests * (flops + HEAD_ROW)
     assert d.value("kv_cache_bytes") == batch * context * 2 * (2 * 2 * 3 + 3)
-    assert d.value("decode_bytes") == 2 * (sum(x * y for x, y in matrices) + D * V) + batch * 2 * (min(context, top) * 2 * 2 * 3 + context * 3)
+    assert d.value("decode_bytes") == 2 * (sum(x * y for x, y in matrices) + D * V) + batch * 2 * (
+        min(context, top) * 2 * 2 * 3 + context * 3
+    )
 
 
-COMPRESSED = {"kind": "compressed", "n_heads": 4, "head_dim": 6, "q_lora_rank": 5, "window": 3, "out_rank": 7, "out_groups": 2}
+COMPRESSED = {
+    "kind": "compressed",
+    "n_heads": 4,
+    "head_dim": 6,
+    "q_lora_rank": 5,
+    "window": 3,
+    "out_rank": 7,
+    "out_groups": 2,
+}
 
 
 def entries(query, rate):
@@ -77,7 +118,14 @@ def entries(query, rate):
 
 
 @examples(80)
-@given(PASSES, st.integers(1, 3), CONTEXT, st.integers(1, 5), st.none() | st.integers(1, 4), st.sampled_from(["causal", "full"]))
+@given(
+    PASSES,
+    st.integers(1, 3),
+    CONTEXT,
+    st.integers(1, 5),
+    st.none() | st.integers(1, 4),
+    st.sampled_from(["causal", "full"]),
+)
 def test_compressed_entries_behind_a_window(one, batch, context, rate, top, attention):
     """One vector a token in the window, and one an entry behind it; of the entries those that an indexer chooses, where there is one."""
     a = {**COMPRESSED, "compress_rate": rate, **({**INDEX, "index_topk": top} if top else {})}
@@ -88,24 +136,45 @@ def test_compressed_entries_behind_a_window(one, batch, context, rate, top, atte
     if top:
         matrices += [(D, 4 * 3), (5, 2 * 3), (D, 2)]
         vectors += rate * 2 * 3 + 3
-    p, d = prefill(spec, one, {"attention": attention}), decode(spec, batch, context, {"activations": "off"})
+    p, d = (
+        prefill(spec, one, {"attention": attention}),
+        decode(spec, batch, context, {"activations": "off"}),
+    )
     assert p.value("params") == OUTSIDE + 2 * (sum(x * y for x, y in matrices) + vectors)
     flops = multiplied(matrices, new)
     for query in range(past, past + new):
         seen = query if attention == "causal" else past + new - 1
         window = min(query + 1, 3) if attention == "causal" else min(past, 2) + new
         every = entries(seen, rate)
-        flops += (window + min(every, top or every)) * 4 * (2 * 6 + 2 * 6) + (scored(every, weights=True) if top else 0)
+        flops += (window + min(every, top or every)) * 4 * (2 * 6 + 2 * 6) + (
+            scored(every, weights=True) if top else 0
+        )
     assert p.value("prefill_flops") == requests * (2 * flops + HEAD_ROW)
     every = entries(context - 1, rate)
-    step = multiplied(matrices, 1) + (min(context, 3) + min(every, top or every)) * 4 * 24 + (scored(every, weights=True) if top else 0)
+    step = (
+        multiplied(matrices, 1)
+        + (min(context, 3) + min(every, top or every)) * 4 * 24
+        + (scored(every, weights=True) if top else 0)
+    )
     assert d.value("decode_flops") == batch * (2 * step + HEAD_ROW)
-    assert d.value("kv_cache_bytes") == 2 * batch * 2 * (min(context, 3) * 6 + every * (6 + (3 if top else 0)))
+    assert d.value("kv_cache_bytes") == 2 * batch * 2 * (
+        min(context, 3) * 6 + every * (6 + (3 if top else 0))
+    )
     read = min(context, 3) * 6 + min(every, top or every) * 6 + (every * 3 if top else 0)
-    assert d.value("decode_bytes") == 2 * (2 * sum(x * y for x, y in matrices) + D * V) + 2 * batch * 2 * read
+    assert (
+        d.value("decode_bytes")
+        == 2 * (2 * sum(x * y for x, y in matrices) + D * V) + 2 * batch * 2 * read
+    )
 
 
-DELTA = {"kind": "kimi_delta", "linear_key_heads": 3, "linear_value_heads": 3, "linear_key_dim": 4, "linear_value_dim": 5, "d_conv": 4}
+DELTA = {
+    "kind": "kimi_delta",
+    "linear_key_heads": 3,
+    "linear_value_heads": 3,
+    "linear_key_dim": 4,
+    "linear_value_dim": 5,
+    "d_conv": 4,
+}
 
 
 @pytest.mark.parametrize("full_decay", [True, False])
@@ -118,20 +187,33 @@ def test_kimi_delta_attention(full_decay, full_gate):
     taps, state = (12 + 12 + 15) * 4, 3 * 4 * 5
     p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
     assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + taps + 12 + 3 + 5)
-    products = sum(3 * 2 for _ in range(state))  # the value that the state has for a key, the correction added to it, the result read from it
-    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + 2 * taps + products) + 2 * HEAD_ROW
+    products = sum(
+        3 * 2 for _ in range(state)
+    )  # the value that the state has for a key, the correction added to it, the result read from it
+    assert (
+        p.value("prefill_flops")
+        == 2 * 7 * 3 * (multiplied(matrices, 1) + 2 * taps + products) + 2 * HEAD_ROW
+    )
     assert d.value("state_bytes") == 3 * 3 * (2 * taps + 4 * state)
     assert d.value("kv_cache_bytes") == 0
 
 
 def test_rwkv4():
     """Two sums a channel, each decayed and added to, and each read with the bonus of the token itself; a result gated over the residual."""
-    spec = of_one_layer(ffn={"kind": "plain", "d_ff": 10, "result_gate": True}, mixer={"kind": "rwkv4", "d_inner": 6}, count=3)
+    spec = of_one_layer(
+        ffn={"kind": "plain", "d_ff": 10, "result_gate": True},
+        mixer={"kind": "rwkv4", "d_inner": 6},
+        count=3,
+    )
     matrices = [(D, 6)] * 3 + [(6, D), (D, 10), (10, D), (D, D)]
     p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
-    assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + 2 * 6 + 3 * D + 2 * D)
+    assert p.value("params") == OUTSIDE + 3 * (
+        sum(x * y for x, y in matrices) + 2 * 6 + 3 * D + 2 * D
+    )
     products = sum(2 + 2 for _ in range(6) for _ in ("values", "weights"))
-    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    assert (
+        p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    )
     assert d.value("state_bytes") == 3 * 3 * (2 * 2 * D + 4 * 3 * 6)
     assert d.value("kv_cache_bytes") == 0
 
@@ -151,28 +233,56 @@ def test_rwkv7(first):
     }
     spec = of_one_layer(mixer={**mixer, **({} if first else {"value_rank": 6})}, count=3)
     ranks = [2, 5, 7, *([] if first else [6])]
-    matrices = [(D, 12)] * 3 + [(12, D)] + [(D, rank) for rank in ranks] + [(rank, 12) for rank in ranks]
+    matrices = (
+        [(D, 12)] * 3 + [(12, D)] + [(D, rank) for rank in ranks] + [(rank, 12) for rank in ranks]
+    )
     biases, state = 12 * (2 if first else 3), 3 * 4 * 4
     p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
-    mixes, vectors = 6 * D + D, 3 * 12 + 2 * 12  # of the blocks with the token before; of keys and results, and the norm of the result
-    assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + biases + mixes + vectors)
+    mixes, vectors = (
+        6 * D + D,
+        3 * 12 + 2 * 12,
+    )  # of the blocks with the token before; of keys and results, and the norm of the result
+    assert p.value("params") == OUTSIDE + 3 * (
+        sum(x * y for x, y in matrices) + biases + mixes + vectors
+    )
     products = sum(4 * 2 for _ in range(state))
-    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    assert (
+        p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    )
     assert d.value("state_bytes") == 3 * 3 * (2 * 2 * D + 4 * state)
 
 
 def test_a_step_for_each_head():
     """PLaMo 2: of 6 channels in 2 heads, step sizes, decays and the way past the state are 2 numbers each."""
-    spec = of_one_layer(mixer={"kind": "mamba", "d_inner": 6, "d_state": 3, "d_conv": 4, "dt_rank": 2, "ssm_heads": 2, "conv_bias": False, "mixer_norm": True})
+    spec = of_one_layer(
+        mixer={
+            "kind": "mamba",
+            "d_inner": 6,
+            "d_state": 3,
+            "d_conv": 4,
+            "dt_rank": 2,
+            "ssm_heads": 2,
+            "conv_bias": False,
+            "mixer_norm": True,
+        }
+    )
     matrices = [(D, 12), (6, 2 + 3 + 3), (2, 2), (6, D)]
-    assert prefill(spec, (1, 5, 0)).value("params") == OUTSIDE + sum(x * y for x, y in matrices) + 6 * 4 + 2 + 2 + 2 + (2 + 3 + 3)
+    assert prefill(spec, (1, 5, 0)).value("params") == OUTSIDE + sum(
+        x * y for x, y in matrices
+    ) + 6 * 4 + 2 + 2 + 2 + (2 + 3 + 3)
 
 
 @pytest.mark.parametrize(("zero", "taken"), [(2, 3), (4, 2)])
 def test_experts_that_compute_nothing(zero, taken):
     """A token drawn to places of which some are empty: on average over every choice of places it multiplies with so many real experts."""
 
-    pool = {"kind": "moe", "n_experts": 4, "n_zero_experts": zero, "experts_per_token": taken, "d_expert": 5}
+    pool = {
+        "kind": "moe",
+        "n_experts": 4,
+        "n_zero_experts": zero,
+        "experts_per_token": taken,
+        "d_expert": 5,
+    }
     spec, heads = of_one_layer({"kind": "none"}, pool), [(D, 4 + zero)]
     chosen = list(combinations(range(4 + zero), taken))
     real = [sum(place < 4 for place in places) for places in chosen]
@@ -190,8 +300,13 @@ def test_hyper_connections(residual):
     with_copies = {**spec, "hyper_connections": {"copies": 4, "residual": residual}}
     a, b = prefill(with_copies, (2, 5, 0)), prefill(spec, (2, 5, 0))
     mixes = 4 + 4 + (4 * 4 if residual else 0)
-    assert a.value("params") - b.value("params") == 3 * 2 * (4 * D * mixes + mixes + (3 if residual else 2)) + 4 * D * 4 + 4 + 1
-    assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4)
+    assert (
+        a.value("params") - b.value("params")
+        == 3 * 2 * (4 * D * mixes + mixes + (3 if residual else 2)) + 4 * D * 4 + 4 + 1
+    )
+    assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (
+        3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4
+    )
 
 
 @pytest.mark.parametrize("group", [1, 2, 5])
@@ -199,12 +314,19 @@ def test_attention_residuals(group):
     """Layer by layer, as Kimi K3's code goes: sums are kept, the running one of a group is weighed with them, the head weighs all."""
     layers = 5
     spec = of_one_layer({"n_heads": 2, "n_kv_heads": 1, "head_dim": 4}, count=layers)
-    a, b = prefill({**spec, "attention_residuals": {"group": group}}, (2, 7, 0)), prefill(spec, (2, 7, 0))
+    a, b = (
+        prefill({**spec, "attention_residuals": {"group": group}}, (2, 7, 0)),
+        prefill(spec, (2, 7, 0)),
+    )
     sums, running, weighed, moved = 0, True, 0, 0
     for i in range(layers):
         for block in ("attention", "ffn"):
             if block == "attention" and i == 0:
-                sums, running, moved = 1, False, 1  # the embedding is the first sum, and all there is: the input is written as it is
+                sums, running, moved = (
+                    1,
+                    False,
+                    1,
+                )  # the embedding is the first sum, and all there is: the input is written as it is
                 continue
             sources = sums + running if block == "attention" else sums + 1
             weighed, moved = weighed + sources, moved + sources + 1
@@ -217,17 +339,34 @@ def test_attention_residuals(group):
     assert a.value("prefill_bytes") - b.value("prefill_bytes") == 2 * 7 * moved * D * 2
 
 
-@pytest.mark.parametrize("adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}])
+@pytest.mark.parametrize(
+    "adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}]
+)
 def test_a_block_that_layers_share(adapters):
     """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""
-    block = {"kind": "shared", "shared_blocks": 2, "n_heads": 3, "n_kv_heads": 1, "head_dim": 4, "d_ff": 7, **adapters}
+    block = {
+        "kind": "shared",
+        "shared_blocks": 2,
+        "n_heads": 3,
+        "n_kv_heads": 1,
+        "head_dim": 4,
+        "d_ff": 7,
+        **adapters,
+    }
     d = prefill(of_one_layer(block, count=5), (2, 6, 3))
     shared = [(2 * D, 12), (2 * D, 4), (2 * D, 4), (12, D), (D, 7), (D, 7), (7, D)]
-    own = [(D, D), *([(D, 3), (3, 14)] if adapters else []), *([(2 * D, 3), (3, 2 * D)] * 3 if "attention_adapters" in adapters else [])]
+    own = [
+        (D, D),
+        *([(D, 3), (3, 14)] if adapters else []),
+        *([(2 * D, 3), (3, 2 * D)] * 3 if "attention_adapters" in adapters else []),
+    ]
     held, beside = (sum(x * y for x, y in some) for some in (shared, own))
     assert d.value("params") == OUTSIDE + 2 * (held + 2 * D + D) + 5 * beside
     pairs = sum(3 + i + 1 for i in range(6))
-    assert d.value("prefill_flops") == 2 * (5 * (multiplied([*shared, *own], 6) + pairs * sum(2 * 4 + 2 * 4 for _ in range(3))) + HEAD_ROW)
+    assert d.value("prefill_flops") == 2 * (
+        5 * (multiplied([*shared, *own], 6) + pairs * sum(2 * 4 + 2 * 4 for _ in range(3)))
+        + HEAD_ROW
+    )
     assert d.value("kv_bytes_per_token") == 5 * 2 * 2 * 1 * 4
     step = decode(of_one_layer(block, count=5), 3, 9, {"activations": "off"})
     assert step.value("decode_bytes") == 2 * (5 * (held + beside) + D * V) + 3 * 9 * 5 * 2 * 2 * 4

@@ -33,12 +33,23 @@ CONTRACT = {
 
 def random_case(built, seed):
     draw = random.Random(seed)
-    free = {name for name in {*built.mentioned_names, *INPUTS} if built.definition(name) is None and base_name(name) in INPUTS}
+    free = {
+        name
+        for name in {*built.mentioned_names, *INPUTS}
+        if built.definition(name) is None and base_name(name) in INPUTS
+    }
     values = {name: Num(Fraction(draw.randint(1, 60))) for name in sorted(free)}
-    return Case(built, values | {"prompt": Num(Fraction(draw.randint(70, 90))), "tp": Num(Fraction(draw.randint(2, 5)))})
+    return Case(
+        built,
+        values
+        | {"prompt": Num(Fraction(draw.randint(70, 90))), "tp": Num(Fraction(draw.randint(2, 5)))},
+    )
 
 
-CHOICES = [{}, *({name: value} for name, switch in SWITCHES.items() for value in list(switch.values)[1:])]
+CHOICES = [
+    {},
+    *({name: value} for name, switch in SWITCHES.items() for value in list(switch.values)[1:]),
+]
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -46,7 +57,9 @@ def test_a_printed_definition_reads_back_as_its_value(choice):
     reads_back(theory(assumptions=assumptions(**choice)))
 
 
-@pytest.mark.parametrize("model", ["gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k", "llama-3-70b"])
+@pytest.mark.parametrize(
+    "model", ["gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k", "llama-3-70b"]
+)
 def test_a_printed_definition_of_a_model_reads_back_as_its_value(model):
     reads_back(theory(build(catalogue.find("models", model), ModelSpec).architecture()))
 
@@ -57,7 +70,9 @@ def reads_back(built):
     for name, definition in built.definitions.items():
         written = latex(definition, built.latex)
         again = read(written)
-        assert again == definition or all(value(case, again) == value(case, definition) for case in cases), f"{name} = {written}"
+        assert again == definition or all(
+            value(case, again) == value(case, definition) for case in cases
+        ), f"{name} = {written}"
 
 
 @cache
@@ -85,7 +100,9 @@ def test_the_contract_spells(name, spelled):
 
 def test_no_two_names_share_a_letter():
     alone = {**INPUTS, **QUANTITIES}.keys() - set(letters().values())
-    assert alone == {"fits", "d_ff"}, "these two are spelled as they are named; every other has a letter of its own"
+    assert alone == {"fits", "d_ff"}, (
+        "these two are spelled as they are named; every other has a letter of its own"
+    )
 
 
 PRINTED = {

@@ -49,7 +49,9 @@ def test_a_number_has_the_unit_of_what_stands_beside_it(plain, spoken):
 
 def units(tree):
     """The numbers of a formula by their units."""
-    return sorted(str(node.dimension) for node in walk(tree) if isinstance(node, Num) and node.dimension)
+    return sorted(
+        str(node.dimension) for node in walk(tree) if isinstance(node, Num) and node.dimension
+    )
 
 
 @pytest.mark.parametrize("plain", AS_IT_IS)

@@ -8,7 +8,13 @@ from symroof.theory.thresholds import THRESHOLDS
 
 from .made_up import Made
 
-POINTS = [*map(Made, range(3)), *(Made(4, **{name: 10**9}) for name in ("itl_last", "memory_bytes_per_device", "decode_compute_time"))]
+POINTS = [
+    *map(Made, range(3)),
+    *(
+        Made(4, **{name: 10**9})
+        for name in ("itl_last", "memory_bytes_per_device", "decode_compute_time")
+    ),
+]
 """Random ones, and one for each of three limits that a batch may reach first."""
 
 
@@ -96,7 +102,9 @@ REACHED = {  # the same; the answer is the first value at which they have
 
 def test_every_threshold_has_a_row():
     for kind, rows in (("limit", LIMITS), ("reach", REACHED)):
-        assert {name for name, threshold in THRESHOLDS.items() if threshold.kind == kind} == rows.keys()
+        assert {
+            name for name, threshold in THRESHOLDS.items() if threshold.kind == kind
+        } == rows.keys()
 
 
 @pytest.mark.parametrize("name", [*LIMITS, *REACHED])

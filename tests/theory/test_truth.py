@@ -9,14 +9,22 @@ from . import case, shipped
 
 TRUTH = json.loads((Path(__file__).parent.parent / "data" / "hf_truth.json").read_text())["models"]
 MODELS = sorted(TRUTH)
-WINDOWED = {"mistral-7b-v0.1": (4096, 32, 8, 128), "phi-3-mini-4k": (2047, 32, 32, 96), "gemma-2-9b": (4096, 21, 8, 256)}
+WINDOWED = {
+    "mistral-7b-v0.1": (4096, 32, 8, 128),
+    "phi-3-mini-4k": (2047, 32, 32, 96),
+    "gemma-2-9b": (4096, 21, 8, 256),
+}
 """Window, windowed layers, KV heads, head width."""
 FULL = {"attention": "full"}
 
 
 def measured(key):
     """Every measured point of a table: model, what it was measured at, the number."""
-    return [pytest.param(model, at, value, id=f"{model}-{at}") for model in MODELS for at, value in TRUTH[model][key].items()]
+    return [
+        pytest.param(model, at, value, id=f"{model}-{at}")
+        for model in MODELS
+        for at, value in TRUTH[model][key].items()
+    ]
 
 
 def sizes(at):
@@ -28,7 +36,12 @@ def sizes(at):
 @pytest.mark.parametrize("model", MODELS)
 def test_parameters(model):
     truth, theory = TRUTH[model], case(model)
-    assert theory.value("params") == truth["params"] == truth["published"] == shipped(model).published_params
+    assert (
+        theory.value("params")
+        == truth["params"]
+        == truth["published"]
+        == shipped(model).published_params
+    )
     assert theory.value("active_params") == truth["active_matmul"]
     assert theory.value("kv_bytes_per_token") == truth["kv_bytes_per_token"]
 
@@ -36,7 +49,12 @@ def test_parameters(model):
 @pytest.mark.parametrize(("model", "at", "flops"), measured("prefill_flops"))
 def test_prefill_flops(model, at, flops):
     batch, prompt, logits = sizes(at)
-    assert case(model, {**FULL, "logits": logits}, prompt=prompt, prefill_batch=batch).value("prefill_flops") == flops
+    assert (
+        case(model, {**FULL, "logits": logits}, prompt=prompt, prefill_batch=batch).value(
+            "prefill_flops"
+        )
+        == flops
+    )
 
 
 @pytest.mark.parametrize(("model", "at", "flops"), measured("decode_flops"))

@@ -11,7 +11,15 @@ CASE = {"model": "gpt-oss-20b", "hardware": "h100-sxm", "engine": "ideal", "batc
 
 @pytest.mark.parametrize("prompt", [64, 128, 1000, 8192])
 @pytest.mark.parametrize(
-    ("kept", "chunk", "tokens"), [("window", 0, 128), ("window", 8191, 128), ("chunk", 0, 128), ("chunk", 512, 640), ("chunk", 8191, 8319), ("full", 0, 10**6)]
+    ("kept", "chunk", "tokens"),
+    [
+        ("window", 0, 128),
+        ("window", 8191, 128),
+        ("chunk", 0, 128),
+        ("chunk", 512, 640),
+        ("chunk", 8191, 8319),
+        ("full", 0, 10**6),
+    ],
 )
 def test_the_cache_of_windows(prompt, kept, chunk, tokens):
     study = Study(**CASE, prompt=prompt, window_chunk=chunk, assume={"window_cache": kept})
@@ -23,12 +31,23 @@ def test_the_cache_of_windows(prompt, kept, chunk, tokens):
 
 def test_vllm_reserves_what_its_log_says():
     """8,192 tokens x 32 reserve 12.00 GiB while a chunk of 8,192 is allowed (alvarobartt/hf-mem 60 and 70)."""
-    held = {engine: Study(**CASE | {"engine": engine}, prompt=8192).exact("kv_reserved_bytes") for engine in ("vllm", "ideal")}
-    assert {engine: round(float(size) / 2**30, 2) for engine, size in held.items()} == {"vllm": 12.0, "ideal": 6.09}
+    held = {
+        engine: Study(**CASE | {"engine": engine}, prompt=8192).exact("kv_reserved_bytes")
+        for engine in ("vllm", "ideal")
+    }
+    assert {engine: round(float(size) / 2**30, 2) for engine, size in held.items()} == {
+        "vllm": 12.0,
+        "ideal": 6.09,
+    }
 
 
 def test_stages_and_groups_keep_as_much():
     """Two stages of twelve layers hold half each; two devices share the heads."""
     for degrees in ({"pp": 2}, {"tp": 2}):
-        study = Study(**CASE, prompt=8192, window_chunk=512, assume={"window_cache": "chunk"}, **degrees)
-        assert study.exact("kv_cache_bytes_per_device") == 32 * TOKEN * (FULL * 8192 + LOCAL * 640) // 2
+        study = Study(
+            **CASE, prompt=8192, window_chunk=512, assume={"window_cache": "chunk"}, **degrees
+        )
+        assert (
+            study.exact("kv_cache_bytes_per_device")
+            == 32 * TOKEN * (FULL * 8192 + LOCAL * 640) // 2
+        )

@@ -24,13 +24,20 @@ WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "efficiency": "pe
 
 
 def reviewed(line=LINE, targets=None, **chosen):
-    return review(served_case(read_line(line), target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen)))))
+    return review(
+        served_case(
+            read_line(line),
+            target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen))),
+        )
+    )
 
 
 def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
     """A decode step that takes a chunk along, by hand."""
     tokens = batch + chunk
-    flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (batch * context + chunk * past + chunk * (chunk + 1) / 2)
+    flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (
+        batch * context + chunk * past + chunk * (chunk + 1) / 2
+    )
     moved = device_bytes(tokens, batch * context + past + chunk, batch + 1, kv_bytes, tp)
     return PEAK.roof(flops / tp, moved) + PEAK.link(tokens, tp)
 
@@ -80,28 +87,43 @@ LONG = {"hardware": "h200", "prompt": 131072, "output": 1000, "efficiency": None
 def test_a_budget_stays_what_the_engine_starts_with_where_no_target_needs_another(aims, batch):
     """A step of a whole prompt would take ten times as long, one within the target 36 tokens: 3,700 steps a prompt."""
     found = reviewed(R1, targets=aims, **LONG)
-    assert (setting(found, "max-num-batched-tokens"), setting(found, "max-num-seqs")) == ("8192", str(batch))
+    assert (setting(found, "max-num-batched-tokens"), setting(found, "max-num-seqs")) == (
+        "8192",
+        str(batch),
+    )
     assert found.gives["worst_itl"].value < 1.01 * found.facts["worst_itl"].value
     assert setting(found, "max-model-len") == "132072"
     assert not found.missed_targets
 
 
-@pytest.mark.parametrize(("aims", "says"), [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "1 us"}, "on 8 devices")])
+@pytest.mark.parametrize(
+    ("aims", "says"),
+    [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "1 us"}, "on 8 devices")],
+)
 def test_what_no_line_reaches_is_said_with_its_bound(aims, says):
     found = reviewed(R1, targets=aims, **LONG)
     assert found.line == "" and not found.advice
-    assert any("not reachable with one request on 8 devices" in warning and says in warning for warning in found.warnings)
+    assert any(
+        "not reachable with one request on 8 devices" in warning and says in warning
+        for warning in found.warnings
+    )
 
 
 def test_slots_that_only_wait_for_prompts_are_not_recommended():
     """Each of 4 ranks reads at most 1,040 tokens a step, of which every request takes one, and 2,048/255 of a prompt: 1,040/(1 + 2,048/255) = 115.2."""
     found = reviewed(RANKS, targets={"itl": "30 ms"}, prompt=2048, output=256)
-    assert (setting(found, "max-num-seqs"), setting(found, "max-num-batched-tokens")) == ("115", "1040")
+    assert (setting(found, "max-num-seqs"), setting(found, "max-num-batched-tokens")) == (
+        "115",
+        "1040",
+    )
 
 
 def test_activations_of_a_larger_step_count_in_memory():
     """Beyond 8,192 tokens each takes two vectors of the residual and two of the feed-forward, half of them on each of two devices: 2 byte*(2*4,096 + 14,336)."""
-    usual, larger = (reviewed(LINE.replace("8192", budget)).served.study.first.case.value("memory_reserve") for budget in ("8192", "16384"))
+    usual, larger = (
+        reviewed(LINE.replace("8192", budget)).served.study.first.case.value("memory_reserve")
+        for budget in ("8192", "16384")
+    )
     assert larger - usual == 8192 * 2 * (2 * 4096 + 2 * 14336 // 2)
 
 
@@ -123,11 +145,15 @@ def test_devices_that_the_engine_refuses(model, tp, why):
 def test_a_cache_stays_wide_where_memory_is_not_what_bounds():
     found = reviewed(targets={"itl": "9 ms"})
     assert setting(found, "kv-cache-dtype") == "auto"
-    assert found.gives["worst_itl"].value <= 0.009 and "the longest step" in next(a.because for a in found.advice if a.flag == "max-num-batched-tokens")
+    assert found.gives["worst_itl"].value <= 0.009 and "the longest step" in next(
+        a.because for a in found.advice if a.flag == "max-num-batched-tokens"
+    )
 
 
 def test_devices_are_added_until_one_request_fits():
-    found = reviewed("vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9 --max-model-len 8192")
+    found = reviewed(
+        "vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9 --max-model-len 8192"
+    )
     assert 2 * 70553706496 / (0.9 * 80e9) > 1
     assert next(a.value for a in found.advice if a.flag == "tensor-parallel-size") == "2"
     assert 2 * 70553706496 + 2 * 2 * 80 * 8 * 128 * 4607 <= 2 * 0.9 * 80e9
@@ -136,31 +162,61 @@ def test_devices_are_added_until_one_request_fits():
 def test_no_line_where_nothing_serves_it():
     found = reviewed("vllm serve deepseek-ai/DeepSeek-R1", hardware="l4")
     assert found.line == ""
-    assert any("not one request of 4,608 tokens fits on 8 devices" in warning for warning in found.warnings)
+    assert any(
+        "not one request of 4,608 tokens fits on 8 devices" in warning for warning in found.warnings
+    )
 
 
 def test_flags_in_terms_of_symroof():
     line = f"{LINE} --kv-cache-dtype fp8_e4m3 --dtype bfloat16 --block-size 32 -pp 2 -dp 4 --enable-expert-parallel"
     case = reviewed(line).served.study.first
-    values = {"tp": 2, "pp": 2, "dp": 4, "ep": 8, "batch": 256, "chunk": 8192 - 256, "kv_bytes_per_element": 1, "weight_bytes_per_param": 2, "block_size": 32}
+    values = {
+        "tp": 2,
+        "pp": 2,
+        "dp": 4,
+        "ep": 8,
+        "batch": 256,
+        "chunk": 8192 - 256,
+        "kv_bytes_per_element": 1,
+        "weight_bytes_per_param": 2,
+        "block_size": 32,
+    }
     assert {name: case.case.value(name) for name in values} == values
     assert float(case.case.value("memory_share")) == 0.9
     assert case.given["batch"].source == "vllm line"
 
 
-@pytest.mark.parametrize(("device", "batch", "budget"), [("h100-sxm", 1024, 8192), ("a100-80gb-sxm", 256, 2048), ("l4", 256, 2048)])
+@pytest.mark.parametrize(
+    ("device", "batch", "budget"),
+    [("h100-sxm", 1024, 8192), ("a100-80gb-sxm", 256, 2048), ("l4", 256, 2048)],
+)
 def test_defaults_go_by_the_device(device, batch, budget):
     """EngineArgs.get_batch_defaults of vLLM: 70 GiB and more, but no A100."""
     made = reviewed("vllm serve meta-llama/Llama-3.1-8B", hardware=device).served
     defaults = {t.flag: t.value for t in made.flags if t.defaulted}
-    assert (defaults["--max-num-seqs"], defaults["--max-num-batched-tokens"]) == (f"{batch:,}", f"{budget:,}")
+    assert (defaults["--max-num-seqs"], defaults["--max-num-batched-tokens"]) == (
+        f"{batch:,}",
+        f"{budget:,}",
+    )
     assert "--gpu-memory-utilization" in defaults
 
 
-@pytest.mark.parametrize(("line", "running", "words"), [("", 256, "batch = 256"), (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait")])
+@pytest.mark.parametrize(
+    ("line", "running", "words"),
+    [
+        ("", 256, "batch = 256"),
+        (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait"),
+    ],
+)
 def test_as_many_requests_run_as_fit(line, running, words):
     """((0.92 - 0.04) * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 264.1"""
-    made = reviewed(f"vllm serve meta-llama/Llama-3.1-8B{line}", prompt=1500, output=211, **({} if line else {"batch": 256}), mem_capacity="85.52 GB").served
+    made = reviewed(
+        f"vllm serve meta-llama/Llama-3.1-8B{line}",
+        prompt=1500,
+        output=211,
+        **({} if line else {"batch": 256}),
+        mem_capacity="85.52 GB",
+    ).served
     assert made.batch == running == made.study.first.case.value("batch")
     assert next(t.sets for t in made.flags if t.flag == "--max-num-seqs") == words
     assert not made.study.first.does_not_fit
@@ -188,7 +244,12 @@ def test_what_is_not_said_and_not_modelled_is_told():
 def test_drafted_tokens():
     spec = """--speculative-config '{"model": "x/y", "num_speculative_tokens": 4}'"""
     assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4
-    assert reviewed(f"{LINE} --speculative-config.num_speculative_tokens 3").served.study.first.case.value("draft_tokens") == 3
+    assert (
+        reviewed(
+            f"{LINE} --speculative-config.num_speculative_tokens 3"
+        ).served.study.first.case.value("draft_tokens")
+        == 3
+    )
 
 
 ARRIVING = {"ttft": "2 s", "itl": "50 ms", "cost": "1 USD"}
@@ -197,17 +258,47 @@ ARRIVING = {"ttft": "2 s", "itl": "50 ms", "cost": "1 USD"}
 
 def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
     """One request alone does not keep up with 100 a second, whatever serves it; copies of a full server do."""
-    found = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100)
+    found = reviewed(
+        LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100
+    )
     line = read_line(found.line)
-    batch, chunk = line.flags["max-num-seqs"].value, line.flags["max-num-batched-tokens"].value - line.flags["max-num-seqs"].value
+    batch, chunk = (
+        line.flags["max-num-seqs"].value,
+        line.flags["max-num-batched-tokens"].value - line.flags["max-num-seqs"].value,
+    )
     assert line.flags["tensor-parallel-size"].value == 1
-    served_by = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "kv": "fp8", "batch": batch, "chunk": chunk}
+    served_by = {
+        "model": "llama-3.1-8b",
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 300,
+        "kv": "fp8",
+        "batch": batch,
+        "chunk": chunk,
+    }
     one = Study(**served_by).exact("sustained_requests")
     assert found.replicas == (ceil(100 / one), ceil(100 / one))
-    assert float(found.gives["load"].value) == pytest.approx(100 / float(one) / found.replicas[0], rel=1e-9)
-    assert found.gives["loaded_ttft"].value <= 2 and found.gives["worst_itl"].value <= 0.05 and not found.missed_targets
-    measured = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100, efficiency="measured")
-    assert measured.replicas[0] > measured.replicas[1] and measured.gives["loaded_ttft"].high <= 2 and measured.gives["sustained_itl"].high <= 0.05
+    assert float(found.gives["load"].value) == pytest.approx(
+        100 / float(one) / found.replicas[0], rel=1e-9
+    )
+    assert (
+        found.gives["loaded_ttft"].value <= 2
+        and found.gives["worst_itl"].value <= 0.05
+        and not found.missed_targets
+    )
+    measured = reviewed(
+        LINE.replace("-tp 2", "-tp 1"),
+        targets=ARRIVING,
+        prompt=2048,
+        output=300,
+        arrival_rate=100,
+        efficiency="measured",
+    )
+    assert (
+        measured.replicas[0] > measured.replicas[1]
+        and measured.gives["loaded_ttft"].high <= 2
+        and measured.gives["sustained_itl"].high <= 0.05
+    )
 
 
 def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
@@ -224,15 +315,24 @@ def test_fewer_requests_or_a_larger_budget_where_the_first_token_is_late():
     case = {"prompt": 20000, "cached_prefix": 16000, "output": 400}
 
     def first_token(own, budget):
-        served_by = {"model": "deepseek-v2-lite", "hardware": "h100-sxm", "attention_dp": 4, "ep": 4}
-        return Study(**served_by, **case, batch=4 * own, chunk=4 * (budget - own)).exact("loaded_ttft")
+        served_by = {
+            "model": "deepseek-v2-lite",
+            "hardware": "h100-sxm",
+            "attention_dp": 4,
+            "ep": 4,
+        }
+        return Study(**served_by, **case, batch=4 * own, chunk=4 * (budget - own)).exact(
+            "loaded_ttft"
+        )
 
     def settings(aims):
         found = reviewed(RANKS, targets=aims, **case)
         assert not found.missed_targets and setting(found, "tensor-parallel-size") == "1"
         return int(setting(found, "max-num-seqs")), int(setting(found, "max-num-batched-tokens"))
 
-    (most, start), (fewer, same), (few, larger) = (settings({"itl": "12 ms"} | more) for more in ({}, {"ttft": "46 ms"}, {"ttft": "36 ms"}))
+    (most, start), (fewer, same), (few, larger) = (
+        settings({"itl": "12 ms"} | more) for more in ({}, {"ttft": "46 ms"}, {"ttft": "36 ms"})
+    )
     assert start == same == 1040 < larger
     assert first_token(fewer, start) <= Fraction(46, 1000) < first_token(most, start)
     assert first_token(few, larger) <= Fraction(36, 1000) < first_token(1, start)
@@ -248,7 +348,15 @@ def ranks():
 
 def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
     """Four ranks of 16 requests take 4*1,024 prompt tokens along; a step that takes one chunk along takes that of one rank."""
-    case = {"model": "deepseek-v2-lite", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "attention_dp": 4, "batch": 64, "memory_share": 0.92}
+    case = {
+        "model": "deepseek-v2-lite",
+        "hardware": "h100-sxm",
+        "prompt": 2048,
+        "output": 256,
+        "attention_dp": 4,
+        "batch": 64,
+        "memory_share": 0.92,
+    }
     whole, own = Study(**case, ep=4, chunk=4096), Study(**case, ep=4, chunk=1024)
     for name in ("sustained_itl", "sustained_throughput", "loaded_ttft"):
         assert ranks.facts[name].value == whole.exact(name), name
@@ -264,17 +372,24 @@ def test_a_range_of_prompts_whose_middle_is_no_whole_number():
 
 def test_a_name_in_fp8_does_not_say_how_its_scales_lie():
     """GLM-4.6-FP8 has a scale for each row, and ran over eight devices (GPUStack, performance lab); a listed checkpoint of blocks is refused, with what starts."""
-    assert reviewed("vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200).line.startswith(
-        "vllm serve zai-org/GLM-4.6-FP8 --tensor-parallel-size 8"
-    )
+    assert reviewed(
+        "vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200
+    ).line.startswith("vllm serve zai-org/GLM-4.6-FP8 --tensor-parallel-size 8")
     with pytest.raises(InputError, match="it starts with 1, 2"):
-        reviewed("vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200", prompt=2000, output=200)
+        reviewed(
+            "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200", prompt=2000, output=200
+        )
 
 
 def test_a_line_of_sglang_is_answered_in_its_own_counts():
     """Its tensor-parallel size counts the devices of all groups of attention, and its largest batch the requests of all."""
     line = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --dp 8 --enable-dp-attention"
-    found = review(served_case(read_line(line, ENGINES), request_of(hardware="h200", prompt=2000, output=300)))
+    found = review(
+        served_case(read_line(line, ENGINES), request_of(hardware="h200", prompt=2000, output=300))
+    )
     values = {item.flag: item.value for item in found.advice}
-    assert values["tensor-parallel-size"] == "8" and f"--max-running-requests {values['max-num-seqs']} " in f"{found.line} "
+    assert (
+        values["tensor-parallel-size"] == "8"
+        and f"--max-running-requests {values['max-num-seqs']} " in f"{found.line} "
+    )
     assert int(values["max-num-seqs"]) > 1000

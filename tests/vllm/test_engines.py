@@ -23,7 +23,10 @@ def served(line, **chosen):
 def devices(line, **chosen):
     """Devices and degrees of a line."""
     case = served(line, **chosen).study.first.case
-    return {name: int(case.value(name)) for name in ("instance_devices", "tp", "pp", "dp", "attention_dp", "ep")}
+    return {
+        name: int(case.value(name))
+        for name in ("instance_devices", "tp", "pp", "dp", "attention_dp", "ep")
+    }
 
 
 SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
@@ -33,14 +36,35 @@ SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
     ("line", "expected"),
     [
         (f"{SGLANG} --tp 8", {"instance_devices": 8, "tp": 8, "attention_dp": 1}),
-        (f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1}),
-        (f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16", {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16}),
-        ("sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4", {"instance_devices": 2, "tp": 2, "dp": 4}),
-        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8", {"instance_devices": 8, "tp": 8, "ep": 8}),
-        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp", {"instance_devices": 8, "tp": 1, "attention_dp": 8}),
+        (
+            f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1},
+        ),
+        (
+            f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16",
+            {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16},
+        ),
+        (
+            "sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4",
+            {"instance_devices": 2, "tp": 2, "dp": 4},
+        ),
+        (
+            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8",
+            {"instance_devices": 8, "tp": 8, "ep": 8},
+        ),
+        (
+            "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8},
+        ),
         ("llama-server -hf x/Qwen3-32B-GGUF -ts 1,1", {"instance_devices": 2, "tp": 1, "pp": 2}),
-        ("llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row", {"instance_devices": 2, "tp": 2, "pp": 1}),
-        ("vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8}),
+        (
+            "llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row",
+            {"instance_devices": 2, "tp": 2, "pp": 1},
+        ),
+        (
+            "vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel",
+            {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8},
+        ),
     ],
 )
 def test_the_devices_of_a_line(line, expected):
@@ -55,17 +79,31 @@ def test_groups_that_do_not_share_out_the_devices():
 
 def test_memory_as_each_engine_means_it():
     """SGLang's share holds weights and cache alone; TensorRT-LLM's is of what weights and activations leave."""
-    capacity = served("sglang serve --model-path Qwen/Qwen3-32B").study.first.case.value("mem_capacity")
-    made = served("sglang serve --model-path Qwen/Qwen3-32B --mem-fraction-static 0.8").study.first.case
+    capacity = served("sglang serve --model-path Qwen/Qwen3-32B").study.first.case.value(
+        "mem_capacity"
+    )
+    made = served(
+        "sglang serve --model-path Qwen/Qwen3-32B --mem-fraction-static 0.8"
+    ).study.first.case
     assert made.value("usable_memory") == capacity * 8 / 10
     assert made.value("memory_reserve") == 0
-    made = served("trtllm-serve Qwen/Qwen3-32B --kv_cache_free_gpu_memory_fraction 0.8").study.first.case
+    made = served(
+        "trtllm-serve Qwen/Qwen3-32B --kv_cache_free_gpu_memory_fraction 0.8"
+    ).study.first.case
     free = capacity * 96 / 100 - made.value("weight_bytes")
-    assert made.value("usable_memory") - made.value("memory_reserve") == made.value("weight_bytes") + free * 8 / 10
+    assert (
+        made.value("usable_memory") - made.value("memory_reserve")
+        == made.value("weight_bytes") + free * 8 / 10
+    )
 
 
 def test_slots_of_llama_cpp_share_out_the_cache():
-    made = served("llama-server -hf x/Qwen3-8B-GGUF:Q8_0 -c 32768 -np 4 -ctk q8_0 -ctv q4_0", hardware="rtx-4090", prompt=None, output=None)
+    made = served(
+        "llama-server -hf x/Qwen3-8B-GGUF:Q8_0 -c 32768 -np 4 -ctk q8_0 -ctv q4_0",
+        hardware="rtx-4090",
+        prompt=None,
+        output=None,
+    )
     case = made.study.first.case
     assert (made.batch, made.longest, case.value("prompt")) == (4, 8192, 8192)
     assert case.value("kv_bytes_per_element") == (8.5 + 4.5) / 2 / 8
@@ -74,8 +112,12 @@ def test_slots_of_llama_cpp_share_out_the_cache():
 
 def test_a_file_of_trtllm(tmp_path):
     path = tmp_path / "options.yaml"
-    path.write_text("enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\n  free_gpu_memory_fraction: 0.8\n  enable_block_reuse: false\n")
-    made = served(f"trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --extra_llm_api_options {path}")
+    path.write_text(
+        "enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\n  free_gpu_memory_fraction: 0.8\n  enable_block_reuse: false\n"
+    )
+    made = served(
+        f"trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --extra_llm_api_options {path}"
+    )
     assert made.study.first.case.value("attention_dp") == 8
     assert made.study.first.case.value("kv_bytes_per_element") == 1
     assert "--kv_cache_config.enable_block_reuse" in made.others
@@ -108,25 +150,42 @@ def test_a_recommended_line_reads_again_and_has_no_flag_twice(line):
 def test_a_recommended_line_leaves_variables_and_the_home_to_the_shell():
     line = 'docker run -e HF_TOKEN=$HF_TOKEN -v ~/.cache:/root/.cache vllm/vllm-openai --model Qwen/Qwen3-8B --api-key "$KEY" --served-model-name "a b"'
     made = review(served(line)).line
-    assert made.startswith('docker run -e "HF_TOKEN=$HF_TOKEN" -v ~/.cache:/root/.cache vllm/vllm-openai --model Qwen/Qwen3-8B ')
+    assert made.startswith(
+        'docker run -e "HF_TOKEN=$HF_TOKEN" -v ~/.cache:/root/.cache vllm/vllm-openai --model Qwen/Qwen3-8B '
+    )
     assert made.endswith("--api-key \"$KEY\" --served-model-name 'a b'")
 
 
 def test_what_one_request_needs_is_said_where_none_fits():
     """Llama 3.1 70B: 141.1 GB of weights, 8,192 tokens of 327,680 byte, and 0.04*143,771 MiB."""
-    made = served("vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192", prompt=None, output=None)
-    assert any("not even one request of 8,192 tokens fits: it needs 143.8 GB" in warning for warning in made.warnings)
+    made = served(
+        "vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192",
+        prompt=None,
+        output=None,
+    )
+    assert any(
+        "not even one request of 8,192 tokens fits: it needs 143.8 GB" in warning
+        for warning in made.warnings
+    )
     assert made.batch == 1
 
 
 def test_auto_is_the_longest_that_fits():
     def longest(hardware):
-        return served("vllm serve Qwen/Qwen3-32B --max-model-len auto", prompt=None, output=None, hardware=hardware, tp=2).longest
+        return served(
+            "vllm serve Qwen/Qwen3-32B --max-model-len auto",
+            prompt=None,
+            output=None,
+            hardware=hardware,
+            tp=2,
+        ).longest
 
     assert longest("h200") == 40_960
     case = served("vllm serve Qwen/Qwen3-32B", hardware="rtx-a6000").study.first.case
     room = 2 * (0.92 * case.value("mem_capacity") - case.value("memory_reserve"))
-    assert longest("rtx-a6000") == min(40_960, (room - 2 * 32_762_123_264) // (2 * 64 * 8 * 128 * 2))
+    assert longest("rtx-a6000") == min(
+        40_960, (room - 2 * 32_762_123_264) // (2 * 64 * 8 * 128 * 2)
+    )
 
 
 def test_an_unknown_quantization_is_named_and_the_rest_judged():
@@ -136,10 +195,24 @@ def test_an_unknown_quantization_is_named_and_the_rest_judged():
 
 
 def test_the_command():
-    found = json.loads(good("server", f"{SGLANG} --tp 8", "--hardware", "h200", "--prompt", 4096, "--output", 512, "--json").out)
+    found = json.loads(
+        good(
+            "server",
+            f"{SGLANG} --tp 8",
+            "--hardware",
+            "h200",
+            "--prompt",
+            4096,
+            "--output",
+            512,
+            "--json",
+        ).out
+    )
     assert (found["schema"], found["engine"]) == ("symroof/server/1", "sglang")
     assert "sglang serve" in found["recommended"]["line"]
-    assert "`symroof server` reads this one" in refused("vllm", f"{SGLANG} --tp 8", "--hardware", "h200")
+    assert "`symroof server` reads this one" in refused(
+        "vllm", f"{SGLANG} --tp 8", "--hardware", "h200"
+    )
     assert "does not begin with" in refused("server", "rm -rf x")
 
 
@@ -151,7 +224,9 @@ def test_windows_hold_the_chunk_that_is_being_prefilled():
     assert case.value("request_bytes_per_device") == a_request
     assert case.value("concurrency") == 2
     assert 64.68 * 2**30 / a_request == pytest.approx(2.39, abs=0.005)
-    whole = served(f"{line} --disable-hybrid-kv-cache-manager", prompt=None, output=None).study.first.case
+    whole = served(
+        f"{line} --disable-hybrid-kv-cache-manager", prompt=None, output=None
+    ).study.first.case
     assert whole.value("request_bytes_per_device") == (81_920 + 819_200) * 262_144
 
 
@@ -164,4 +239,7 @@ def test_windows_of_llama_cpp_hold_a_micro_batch():
 
 def test_prompts_that_are_not_cut():
     made = served("sglang serve --model-path Qwen/Qwen3-8B --chunked-prefill-size -1")
-    assert next(note.sets for note in made.flags if note.flag == "--chunked-prefill-size") == "whole prompts in a step of their own"
+    assert (
+        next(note.sets for note in made.flags if note.flag == "--chunked-prefill-size")
+        == "whole prompts in a step of their own"
+    )

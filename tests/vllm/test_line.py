@@ -22,18 +22,28 @@ WRITTEN = {
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_same_line_in_every_spelling(name):
     flags = read_line(WRITTEN[name]).flags
-    assert {key: flags[key].value for key in flags} == {"model": "org/m", "tensor-parallel-size": 2, "max-num-seqs": 16, "max-model-len": 32000}
+    assert {key: flags[key].value for key in flags} == {
+        "model": "org/m",
+        "tensor-parallel-size": 2,
+        "max-num-seqs": 16,
+        "max-model-len": 32000,
+    }
 
 
 def test_k_is_a_thousand_and_capital_k_1024():
     """As vLLM's own reader has it: 1k = 1,000, 1K = 1,024, 25.6k = 25,600."""
     for text, value in (("1k", 1000), ("1K", 1024), ("25.6k", 25600), ("2M", 2 * 1024**2)):
-        assert read_line(f"vllm serve m --max-model-len {text}").flags["max-model-len"].value == value
+        assert (
+            read_line(f"vllm serve m --max-model-len {text}").flags["max-model-len"].value == value
+        )
 
 
 def test_switches_and_what_they_are_switched_off_by():
     flags = read_line("vllm serve m --enable-prefix-caching --no-enable-chunked-prefill").flags
-    assert (flags["enable-prefix-caching"].value, flags["enable-chunked-prefill"].value) == (True, False)
+    assert (flags["enable-prefix-caching"].value, flags["enable-chunked-prefill"].value) == (
+        True,
+        False,
+    )
 
 
 BAD = {
@@ -62,7 +72,11 @@ BAD = {
     "a variable": ("vllm serve ${MODEL}", 12, "no shell runs here"),
     "a second command inside": ("bash -c 'vllm serve m && rm -rf x'", 9, "no shell runs here"),
     "too long": ("vllm serve " + "m" * 10_000, None, "longer than"),
-    "too many words": ("vllm serve m " + "--port 3 " * 200, 14 + 126 * 9 + 7, "more than 256 words"),
+    "too many words": (
+        "vllm serve m " + "--port 3 " * 200,
+        14 + 126 * 9 + 7,
+        "more than 256 words",
+    ),
 }
 
 
@@ -78,11 +92,27 @@ def test_a_fault_is_told_with_its_column(name):
 
 PASTED = {
     "a beginning of a flag": ("vllm serve m --tensor_parallel 2", {"tensor-parallel-size": 2}, ""),
-    "one letter short": ("vllm serve m --max-num-batched-token 8192", {"max-num-batched-tokens": 8192}, ""),
+    "one letter short": (
+        "vllm serve m --max-num-batched-token 8192",
+        {"max-num-batched-tokens": 8192},
+        "",
+    ),
     "a comment": ("vllm serve m -tp 2   # 32K", {"tensor-parallel-size": 2}, ""),
-    "a comment of a line": ("vllm serve m \\\n  # the devices\n  -tp 2", {"tensor-parallel-size": 2}, ""),
-    "no comment": ("vllm serve m --served-model-name a#b '# x' -tp 2", {"tensor-parallel-size": 2}, ""),
-    "a variable that does not matter": ("vllm serve m --port $PORT --api-key ${KEY} -tp 2", {"tensor-parallel-size": 2}, ""),
+    "a comment of a line": (
+        "vllm serve m \\\n  # the devices\n  -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
+    "no comment": (
+        "vllm serve m --served-model-name a#b '# x' -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
+    "a variable that does not matter": (
+        "vllm serve m --port $PORT --api-key ${KEY} -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
     "twice": (
         "vllm serve m -tp 2 --tensor-parallel-size 4",
         {"tensor-parallel-size": 4},
@@ -91,14 +121,42 @@ PASTED = {
     "auto": ("vllm serve m --max-model-len auto", {"max-model-len": "auto"}, ""),
     "minus one": ("vllm serve m --max-model-len -1", {"max-model-len": "auto"}, ""),
     "another quantization": ("vllm serve m --quantization qwertz", {"quantization": "qwertz"}, ""),
-    "short for speculation": ("vllm serve m -sc '{\"num_speculative_tokens\": 3}'", {"speculative-config": {"num_speculative_tokens": 3}}, ""),
-    "JSON without quotes": ('vllm serve m -sc {"num_speculative_tokens":3}', {"speculative-config": {"num_speculative_tokens": 3}}, ""),
-    "a container": ("docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8", {"tensor-parallel-size": 8}, ""),
-    "a container with a command": ("sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8", {"tensor-parallel-size": 8}, ""),
-    "a shell in a container": ("docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'", {"tensor-parallel-size": 8}, ""),
-    "in the background": ("nohup vllm serve m -tp 2 > log.txt 2>&1 &", {"tensor-parallel-size": 2}, ""),
+    "short for speculation": (
+        "vllm serve m -sc '{\"num_speculative_tokens\": 3}'",
+        {"speculative-config": {"num_speculative_tokens": 3}},
+        "",
+    ),
+    "JSON without quotes": (
+        'vllm serve m -sc {"num_speculative_tokens":3}',
+        {"speculative-config": {"num_speculative_tokens": 3}},
+        "",
+    ),
+    "a container": (
+        "docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8",
+        {"tensor-parallel-size": 8},
+        "",
+    ),
+    "a container with a command": (
+        "sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8",
+        {"tensor-parallel-size": 8},
+        "",
+    ),
+    "a shell in a container": (
+        "docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'",
+        {"tensor-parallel-size": 8},
+        "",
+    ),
+    "in the background": (
+        "nohup vllm serve m -tp 2 > log.txt 2>&1 &",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
     "into a file": ("vllm serve m -tp 2 &>>log.txt", {"tensor-parallel-size": 2}, ""),
-    "with variables before it": ("VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2", {"tensor-parallel-size": 2}, ""),
+    "with variables before it": (
+        "VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2",
+        {"tensor-parallel-size": 2},
+        "",
+    ),
 }
 
 
@@ -114,7 +172,9 @@ def test_lines_as_people_paste_them(name):
 def test_a_file_of_flags_below_those_of_the_line(tmp_path):
     """vLLM puts the flags of --config before those of the line, which are stronger."""
     path = tmp_path / "serve.yaml"
-    path.write_text("model: m\ntensor-parallel-size: 4\nmax_num_seqs: 64\nenable-expert-parallel: true\nport: 8000\n")
+    path.write_text(
+        "model: m\ntensor-parallel-size: 4\nmax_num_seqs: 64\nenable-expert-parallel: true\nport: 8000\n"
+    )
     line = read_line(f"vllm serve --config {path} -tp 2")
     assert {key: flag.value for key, flag in line.flags.items() if key != "config"} == {
         "model": "m", "tensor-parallel-size": 2, "max-num-seqs": 64, "enable-expert-parallel": True,
@@ -132,7 +192,12 @@ def test_a_variable_that_matters_is_one_fault():
 
 
 def test_an_ignored_flag_is_kept_once():
-    assert [word.text for word in read_line("vllm serve m --port 1 --host h --port 2").others] == ["--host", "h", "--port", "2"]
+    assert [word.text for word in read_line("vllm serve m --port 1 --host h --port 2").others] == [
+        "--host",
+        "h",
+        "--port",
+        "2",
+    ]
 
 
 def test_every_fault_comes_in_one_run():
@@ -161,7 +226,10 @@ def test_a_name_that_says_how_it_is_stored_is_taken_so():
     assert "its name says AWQ" in resolve_model("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
 
 
-@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "", "../../etc/none", "a" * 500])
+@pytest.mark.parametrize(
+    "name",
+    ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "", "../../etc/none", "a" * 500],
+)
 def test_names_nobody_knows(name):
     with pytest.raises(UnknownModel, match="config.json"):
         resolve_model(name)

@@ -20,7 +20,9 @@ ROUND, ROUND_SECONDS = 60, 20
 def main() -> int:
     """Go round the areas; exit 1 where something new was found."""
     options = _options()
-    chosen = {name: make() for name, make in areas().items() if not options.area or name in options.area}
+    chosen = {
+        name: make() for name, make in areas().items() if not options.area or name in options.area
+    }
     end = time.monotonic() + options.minutes * 60
     with Runner(Limits()) as runner:
         known = _replayed(runner)
@@ -33,7 +35,9 @@ def main() -> int:
                     if time.monotonic() >= end:
                         break
                     until = min(end, time.monotonic() + ROUND_SECONDS)
-                    made = Hunt(runner, known, lambda until=until: time.monotonic() >= until, options.shrink)(strategy, numbers.getrandbits(32), ROUND)
+                    made = Hunt(
+                        runner, known, lambda until=until: time.monotonic() >= until, options.shrink
+                    )(strategy, numbers.getrandbits(32), ROUND)
                     tally[name][0] += made.inputs
                     tally[name][2] += made.cpu
                     fresh = [(made.attempt, made.finding)] if made.finding else []
@@ -44,8 +48,14 @@ def main() -> int:
                         found.append((name, what, path))
                         print(f"{name}: {what.signature}\n    {path}", flush=True)
                     if not made.inputs and time.monotonic() < end:
-                        print(f"{name}: nothing was drawn: {made.trouble or 'the strategy is empty'}", flush=True)
-                    print(f"{name}: {made.inputs} inputs, {made.cpu:.0f} s CPU, exit codes {dict(sorted(made.codes.items()))}", flush=True)
+                        print(
+                            f"{name}: nothing was drawn: {made.trouble or 'the strategy is empty'}",
+                            flush=True,
+                        )
+                    print(
+                        f"{name}: {made.inputs} inputs, {made.cpu:.0f} s CPU, exit codes {dict(sorted(made.codes.items()))}",
+                        flush=True,
+                    )
         except KeyboardInterrupt:
             print("interrupted")
     _summary(tally, found)
@@ -56,9 +66,22 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--area", action="append", choices=sorted(areas()), help="only this area; several times for several")
-    parser.add_argument("--shrink", type=float, default=60, metavar="SECONDS", help="time for making one failure smaller (default: 60)")
-    parser.add_argument("--cases", type=Path, default=CASES, metavar="DIR", help="where failures are saved")
+    parser.add_argument(
+        "--area",
+        action="append",
+        choices=sorted(areas()),
+        help="only this area; several times for several",
+    )
+    parser.add_argument(
+        "--shrink",
+        type=float,
+        default=60,
+        metavar="SECONDS",
+        help="time for making one failure smaller (default: 60)",
+    )
+    parser.add_argument(
+        "--cases", type=Path, default=CASES, metavar="DIR", help="where failures are saved"
+    )
     return parser.parse_args()
 
 
@@ -82,7 +105,10 @@ def _summary(tally: dict[str, list], found: list[tuple[str, Finding, Path]]) -> 
     for name, (inputs, failures, cpu) in tally.items():
         print(f"{name:<12}{inputs:>8}{failures:>10}{cpu:>8.0f}")
     for name, what, path in found:
-        print(f"\n{name}: {what.signature}\n  {path}\n" + "\n".join(f"    {line}" for line in what.detail.splitlines()[-8:]))
+        print(
+            f"\n{name}: {what.signature}\n  {path}\n"
+            + "\n".join(f"    {line}" for line in what.detail.splitlines()[-8:])
+        )
 
 
 if __name__ == "__main__":

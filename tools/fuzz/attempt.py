@@ -34,7 +34,9 @@ class Attempt:
 
     @property
     def size(self) -> int:
-        return sum(map(len, self.arguments)) + sum(len(name) + len(content) for name, content in self.files.items())
+        return sum(map(len, self.arguments)) + sum(
+            len(name) + len(content) for name, content in self.files.items()
+        )
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,21 @@ def _encoded(content: bytes) -> object:
         text = content.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(content).decode()}
-    return text if ("\r" not in text and text.isprintable()) or all(c.isprintable() or c == "\n" for c in text) else {"escaped": ascii(text)[1:-1]}
+    return (
+        text
+        if ("\r" not in text and text.isprintable())
+        or all(c.isprintable() or c == "\n" for c in text)
+        else {"escaped": ascii(text)[1:-1]}
+    )
 
 
 def _decoded(content: object) -> bytes:
     """Text, base64, escapes, or a head with a line that is repeated, ``#`` in it the number: a large file is a small case."""
     if isinstance(content, dict) and "times" in content:
-        return (content["head"] + "".join(content["line"].replace("#", str(i)) for i in range(content["times"]))).encode()
+        return (
+            content["head"]
+            + "".join(content["line"].replace("#", str(i)) for i in range(content["times"]))
+        ).encode()
     if isinstance(content, dict) and "base64" in content:
         return base64.b64decode(content["base64"])
     if isinstance(content, dict):
@@ -69,7 +79,12 @@ def _decoded(content: object) -> bytes:
 
 
 def _unescaped(text: str) -> str:
-    return text.encode("ascii").decode("unicode_escape").encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return (
+        text.encode("ascii")
+        .decode("unicode_escape")
+        .encode("utf-16", "surrogatepass")
+        .decode("utf-16", "surrogatepass")
+    )
 
 
 def _word(text: str) -> object:
@@ -78,10 +93,18 @@ def _word(text: str) -> object:
 
 def save(area: str, why: str, attempt: Attempt, folder: Path = CASES) -> Path:
     """Write an attempt as a case named by its content."""
-    data: dict[str, object] = {"area": area, "why": why, "run": [_word(word) for word in attempt.arguments]}
+    data: dict[str, object] = {
+        "area": area,
+        "why": why,
+        "run": [_word(word) for word in attempt.arguments],
+    }
     if attempt.files:
         data["files"] = {name: _encoded(content) for name, content in attempt.files.items()}
-    data |= {name: value for name in ("interrupt_at", "says", "never") if (value := getattr(attempt, name))}
+    data |= {
+        name: value
+        for name in ("interrupt_at", "says", "never")
+        if (value := getattr(attempt, name))
+    }
     if attempt.closed:
         data["closed"] = list(attempt.closed)
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=140)
@@ -94,7 +117,9 @@ def save(area: str, why: str, attempt: Attempt, folder: Path = CASES) -> Path:
 def load(path: Path) -> Case:
     """Read a case back."""
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    words = tuple(_unescaped(word["escaped"]) if isinstance(word, dict) else str(word) for word in data["run"])
+    words = tuple(
+        _unescaped(word["escaped"]) if isinstance(word, dict) else str(word) for word in data["run"]
+    )
     files = {name: _decoded(content) for name, content in data.get("files", {}).items()}
     more = {name: data[name] for name in ("interrupt_at", "says", "never") if name in data}
     attempt = Attempt(words, files, tuple(data.get("closed", ())), **more)

@@ -36,7 +36,9 @@ def finding(attempt: Attempt, outcome: Outcome, limits: Limits) -> Finding | Non
     """The worst that an outcome shows, or None where all is well."""
     checks = (_ended, _crashed, _used, _code, _streams, _json, _files, _expected)
     command = next((word for word in attempt.arguments if not word.startswith("-")), "-")
-    return next((made for check in checks if (made := check(attempt, outcome, limits, command[:20]))), None)
+    return next(
+        (made for check in checks if (made := check(attempt, outcome, limits, command[:20]))), None
+    )
 
 
 def _errors(outcome: Outcome) -> str:
@@ -46,15 +48,23 @@ def _errors(outcome: Outcome) -> str:
 def _ended(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -> Finding | None:
     """A limit of time, or a signal."""
     if outcome.code in (-signal.SIGXCPU, -signal.SIGALRM):
-        return Finding("slow" if outcome.code == -signal.SIGXCPU else "hang", f"{command} {_stack(outcome.trace)}", outcome.trace[:3000])
+        return Finding(
+            "slow" if outcome.code == -signal.SIGXCPU else "hang",
+            f"{command} {_stack(outcome.trace)}",
+            outcome.trace[:3000],
+        )
     if outcome.code < 0 and not attempt.interrupt_at:
-        return Finding("signal", f"{command} {signal.Signals(-outcome.code).name}", _errors(outcome)[-2000:])
+        return Finding(
+            "signal", f"{command} {signal.Signals(-outcome.code).name}", _errors(outcome)[-2000:]
+        )
     return None
 
 
 def _stack(trace: str) -> str:
     """The rooms a slow command is in, outermost first: the innermost frames change from run to run."""
-    frames = re.findall(r'File "[^"]*?/symroof/([^"]+)\.py", line \d+ in (\S+)', trace.split("\n\n")[0])
+    frames = re.findall(
+        r'File "[^"]*?/symroof/([^"]+)\.py", line \d+ in (\S+)', trace.split("\n\n")[0]
+    )
     outer = [f"{file}:{name}" for file, name in reversed(frames) if not file.startswith("cli/")]
     return " > ".join(dict.fromkeys(outer[:3]))
 
@@ -69,7 +79,11 @@ def _crashed(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -
     frames, raised = FRAME.findall(last), RAISED.findall(last)
     place = f"{frames[-1][0]}:{frames[-1][1]}" if frames else "-"
     kind = "bug" if outcome.code == 101 else "traceback"
-    return Finding(kind, f"{raised[-1] if raised else 'Exception'} in {place}" + ("" if frames else f" ({command})"), last[-2500:])
+    return Finding(
+        kind,
+        f"{raised[-1] if raised else 'Exception'} in {place}" + ("" if frames else f" ({command})"),
+        last[-2500:],
+    )
 
 
 def _used(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -> Finding | None:
@@ -85,7 +99,9 @@ def _code(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -> F
     if outcome.code not in (0, 1, 2, *interrupted):
         return Finding("exit", f"{command} {outcome.code}", _errors(outcome)[-1500:])
     if outcome.code == 2 and outcome.stderr.startswith(b"variant:"):
-        return Finding("variant", command, _errors(outcome)[:500])  # what symroof tries of its own accord is nothing the input says
+        return Finding(
+            "variant", command, _errors(outcome)[:500]
+        )  # what symroof tries of its own accord is nothing the input says
     if outcome.code == 2 and not outcome.stderr and "stderr" not in attempt.closed:
         return Finding("silent", command, outcome.stdout.decode("utf-8", "replace")[:500])
     return None
@@ -97,16 +113,33 @@ def _streams(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -
     for name, raw in (("stdout", b"" if binary else outcome.stdout), ("stderr", outcome.stderr)):
         text = raw.decode("utf-8", "replace")
         if found := STEERING.search(text):
-            form = " " + attempt.arguments[attempt.arguments.index("--format") + 1] if "--format" in attempt.arguments[:-1] else ""
-            return Finding("control", f"{command}{form[:10]} {name}", ascii(text[max(0, found.start() - 100) : found.end() + 60]))
+            form = (
+                " " + attempt.arguments[attempt.arguments.index("--format") + 1]
+                if "--format" in attempt.arguments[:-1]
+                else ""
+            )
+            return Finding(
+                "control",
+                f"{command}{form[:10]} {name}",
+                ascii(text[max(0, found.start() - 100) : found.end() + 60]),
+            )
         if found := LEAKED.search(text):
-            return Finding("inside", f"{command} {found[0]}", text[max(0, found.start() - 200) : found.end() + 100])
+            return Finding(
+                "inside",
+                f"{command} {found[0]}",
+                text[max(0, found.start() - 200) : found.end() + 100],
+            )
     return None
 
 
 def _json(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -> Finding | None:
     """With ``--json`` one object on standard output, without NaN or infinity."""
-    if "--json" not in attempt.arguments or outcome.code not in (0, 1) or not outcome.stdout or {"-h", "--help", "--version"} & set(attempt.arguments):
+    if (
+        "--json" not in attempt.arguments
+        or outcome.code not in (0, 1)
+        or not outcome.stdout
+        or {"-h", "--help", "--version"} & set(attempt.arguments)
+    ):
         return None
     try:
         made = json.loads(outcome.stdout, parse_constant=_refuse)

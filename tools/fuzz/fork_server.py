@@ -51,7 +51,19 @@ def _import_all() -> None:
         sys.stdout, kept = nowhere, sys.stdout
         from symroof.cli.main import main as command
 
-        command(["eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "128", "--output", "8"])  # fills what is made once a process
+        command(
+            [
+                "eval",
+                "--model",
+                "llama-3-8b",
+                "--hardware",
+                "h100-sxm",
+                "--prompt",
+                "128",
+                "--output",
+                "8",
+            ]
+        )  # fills what is made once a process
         sys.stdout = kept
 
 
@@ -72,7 +84,9 @@ def _run(request: dict) -> dict:
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
             break
-        if os.path.exists(request["trace"]) and os.path.getsize(request["trace"]):  # the sign of SIGXCPU
+        if os.path.exists(request["trace"]) and os.path.getsize(
+            request["trace"]
+        ):  # the sign of SIGXCPU
             time.sleep(0.05)
             os.killpg(pid, signal.SIGKILL)
             done, status, used = os.wait4(pid, 0)

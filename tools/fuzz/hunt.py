@@ -40,7 +40,9 @@ class Hunt:
     _shrink_until: float = 0
     _seen: dict[int, Finding | None] = field(default_factory=dict)
 
-    def __call__(self, area: st.SearchStrategy[Attempt], number: int, examples: int, shrink: bool = True) -> Hunt:
+    def __call__(
+        self, area: st.SearchStrategy[Attempt], number: int, examples: int, shrink: bool = True
+    ) -> Hunt:
         """Draw up to so many attempts; the same number draws the same ones."""
         phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
@@ -60,12 +62,16 @@ class Hunt:
 
         try:
             with contextlib.suppress(Found), warnings.catch_warnings():
-                warnings.simplefilter("ignore", HypothesisWarning)  # of how it would print a strategy
+                warnings.simplefilter(
+                    "ignore", HypothesisWarning
+                )  # of how it would print a strategy
                 one()
         except HypothesisException as error:
             self.trouble = repr(error)
         if self.attempt is not None and self.finding is not None and shrink:
-            self.attempt = reduced(self.runner, self.attempt, self.finding.signature, self.shrink_seconds)
+            self.attempt = reduced(
+                self.runner, self.attempt, self.finding.signature, self.shrink_seconds
+            )
         return self
 
     def _one(self, attempt: Attempt) -> None:
@@ -109,7 +115,10 @@ def reduced(runner: Runner, attempt: Attempt, signature: str, seconds: float) ->
 def _smaller(attempt: Attempt) -> Iterator[Attempt]:
     """The attempt without one file, one option with its value, one line."""
     for name in attempt.files:
-        yield replace(attempt, files={other: content for other, content in attempt.files.items() if other != name})
+        yield replace(
+            attempt,
+            files={other: content for other, content in attempt.files.items() if other != name},
+        )
     words = attempt.arguments
     for i in range(1, len(words)):
         if words[i].startswith("--"):
@@ -118,4 +127,6 @@ def _smaller(attempt: Attempt) -> Iterator[Attempt]:
     for name, content in attempt.files.items():
         lines = content.splitlines(keepends=True)
         for i in range(len(lines) if 1 < len(lines) <= 100 else 0):
-            yield replace(attempt, files={**attempt.files, name: b"".join(lines[:i] + lines[i + 1 :])})
+            yield replace(
+                attempt, files={**attempt.files, name: b"".join(lines[:i] + lines[i + 1 :])}
+            )

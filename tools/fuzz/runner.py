@@ -86,26 +86,47 @@ class Runner:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        outcome = self._interrupted(attempt, folder) if attempt.interrupt_at else self._forked(attempt, folder)
+        outcome = (
+            self._interrupted(attempt, folder)
+            if attempt.interrupt_at
+            else self._forked(attempt, folder)
+        )
         written = {
             str(path.relative_to(folder)): path.read_bytes()[:LONGEST]
             for path in sorted(folder.rglob("*"))
             if path.is_file() and str(path.relative_to(folder)) not in attempt.files
         }
-        return Outcome(outcome.code, outcome.stdout, outcome.stderr, outcome.cpu, outcome.memory, outcome.trace, written)
+        return Outcome(
+            outcome.code,
+            outcome.stdout,
+            outcome.stderr,
+            outcome.cpu,
+            outcome.memory,
+            outcome.trace,
+            written,
+        )
 
     def _forked(self, attempt: Attempt, folder: Path) -> Outcome:
         streams = {name: self.scratch / name for name in ("stdout", "stderr", "trace", "escaped")}
         for path in streams.values():
             path.unlink(missing_ok=True)
-        request = {name: str(path) for name, path in streams.items()} | {"folder": str(folder), "arguments": attempt.arguments, "closed": attempt.closed}
+        request = {name: str(path) for name, path in streams.items()} | {
+            "folder": str(folder),
+            "arguments": attempt.arguments,
+            "closed": attempt.closed,
+        }
         request |= {"cpu": self.limits.cpu, "memory": self.limits.memory, "wall": self.limits.wall}
         if "full" in attempt.closed:
             request["stdout"] = "/dev/full"
         answer = self._ask(request)
         texts = {name: _start(path) for name, path in streams.items()}
         return Outcome(
-            answer["code"], texts["stdout"], texts["stderr"], answer["cpu"], answer["memory"], (texts["escaped"] or texts["trace"]).decode("utf-8", "replace")
+            answer["code"],
+            texts["stdout"],
+            texts["stderr"],
+            answer["cpu"],
+            answer["memory"],
+            (texts["escaped"] or texts["trace"]).decode("utf-8", "replace"),
         )
 
     def _ask(self, request: dict) -> dict:
@@ -118,21 +139,44 @@ class Runner:
         return json.loads(line)
 
     def _start(self) -> subprocess.Popen[str]:
-        env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "PYTEST_CURRENT_TEST")}
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("COLUMNS", "PYTEST_CURRENT_TEST")
+        }
         env |= {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        server = subprocess.Popen([sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, cwd=self.scratch)
+        server = subprocess.Popen(
+            [sys.executable, str(SERVER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=env,
+            cwd=self.scratch,
+        )
         if not server.stdout.readline():
             raise RuntimeError("the fork server did not start")
         return server
 
     def _interrupted(self, attempt: Attempt, folder: Path) -> Outcome:
-        program = INTERRUPTED.format(root=str(ROOT), at=attempt.interrupt_at, arguments=attempt.arguments)
+        program = INTERRUPTED.format(
+            root=str(ROOT), at=attempt.interrupt_at, arguments=attempt.arguments
+        )
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=self.limits.wall or None, check=False
+            [sys.executable, "-c", program],
+            cwd=folder,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=self.limits.wall or None,
+            check=False,
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return Outcome(done.returncode, done.stdout, done.stderr, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+        return Outcome(
+            done.returncode,
+            done.stdout,
+            done.stderr,
+            after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
+        )
 
 
 def _start(path: Path) -> bytes:

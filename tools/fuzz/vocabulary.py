@@ -28,7 +28,11 @@ def names(kind: str) -> tuple[str, ...]:
 @cache
 def units() -> dict[str, str]:
     """Base unit of every input and quantity."""
-    return {entry["name"]: entry.get("unit") or "" for kind in ("inputs", "quantities") for entry in listed(kind)}
+    return {
+        entry["name"]: entry.get("unit") or ""
+        for kind in ("inputs", "quantities")
+        for entry in listed(kind)
+    }
 
 
 @cache
@@ -58,7 +62,18 @@ def switches() -> dict[str, tuple[str, ...]]:
     return {name: tuple(values) for name, values in found.items()}
 
 
-SMALL = ("llama-3-8b", "llama-3-70b", "gpt2", "mixtral-8x7b", "deepseek-v2-lite", "gemma-2-9b", "gpt-oss-20b", "mamba2-2.7b", "lfm2-8b-a1b", "jamba-1.5-mini")
+SMALL = (
+    "llama-3-8b",
+    "llama-3-70b",
+    "gpt2",
+    "mixtral-8x7b",
+    "deepseek-v2-lite",
+    "gemma-2-9b",
+    "gpt-oss-20b",
+    "mamba2-2.7b",
+    "lfm2-8b-a1b",
+    "jamba-1.5-mini",
+)
 """One model of every kind, drawn more often than the rest."""
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l4", "mi300x", "tpu-v5e")
 
@@ -100,18 +115,29 @@ NASTY = (
 def nasty() -> st.SearchStrategy[str]:
     """A text of a stranger: a few plain words with something among them."""
     return st.builds(
-        lambda before, bad, after: f"{before}{bad}{after}", st.sampled_from(("", "x ", "model ")), st.sampled_from(NASTY), st.sampled_from(("", " y"))
+        lambda before, bad, after: f"{before}{bad}{after}",
+        st.sampled_from(("", "x ", "model ")),
+        st.sampled_from(NASTY),
+        st.sampled_from(("", " y")),
     )
 
 
 @cache
 def title() -> st.SearchStrategy[str]:
-    return st.one_of(st.sampled_from(("chat", "My model", "Llama 3, 8B", "H100 x 8")), nasty(), st.lists(nasty(), min_size=2, max_size=3).map(" ".join))
+    return st.one_of(
+        st.sampled_from(("chat", "My model", "Llama 3, 8B", "H100 x 8")),
+        nasty(),
+        st.lists(nasty(), min_size=2, max_size=3).map(" ".join),
+    )
 
 
-def rarely(common: st.SearchStrategy, rare: st.SearchStrategy, one_in: int = 8) -> st.SearchStrategy:
+def rarely(
+    common: st.SearchStrategy, rare: st.SearchStrategy, one_in: int = 8
+) -> st.SearchStrategy:
     """Mostly the one, one in so many times the other; shrinks to the first."""
-    return st.integers(0, one_in - 1).flatmap(lambda i: rare if i == one_in // 2 else common)  # an end of the range is drawn too often
+    return st.integers(0, one_in - 1).flatmap(
+        lambda i: rare if i == one_in // 2 else common
+    )  # an end of the range is drawn too often
 
 
 @cache
@@ -143,7 +169,21 @@ def threshold() -> st.SearchStrategy[str]:
 def any_name() -> st.SearchStrategy[str]:
     """A name of any kind, or what looks like one."""
     odd = st.sampled_from(
-        ("a.b.c.d", "itl.x", "n_heads.local", "batch_to_ridge.gate_up", "nosuch", "preset", "draft", "step", "j", "x" * 60, "\u03b2", "B", "S")
+        (
+            "a.b.c.d",
+            "itl.x",
+            "n_heads.local",
+            "batch_to_ridge.gate_up",
+            "nosuch",
+            "preset",
+            "draft",
+            "step",
+            "j",
+            "x" * 60,
+            "\u03b2",
+            "B",
+            "S",
+        )
     )
     return st.one_of(quantity(), input_name(), threshold(), odd)
 
@@ -154,11 +194,27 @@ def plain_value(name: str) -> st.SearchStrategy[str]:
     unit = units().get(name, "")
     if unit in BASES:
         return st.sampled_from(BASES[unit])
-    share = name in ("mfu", "mbu", "link_share", "memory_share", "acceptance", "hit_rate", "slo_share", "percentile", "long_share", "margin", "expert_share")
+    share = name in (
+        "mfu",
+        "mbu",
+        "link_share",
+        "memory_share",
+        "acceptance",
+        "hit_rate",
+        "slo_share",
+        "percentile",
+        "long_share",
+        "margin",
+        "expert_share",
+    )
     if share:
         return st.sampled_from(("0.5", "1", "0.9", "62 %", "0.01", "0.4..0.6", "0", "0.7..0.9"))
     counts = st.sampled_from(COUNTS)
-    return counts if unit in ("", "token", "request", "device", "parameter") else counts.map(lambda count: f"{count} {unit}")
+    return (
+        counts
+        if unit in ("", "token", "request", "device", "parameter")
+        else counts.map(lambda count: f"{count} {unit}")
+    )
 
 
 @cache
@@ -166,21 +222,37 @@ def value(name: str) -> st.SearchStrategy[str]:
     """A value for a name: mostly one that suits it, sometimes a formula, sometimes nonsense."""
     from .areas.formulas import formula
 
-    return rarely(plain_value(name), st.one_of(st.sampled_from(ODD), formula(units().get(name, ""))), 12)
+    return rarely(
+        plain_value(name), st.one_of(st.sampled_from(ODD), formula(units().get(name, ""))), 12
+    )
 
 
 @cache
 def setting() -> st.SearchStrategy[str]:
     """``NAME=VALUE`` of any input or quantity."""
-    return rarely(st.one_of(input_name(), quantity()), any_name(), 12).flatmap(lambda name: value(name).map(lambda text: f"{name}={text}"))
+    return rarely(st.one_of(input_name(), quantity()), any_name(), 12).flatmap(
+        lambda name: value(name).map(lambda text: f"{name}={text}")
+    )
 
 
 @cache
 def precision() -> st.SearchStrategy[str]:
-    return rarely(st.sampled_from(names("precisions")), st.sampled_from(("fp3", "weights", "", "FP16", "int4", "\x1b")), 8)
+    return rarely(
+        st.sampled_from(names("precisions")),
+        st.sampled_from(("fp3", "weights", "", "FP16", "int4", "\x1b")),
+        8,
+    )
 
 
 @cache
 def assumption() -> st.SearchStrategy[tuple[str, str]]:
-    whole = st.sampled_from(sorted(switches())).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(switches()[name])))
-    return rarely(whole, st.tuples(st.sampled_from(("detail", "nosuch", "mla")), st.sampled_from(("on", "nosuch", "\x1b"))), 12)
+    whole = st.sampled_from(sorted(switches())).flatmap(
+        lambda name: st.tuples(st.just(name), st.sampled_from(switches()[name]))
+    )
+    return rarely(
+        whole,
+        st.tuples(
+            st.sampled_from(("detail", "nosuch", "mla")), st.sampled_from(("on", "nosuch", "\x1b"))
+        ),
+        12,
+    )

@@ -16,16 +16,31 @@ AREAS = {
     "theory": ("tests/theory", "tests/acceptance"),
     "solver": ("tests/solver", "tests/acceptance/test_thresholds.py", "tests/cli/test_solve.py"),
     "arrays": ("tests/arrays", "tests/sweep"),
-    "claims": ("tests/claims", *(f"tests/cli/test_check{part}.py" for part in ("", "_fix", "_forms"))),
+    "claims": (
+        "tests/claims",
+        *(f"tests/cli/test_check{part}.py" for part in ("", "_fix", "_forms")),
+    ),
     "specs": ("tests/specs", "tests/cases", "tests/cli/test_config_json.py"),
-    "analysis": ("tests/analysis", "tests/report/test_tipping_points.py", "tests/cli/test_derive.py", "tests/cli/test_diff.py"),
+    "analysis": (
+        "tests/analysis",
+        "tests/report/test_tipping_points.py",
+        "tests/cli/test_derive.py",
+        "tests/cli/test_diff.py",
+    ),
     "select": ("tests/select", "tests/cli/test_select.py"),
     "calibrate": ("tests/calibrate", "tests/cli/test_calibrate.py"),
 }
 """A room of the package -> its tests, which are asked before those of other rooms that reach a fault too. Rendered samples (``tests/report/test_samples.py``)
 and figures printed in ``docs/`` hold whatever the engine says, so they are no witnesses and stand in none."""
 
-WITNESSES = tuple(dict.fromkeys([*(f"symroof/{area}" for area in AREAS), *(test for tests in AREAS.values() for test in tests)]))
+WITNESSES = tuple(
+    dict.fromkeys(
+        [
+            *(f"symroof/{area}" for area in AREAS),
+            *(test for tests in AREAS.values() for test in tests),
+        ]
+    )
+)
 """Every file and folder of tests that may notice a fault, and the doctests of the rooms."""
 
 
@@ -53,14 +68,20 @@ class Fault:
 
 def faults(area: str, root: Path = ROOT) -> list[Fault]:
     """Every fault of an area, in the order of its files."""
-    return [fault for path in sorted((root / "symroof" / area).rglob("*.py")) for fault in faults_of(path, root)]
+    return [
+        fault
+        for path in sorted((root / "symroof" / area).rglob("*.py"))
+        for fault in faults_of(path, root)
+    ]
 
 
 def faults_of(path: Path, root: Path = ROOT) -> list[Fault]:
     """Every fault of a file that leaves it readable as Python."""
     source = path.read_text(encoding="utf-8")
     lines, name = source.splitlines(), path.relative_to(root).as_posix()
-    places = {mutant: mutant.line(source) for mutant in {*mutants(source), *formula_mutants(source)}}
+    places = {
+        mutant: mutant.line(source) for mutant in {*mutants(source), *formula_mutants(source)}
+    }
     listed = sorted(places, key=lambda m: (m.start, m.kind, m.new))
     return [Fault(name, places[m], lines[places[m] - 1].strip(), m.edit(source), m) for m in listed]
 
@@ -75,5 +96,14 @@ def sample(listed: list[Fault], count: int, seed: int, area: str) -> list[Fault]
     for fault in numbers.sample(listed, len(listed)):
         by_kind[fault.mutant.kind].append(fault)
     kinds = numbers.sample(sorted(by_kind), len(by_kind))
-    turns = [by_kind[kind][turn] for turn in range(len(listed)) for kind in kinds if turn < len(by_kind[kind])] if count else []
+    turns = (
+        [
+            by_kind[kind][turn]
+            for turn in range(len(listed))
+            for kind in kinds
+            if turn < len(by_kind[kind])
+        ]
+        if count
+        else []
+    )
     return turns[:count]

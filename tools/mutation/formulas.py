@@ -19,10 +19,30 @@ from .mutants import Mutant, Places, code
 LITERAL = re.compile(r"[rRfF]{0,2}(\"|')(?!\1\1)((?:(?!\1).)*)\1", re.DOTALL)
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?|<=|>=|[-+*/^<>=(),]")
 HOLE = re.compile(r"\{[^{}]*\}")
-UNITS = {"GiB": "GB", "MiB": "MB", "KiB": "KB", "GB": "GiB", "MB": "MiB", "TB": "GB", "ms": "s", "us": "ms", "hour": "s", "bit": "byte"}
+UNITS = {
+    "GiB": "GB",
+    "MiB": "MB",
+    "KiB": "KB",
+    "GB": "GiB",
+    "MB": "MiB",
+    "TB": "GB",
+    "ms": "s",
+    "us": "ms",
+    "hour": "s",
+    "bit": "byte",
+}
 MEASURE = re.compile(r"(?:\d[\d.]* ?|\w+/)([A-Za-z]+)")
 """A number with a unit, or a rate."""
-TAKEN_FOR = {"prompt": "context", "context": "prompt", "output": "prompt", "batch": "prefill_batch", "d_ff": "d_model", "tp": "pp", "pp": "tp", "ep": "tp"}
+TAKEN_FOR = {
+    "prompt": "context",
+    "context": "prompt",
+    "output": "prompt",
+    "batch": "prefill_batch",
+    "d_ff": "d_model",
+    "tp": "pp",
+    "pp": "tp",
+    "ep": "tp",
+}
 """Names that are taken for each other without being spelled alike."""
 SWAPPED = {"min": "max", "max": "min", "floor": "ceil", "ceil": "floor"}
 DECLARED = {**INPUTS, **QUANTITIES}
@@ -36,11 +56,17 @@ def formula_mutants(source: str) -> list[Mutant]:
 
 
 def _at(node: ast.AST, places: Places) -> Iterator[Mutant]:
-    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+    if isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ):
         literal = LITERAL.fullmatch(places.text(node))
         if literal:
             yield from _in_text(_without_holes(literal[2]), places.span(node)[0] + literal.start(2))
-    if isinstance(node, ast.keyword) and node.arg == "variants" and isinstance(node.value, ast.Dict):
+    if (
+        isinstance(node, ast.keyword)
+        and node.arg == "variants"
+        and isinstance(node.value, ast.Dict)
+    ):
         yield from _exchanged(node.value.values, places)
 
 
@@ -52,7 +78,9 @@ def _without_holes(text: str) -> str:
 def _in_text(text: str, start: int) -> Iterator[Mutant]:
     measure = MEASURE.fullmatch(text)
     if measure and measure[1] in UNITS:
-        yield Mutant("unit's neighbour", start + measure.start(1), start + measure.end(1), UNITS[measure[1]])
+        yield Mutant(
+            "unit's neighbour", start + measure.start(1), start + measure.end(1), UNITS[measure[1]]
+        )
     elif is_formula(text):
         for kind, (first, last), new in formula_edits(text):
             yield Mutant(kind, start + first, start + last, new)
@@ -69,7 +97,9 @@ def is_formula(text: str) -> bool:
         nodes = [node for side in sides for node in walk(parse(side))]
     except FormulaError:
         return False
-    return len(nodes) > 1 and any(isinstance(node, Name) and node.name in DECLARED for node in nodes)
+    return len(nodes) > 1 and any(
+        isinstance(node, Name) and node.name in DECLARED for node in nodes
+    )
 
 
 def formula_edits(text: str) -> Iterator[tuple[str, tuple[int, int], str]]:
@@ -80,7 +110,10 @@ def formula_edits(text: str) -> Iterator[tuple[str, tuple[int, int], str]]:
     """
     cut = list(TOKEN.finditer(text))
     for index, token in enumerate(cut):
-        before, after = (cut[index - 1] if index else None), (cut[index + 1] if index + 1 < len(cut) else None)
+        before, after = (
+            (cut[index - 1] if index else None),
+            (cut[index + 1] if index + 1 < len(cut) else None),
+        )
         word, span = token[0], token.span()
         if word in "+-" and before and (before[0] == ")" or before[0][0].isalnum()):
             yield "sign", span, "-" if word == "+" else "+"
@@ -98,11 +131,18 @@ def formula_edits(text: str) -> Iterator[tuple[str, tuple[int, int], str]]:
             yield from (("name swapped", span, other) for other in confusable(word))
 
 
-def _dropped(text: str, token: re.Match[str], before: re.Match[str] | None, after: re.Match[str] | None) -> Iterator[tuple[str, tuple[int, int], str]]:
+def _dropped(
+    text: str, token: re.Match[str], before: re.Match[str] | None, after: re.Match[str] | None
+) -> Iterator[tuple[str, tuple[int, int], str]]:
     """A factor with its sign; a number before a unit is no factor."""
     if after and after[0] == "*" and (before is None or before[0] not in "/^"):
         yield "factor dropped", (token.start(), after.end()), ""
-    elif before and before[0] in "*/" and (after is None or after[0] not in "^(") and text[token.end() : token.end() + 1] != " ":
+    elif (
+        before
+        and before[0] in "*/"
+        and (after is None or after[0] not in "^(")
+        and text[token.end() : token.end() + 1] != " "
+    ):
         yield "factor dropped", (before.start(), token.end()), ""
 
 
@@ -114,7 +154,11 @@ def confusable(name: str) -> list[str]:
     """
     if name in TAKEN_FOR:
         return [TAKEN_FOR[name]]
-    alike = [other for other, symbol in INPUTS.items() if other != name and strict(symbol.dimension) == strict(DECLARED[name].dimension)]
+    alike = [
+        other
+        for other, symbol in INPUTS.items()
+        if other != name and strict(symbol.dimension) == strict(DECLARED[name].dimension)
+    ]
     return difflib.get_close_matches(name, alike, n=1)
 
 
@@ -123,4 +167,9 @@ def _exchanged(values: list[ast.expr], places: Places) -> Iterator[Mutant]:
     for left, right in itertools.pairwise(values):
         (first, middle), (again, last) = places.span(left), places.span(right)
         if places.text(left) != places.text(right):
-            yield Mutant("variants exchanged", first, last, places.text(right) + places.source[middle:again] + places.text(left))
+            yield Mutant(
+                "variants exchanged",
+                first,
+                last,
+                places.text(right) + places.source[middle:again] + places.text(left),
+            )

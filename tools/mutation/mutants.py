@@ -11,10 +11,30 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
+COMPARISONS = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+    "is": "is not",
+    "is not": "is",
+}
 SIGNS = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/"}
 NAMES = {"min": "max", "max": "min", "floor": "ceil", "ceil": "floor", "any": "all", "all": "any"}
-ENDS = {"low": "high", "high": "low", "least": "most", "most": "least", "lower": "upper", "upper": "lower", "below": "above", "above": "below"}
+ENDS = {
+    "low": "high",
+    "high": "low",
+    "least": "most",
+    "most": "least",
+    "lower": "upper",
+    "upper": "lower",
+    "below": "above",
+    "above": "below",
+}
 TEXT = (ast.JoinedStr, ast.List, ast.Tuple)
 
 
@@ -35,7 +55,9 @@ class Mutant:
 
     def edit(self, source: str) -> str:
         """The change in one line, whatever it spans in the file."""
-        return " ".join(f"{source[self.start : self.end].strip()} -> {self.new or '(nothing)'}".split())
+        return " ".join(
+            f"{source[self.start : self.end].strip()} -> {self.new or '(nothing)'}".split()
+        )
 
 
 class Places:
@@ -54,7 +76,9 @@ class Places:
     def span(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
+        return self.offset(node.lineno, node.col_offset), self.offset(
+            node.end_lineno, node.end_col_offset
+        )
 
     def text(self, node: ast.expr) -> str:
         start, end = self.span(node)
@@ -71,7 +95,10 @@ class Places:
 def mutants(source: str) -> list[Mutant]:
     """Every fault of this kind that the file could have."""
     places = Places(source)
-    return sorted({mutant for node in code(ast.parse(source)) for mutant in _at(node, places)}, key=lambda m: (m.start, m.new))
+    return sorted(
+        {mutant for node in code(ast.parse(source)) for mutant in _at(node, places)},
+        key=lambda m: (m.start, m.new),
+    )
 
 
 def code(tree: ast.AST) -> Iterator[ast.AST]:
@@ -90,8 +117,12 @@ def _at(node: ast.AST, places: Places) -> Iterator[Mutant]:
     match node:
         case ast.Compare():
             yield from _comparison(node, places)
-        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.FloorDiv()) if not (_is_text(node.left) or _is_text(node.right)):
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}[type(node.op)]
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.FloorDiv()) if not (
+            _is_text(node.left) or _is_text(node.right)
+        ):
+            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}[
+                type(node.op)
+            ]
             yield from _replaced("sign", places.between(node.left, node.right, sign), SIGNS[sign])
         case ast.BoolOp():
             old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
@@ -99,10 +130,18 @@ def _at(node: ast.AST, places: Places) -> Iterator[Mutant]:
                 yield from _replaced("and/or", places.between(left, right, old), new)
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             start, _ = places.span(node)
-            kind, sign = ("not dropped", "not ") if isinstance(node.op, ast.Not) else ("minus dropped", "-")
+            kind, sign = (
+                ("not dropped", "not ") if isinstance(node.op, ast.Not) else ("minus dropped", "-")
+            )
             yield Mutant(kind, start, start + len(sign), "")
-        case ast.Constant(value=int() as number) if not isinstance(number, bool) and places.text(node).isdigit():
-            yield from (Mutant("± 1", *places.span(node), str(other)) for other in (number - 1, number + 1) if other >= 0)
+        case ast.Constant(value=int() as number) if (
+            not isinstance(number, bool) and places.text(node).isdigit()
+        ):
+            yield from (
+                Mutant("± 1", *places.span(node), str(other))
+                for other in (number - 1, number + 1)
+                if other >= 0
+            )
         case ast.Call(func=ast.Name(id=name)) if name in NAMES:
             yield Mutant("min/max", *places.span(node.func), NAMES[name])
         case ast.Attribute(attr=name) if name in ENDS:
@@ -123,7 +162,9 @@ def _comparison(node: ast.Compare, places: Places) -> Iterator[Mutant]:
         ast.Is: "is",
         ast.IsNot: "is not",
     }
-    for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+    for left, op, right in zip(
+        [node.left, *node.comparators], node.ops, node.comparators, strict=False
+    ):
         sign = signs[type(op)]
         yield from _replaced("comparison", places.between(left, right, sign), COMPARISONS[sign])
 
@@ -135,4 +176,8 @@ def _replaced(kind: str, span: tuple[int, int] | None, new: str) -> Iterator[Mut
 
 def _is_text(node: ast.expr) -> bool:
     """Whether ``+`` or ``*`` would not be arithmetic here: the fault would be a crash that any test notices."""
-    return isinstance(node, TEXT) or (isinstance(node, ast.Constant) and isinstance(node.value, str)) or (isinstance(node, ast.BinOp) and _is_text(node.left))
+    return (
+        isinstance(node, TEXT)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        or (isinstance(node, ast.BinOp) and _is_text(node.left))
+    )

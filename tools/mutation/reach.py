@@ -34,7 +34,9 @@ class Reach:
     _lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
 
     @classmethod
-    def recorded(cls, folder: Path, root: Path, tests: Iterable[str], areas: Iterable[str]) -> Reach:
+    def recorded(
+        cls, folder: Path, root: Path, tests: Iterable[str], areas: Iterable[str]
+    ) -> Reach:
         """The record in a folder; tests whose files are not in it as they are now are run for it first, which takes half as long again as without it.
 
         A record of another state of the rooms is thrown away: lines have moved.
@@ -44,21 +46,45 @@ class Reach:
         """
         folder.mkdir(parents=True, exist_ok=True)
         areas = tuple(areas)
-        state = digest(path for area in areas for path in sorted((root / "symroof" / area).rglob("*.py")))
+        state = digest(
+            path for area in areas for path in sorted((root / "symroof" / area).rglob("*.py"))
+        )
         if (folder / STATE).exists() and (folder / STATE).read_text(encoding="utf-8") != state:
             for name in (LINES, TESTS):
                 (folder / name).unlink(missing_ok=True)
         (folder / STATE).write_text(state, encoding="utf-8")
         path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", NAME: str(folder), AREAS: " ".join(areas)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "PYTHONHASHSEED": "0",
+            NAME: str(folder),
+            AREAS: " ".join(areas),
+        }
         for group in tests:  # one by one: what an interrupted run has recorded stays
             files = {test.split("::")[0]: row["file"] for test, row in _rows(folder).items()}
-            missing = [file for file in test_files(root, [group]) if files.get(file) != digest([root / file])]
+            missing = [
+                file
+                for file in test_files(root, [group])
+                if files.get(file) != digest([root / file])
+            ]
             if missing:
-                command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tools.mutation.record_reach", *missing]
-                ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+                command = [
+                    sys.executable,
+                    "-m",
+                    "pytest",
+                    *OPTIONS,
+                    "-p",
+                    "tools.mutation.record_reach",
+                    *missing,
+                ]
+                ended = subprocess.run(
+                    command, cwd=root, env=environment, capture_output=True, text=True, check=False
+                )
                 if ended.returncode not in ENDED:
-                    raise RuntimeError(f"{group} cannot be run: {(ended.stdout + ended.stderr)[-2000:]}")
+                    raise RuntimeError(
+                        f"{group} cannot be run: {(ended.stdout + ended.stderr)[-2000:]}"
+                    )
         return cls(folder, _rows(folder))
 
     def contexts(self, path: Path, lines: range) -> set[str]:
@@ -69,7 +95,9 @@ class Reach:
             data = CoverageData(str(self.folder / LINES))
             data.read()
             lines: dict[int, list[str]] = defaultdict(list)
-            for name in (name for name in data.measured_files() if name.endswith("/" + path.as_posix())):  # of every copy that was recorded
+            for name in (
+                name for name in data.measured_files() if name.endswith("/" + path.as_posix())
+            ):  # of every copy that was recorded
                 for number, contexts in data.contexts_by_lineno(name).items():
                     lines[number] += contexts
             self._lines[path.as_posix()] = lines
@@ -77,23 +105,51 @@ class Reach:
 
     def executing(self, contexts: set[str]) -> list[str]:
         """The tests of these contexts, those included that share a fixture with them."""
-        return [test for test, row in self.tests.items() if test in contexts or contexts.intersection(row["fixtures"])]
+        return [
+            test
+            for test, row in self.tests.items()
+            if test in contexts or contexts.intersection(row["fixtures"])
+        ]
 
     def asking(self, names: Iterable[str]) -> list[str]:
         """The tests that look up the formula of one of these names; ``{step}`` in a name stands for any step."""
-        patterns = [re.compile(re.sub(r"\\\{\w+\\\}", r"\\w+", re.escape(name)) + r"(\.\w+)*") for name in names]
-        return [test for test, row in self.tests.items() if any(pattern.fullmatch(name) for pattern in patterns for name in row["asks"])]
+        patterns = [
+            re.compile(re.sub(r"\\\{\w+\\\}", r"\\w+", re.escape(name)) + r"(\.\w+)*")
+            for name in names
+        ]
+        return [
+            test
+            for test, row in self.tests.items()
+            if any(pattern.fullmatch(name) for pattern in patterns for name in row["asks"])
+        ]
 
     def mentioning(self, names: Iterable[str], root: Path) -> list[str]:
         """The tests of the files that speak of one of these names."""
-        known = {path: (root / path).read_text(encoding="utf-8") for path in {test.split("::")[0] for test in self.tests} if (root / path).exists()}
-        files = {path for path, text in known.items() if any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)}
+        known = {
+            path: (root / path).read_text(encoding="utf-8")
+            for path in {test.split("::")[0] for test in self.tests}
+            if (root / path).exists()
+        }
+        files = {
+            path
+            for path, text in known.items()
+            if any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+        }
         return [test for test in self.tests if test.split("::")[0] in files]
 
-    def ordered(self, tests: Iterable[str], first: Iterable[str], about: Iterable[str] = (), near: Iterable[str] = ()) -> list[str]:
+    def ordered(
+        self,
+        tests: Iterable[str],
+        first: Iterable[str],
+        about: Iterable[str] = (),
+        near: Iterable[str] = (),
+    ) -> list[str]:
         """Those of the files that come first before those of others, a few quick tests of each file before the many, and files first that speak of the fault and
         of what is made of it (``near``), then those that speak of either."""
-        here, (named, related) = tuple(first), ({test.split("::")[0] for test in listed} for listed in (about, near))
+        here, (named, related) = (
+            tuple(first),
+            ({test.split("::")[0] for test in listed} for listed in (about, near)),
+        )
         by_file: dict[str, list[str]] = defaultdict(list)
         for test in tests:
             if not self.tests[test]["fails"]:
@@ -103,8 +159,21 @@ class Reach:
             quick = sorted(listed, key=self._seconds)[:FIRST]
             late = (not path.startswith(here), (path not in named) + (path not in related))
             few.append((late, sum(map(self._seconds, quick)), quick))
-            rest.append((late, sum(map(self._seconds, listed)), [test for test in listed if test not in quick]))
-        return [test for late in (False, True) for group in (few, rest) for (other, _), _, row in sorted(group) if other is late for test in row]
+            rest.append(
+                (
+                    late,
+                    sum(map(self._seconds, listed)),
+                    [test for test in listed if test not in quick],
+                )
+            )
+        return [
+            test
+            for late in (False, True)
+            for group in (few, rest)
+            for (other, _), _, row in sorted(group)
+            if other is late
+            for test in row
+        ]
 
     def _seconds(self, test: str) -> float:
         return self.tests[test]["seconds"]
@@ -121,12 +190,15 @@ def digest(paths: Iterable[Path]) -> str:
 def test_files(root: Path, tests: Iterable[str]) -> list[str]:
     """The files that hold tests or doctests, of files and folders."""
     paths = [root / test for test in tests]
-    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+    files = [
+        file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
+    ]
     names = [file.relative_to(root).as_posix() for file in files if file.exists()]
     return [
         name
         for name in dict.fromkeys(names)
-        if name.split("/")[-1].startswith("test_") or (name.startswith("symroof") and ">>> " in (root / name).read_text(encoding="utf-8"))
+        if name.split("/")[-1].startswith("test_")
+        or (name.startswith("symroof") and ">>> " in (root / name).read_text(encoding="utf-8"))
     ]
 
 
@@ -166,27 +238,48 @@ def spot(source: str, line: int) -> Spot:
             continue
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None) or getattr(node, "cases", None)
-            last = (body[0].pattern.lineno if isinstance(node, ast.Match) else body[0].lineno) - 1 if body else node.end_lineno
+            last = (
+                (body[0].pattern.lineno if isinstance(node, ast.Match) else body[0].lineno) - 1
+                if body
+                else node.end_lineno
+            )
             if isinstance(node, ast.FunctionDef) and line > last:
                 function = function or node.name
             if line <= max(last, node.lineno):
                 lines, assigned = range(node.lineno, max(last, node.lineno) + 1), _assigned(node)
         elif isinstance(node, ast.Lambda):
             function = function or LAMBDA
-        elif isinstance(node, ast.Call) and any(isinstance(argument, ast.Constant) and isinstance(argument.value, str) for argument in node.args):
+        elif isinstance(node, ast.Call) and any(
+            isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            for argument in node.args
+        ):
             call = node
     strings = (inner for inner in ast.walk(call)) if call else ()
-    texts = tuple(inner.value for inner in strings if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
+    texts = tuple(
+        inner.value
+        for inner in strings
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
     return Spot(lines, bool(function), texts, assigned if function in ("", LAMBDA) else (function,))
 
 
 def assignments(sources: Iterable[str]) -> list[tuple[tuple[str, ...], set[str]]]:
     """The names that each assignment of a module, at import, gives a value, and those it takes it from."""
-    nodes = (node for source in sources for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign))
-    return [(_assigned(node), {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}) for node in nodes]
+    nodes = (
+        node
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+    )
+    return [
+        (_assigned(node), {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)})
+        for node in nodes
+    ]
 
 
-def made_of(names: tuple[str, ...], uses: Iterable[tuple[tuple[str, ...], set[str]]]) -> tuple[str, ...]:
+def made_of(
+    names: tuple[str, ...], uses: Iterable[tuple[tuple[str, ...], set[str]]]
+) -> tuple[str, ...]:
     """Some names, and those that are assigned from any of them: a table of tables too.
 
     >>> made_of(("A",), assignments(["A = {}", "C = {**B}; B = {**A}", "D = f(E)"]))
@@ -194,7 +287,13 @@ def made_of(names: tuple[str, ...], uses: Iterable[tuple[tuple[str, ...], set[st
     """
     known, uses = list(names), list(uses)
     for name in known:  # it grows meanwhile
-        known += [target for targets, used in uses if name in used for target in targets if target not in known]
+        known += [
+            target
+            for targets, used in uses
+            if name in used
+            for target in targets
+            if target not in known
+        ]
     return tuple(known)
 
 
@@ -202,7 +301,13 @@ def _assigned(node: ast.stmt) -> tuple[str, ...]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return (node.name,)
     targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-    return tuple(name.id for target in targets if target for name in ast.walk(target) if isinstance(name, ast.Name))
+    return tuple(
+        name.id
+        for target in targets
+        if target
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
+    )
 
 
 def _rows(folder: Path) -> dict[str, dict]:

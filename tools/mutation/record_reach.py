@@ -36,11 +36,16 @@ def pytest_configure() -> None:
     from coverage import Coverage
 
     rooms = [f"*/symroof/{area}/*" for area in os.environ[AREAS].split()]
-    measured = Coverage(data_file=_folder() / LINES, include=rooms, config_file=False, messages=False)
+    measured = Coverage(
+        data_file=_folder() / LINES, include=rooms, config_file=False, messages=False
+    )
     if (_folder() / LINES).exists():
         measured.load()
     measured.start()
-    signal.setitimer = lambda *_: (0.0, 0.0)  # limits of time are those of tests that are not recorded
+    signal.setitimer = lambda *_: (
+        0.0,
+        0.0,
+    )  # limits of time are those of tests that are not recorded
 
 
 def switch(new: str) -> None:
@@ -79,7 +84,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if file != last_file:
         last_file = file
         _empty_caches()
-    shared = [fixture for row in getattr(item, "_fixtureinfo", None).name2fixturedefs.values() for fixture in row if fixture.scope != "function"]
+    shared = [
+        fixture
+        for row in getattr(item, "_fixtureinfo", None).name2fixturedefs.values()
+        for fixture in row
+        if fixture.scope != "function"
+    ]
     fixtures[item.nodeid] = sorted({context_of(fixture) for fixture in shared})
     switch(item.nodeid)
     try:
@@ -89,7 +99,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest) -> Iterator[object]:
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest
+) -> Iterator[object]:
     if fixturedef.scope == "function":
         return (yield)
     switch(context_of(fixturedef))
@@ -129,5 +141,7 @@ def _folder() -> Path:
 
 def _empty_caches() -> None:
     for value in gc.get_objects():
-        if isinstance(value, functools._lru_cache_wrapper) and str(value.__module__).startswith("symroof"):
+        if isinstance(value, functools._lru_cache_wrapper) and str(value.__module__).startswith(
+            "symroof"
+        ):
             value.cache_clear()

@@ -43,10 +43,17 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     if session.testsfailed:
         return True
     items = {item.nodeid: item for item in session.items}
-    functions.extend(value for value in gc.get_objects() if isinstance(value, types.FunctionType) and str(value.__module__).startswith("symroof"))
+    functions.extend(
+        value
+        for value in gc.get_objects()
+        if isinstance(value, types.FunctionType) and str(value.__module__).startswith("symroof")
+    )
     gc.collect()
     gc.freeze()
-    with open(int(os.environ[JOBS]), encoding="utf-8") as jobs, open(int(os.environ[ANSWERS]), "w", encoding="utf-8") as answers:
+    with (
+        open(int(os.environ[JOBS]), encoding="utf-8") as jobs,
+        open(int(os.environ[ANSWERS]), "w", encoding="utf-8") as answers,
+    ):
         answers.write(json.dumps({"tests": len(items)}) + "\n")
         answers.flush()
         for line in jobs:
@@ -78,8 +85,15 @@ def _forked(job: dict, items: dict[str, pytest.Item]) -> dict:
         os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    died = NOT_ENDED if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)) else CRASHED
+    used = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    died = (
+        NOT_ENDED
+        if late
+        or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL))
+        else CRASHED
+    )
     return {**(json.loads(text) if text else {"by": died, "ran": 0}), "seconds": used}
 
 
@@ -113,11 +127,18 @@ def exchange(path: Path, source: str) -> int:
     Raises:
         ValueError: no function that lives differs.
     """
-    new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(compile(source, str(path), "exec"))}
+    new = {
+        (code.co_qualname, code.co_firstlineno): code
+        for code in _codes(compile(source, str(path), "exec"))
+    }
     changed = 0
     for function in [value for value in functions if value.__code__.co_filename == str(path)]:
         code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
-        if code is not None and code != function.__code__ and code.co_freevars == function.__code__.co_freevars:
+        if (
+            code is not None
+            and code != function.__code__
+            and code.co_freevars == function.__code__.co_freevars
+        ):
             function.__code__ = code
             changed += 1
     if not changed:

@@ -52,8 +52,20 @@ class Copy:
         areas: the rooms whose lines are recorded.
     """
 
-    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES, areas: Iterable[str] = AREAS) -> None:
-        self.root, self.limit, self.witnesses, self.areas = folder / "copy", limit, witnesses, tuple(areas)
+    def __init__(
+        self,
+        folder: Path,
+        limit: float,
+        root: Path = ROOT,
+        witnesses: tuple[str, ...] = WITNESSES,
+        areas: Iterable[str] = AREAS,
+    ) -> None:
+        self.root, self.limit, self.witnesses, self.areas = (
+            folder / "copy",
+            limit,
+            witnesses,
+            tuple(areas),
+        )
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
         self.folder = folder
         self.failing: dict[str, bool] = {}
@@ -78,13 +90,18 @@ class Copy:
         if self._warm is None or not self._warm.alive:
             self._warm = Tests(self.root, self.folder, self.witnesses)
             if not self._warm.alive:
-                raise RuntimeError(f"the tests do not start: {self._warm.output.read_text(encoding='utf-8')[-2000:]}")
+                raise RuntimeError(
+                    f"the tests do not start: {self._warm.output.read_text(encoding='utf-8')[-2000:]}"
+                )
         return self._warm
 
     @cached_property
     def assignments(self) -> list[tuple[tuple[str, ...], set[str]]]:
         """What names of the package are made of, without any fault."""
-        return assignments(path.read_text(encoding="utf-8") for path in sorted((self.root / "symroof").rglob("*.py")))
+        return assignments(
+            path.read_text(encoding="utf-8")
+            for path in sorted((self.root / "symroof").rglob("*.py"))
+        )
 
     def close(self) -> None:
         if self._warm:
@@ -141,12 +158,18 @@ class Copy:
                 found |= self.reach.contexts(path.relative_to(self.root), range(number, number + 1))
         return found - {""}
 
-    def _outcome(self, path: Path, source: str, changed: str, tests: list[str], at_import: bool) -> Outcome:
+    def _outcome(
+        self, path: Path, source: str, changed: str, tests: list[str], at_import: bool
+    ) -> Outcome:
         """Run in the collected process where the fault is in a function that nothing has called yet, and in a new one elsewhere."""
         seconds = 0.0
         while True:
             listed = [test for test in tests if not self.failing.get(test)]
-            answer = {"by": CRASHED, "ran": 0, "seconds": 0} if at_import else self.warm.run(path, changed, listed, self.limit)
+            answer = (
+                {"by": CRASHED, "ran": 0, "seconds": 0}
+                if at_import
+                else self.warm.run(path, changed, listed, self.limit)
+            )
             if answer["by"].startswith(CRASHED):
                 answer = self._anew(listed)
             seconds += answer["seconds"]
@@ -160,7 +183,9 @@ class Copy:
         """Whether a test fails, alone or after those before it, without the fault as well; it is left out from then on."""
         if by not in self.failing:
             before = listed[: listed.index(by) + 1] if by in listed else [by]
-            self.failing[by] = any(self.warm.run(Path(), "", row, self.limit)["by"] for row in ([by], before[-20:]))
+            self.failing[by] = any(
+                self.warm.run(Path(), "", row, self.limit)["by"] for row in ([by], before[-20:])
+            )
         return self.failing[by]
 
     def _anew(self, listed: list[str]) -> dict:
@@ -175,8 +200,14 @@ class Copy:
                 continue
             tests = Tests(self.root, self.folder, some, self.limit * WALL)
             if tests.alive:
-                limit = self.limit if some == files else self.limit / (2 if some == files[:FEW_FILES] else 1)
-                answer = tests.run(Path(), "", [test for test in listed if test.split("::")[0] in some], limit)
+                limit = (
+                    self.limit
+                    if some == files
+                    else self.limit / (2 if some == files[:FEW_FILES] else 1)
+                )
+                answer = tests.run(
+                    Path(), "", [test for test in listed if test.split("::")[0] in some], limit
+                )
             else:
                 answer = {"by": NOT_STARTED, "ran": 0}
             tests.close()
@@ -193,27 +224,59 @@ class Copy:
 class Tests:
     """A process that has collected tests and runs some of them again and again, each time in a fork of its own."""
 
-    def __init__(self, root: Path, folder: Path, tests: list[str] | tuple[str, ...], patience: float = 3600) -> None:
+    def __init__(
+        self, root: Path, folder: Path, tests: list[str] | tuple[str, ...], patience: float = 3600
+    ) -> None:
         job, self._jobs = os.pipe()
         self._answers, answer = os.pipe()
         asked = folder / "tests.txt"
-        asked.write_text("\n".join(test for test in tests if (root / test).exists()), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tools.mutation.serve_faults", f"--basetemp={folder / 'tests'}", f"@{asked}"]
+        asked.write_text(
+            "\n".join(test for test in tests if (root / test).exists()), encoding="utf-8"
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *OPTIONS,
+            "-p",
+            "tools.mutation.serve_faults",
+            f"--basetemp={folder / 'tests'}",
+            f"@{asked}",
+        ]
         path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", JOBS: str(job), ANSWERS: str(answer)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            JOBS: str(job),
+            ANSWERS: str(answer),
+        }
         self.output = folder / "output.txt"
         with self.output.open("wb") as output:
             quiet = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
-            self._process = subprocess.Popen(command, cwd=root, env=environment, pass_fds=(job, answer), start_new_session=True, **quiet)
+            self._process = subprocess.Popen(
+                command,
+                cwd=root,
+                env=environment,
+                pass_fds=(job, answer),
+                start_new_session=True,
+                **quiet,
+            )
         os.close(job)
         os.close(answer)
-        self._read, self._write = os.fdopen(self._answers, encoding="utf-8"), os.fdopen(self._jobs, "w", encoding="utf-8")
+        self._read, self._write = (
+            os.fdopen(self._answers, encoding="utf-8"),
+            os.fdopen(self._jobs, "w", encoding="utf-8"),
+        )
         ready, _, _ = select.select([self._answers], [], [], patience)
         self.alive = bool(ready and self._read.readline())
 
     def run(self, path: Path, source: str, tests: list[str], limit: float) -> dict:
         """The first of the tests that fails with a source in the place of a file, how many ran, and their processor time."""
-        self._write.write(json.dumps({"path": str(path), "source": source, "tests": tests, "limit": limit}) + "\n")
+        self._write.write(
+            json.dumps({"path": str(path), "source": source, "tests": tests, "limit": limit}) + "\n"
+        )
         self._write.flush()
         line = self._read.readline()
         self.alive = bool(line)

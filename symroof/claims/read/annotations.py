@@ -19,15 +19,25 @@ from symroof.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
 
-WORD = re.compile(r"(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)")
+WORD = re.compile(
+    r"(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)"
+)
 SPACE = re.compile(r"\s*")
 QUOTES = "\"'“‘"
 
-FILE_ONLY = {"values": "a row of values belongs in a claim file", "steps": "a chain of steps belongs in a claim file"}
+FILE_ONLY = {
+    "values": "a row of values belongs in a claim file",
+    "steps": "a chain of steps belongs in a claim file",
+}
 NESTED = ("needs", "where", "for_all")
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
 IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
-CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {"given", "line", *FILE_ONLY, *NESTED}
+CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {
+    "given",
+    "line",
+    *FILE_ONLY,
+    *NESTED,
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,9 @@ class AnnotationFields:
         for part in location[:-1]:
             inner = inner.setdefault(part, {})
             if not isinstance(inner, dict):
-                self.faults.append((at, f"{'.'.join(location)} is both a value and a name with parts", ""))
+                self.faults.append(
+                    (at, f"{'.'.join(location)} is both a value and a name with parts", "")
+                )
                 return
         if location[-1] in inner:
             self.faults.append((at, f"{'.'.join(location[-1:])} is set twice", ""))
@@ -76,12 +88,20 @@ def annotation_fields(text: str, own: bool = False) -> AnnotationFields:
     """Read an annotation; every fault is noted and the rest is read on. ``own``: a study declares names of it."""
     result = AnnotationFields()
     words = list(_words(text, result))
-    result.theory = own or any(word.name == "theory" for word in words)  # whose names are known once the file's folder is
+    result.theory = own or any(
+        word.name == "theory" for word in words
+    )  # whose names are known once the file's folder is
     for i, word in enumerate(words):
         if not word.name and i == 0:
             result.put(("quantity",), word.value, word.at)
         elif not word.name:
-            result.faults.append((word.at, f"{word.value[:40]!r} is not NAME=VALUE", "a value with spaces needs quotes: target.itl='50 ms'"))
+            result.faults.append(
+                (
+                    word.at,
+                    f"{word.value[:40]!r} is not NAME=VALUE",
+                    "a value with spaces needs quotes: target.itl='50 ms'",
+                )
+            )
         elif not word.value:
             result.faults.append((word.at, f"{word.name} has no value", "write NAME=VALUE"))
         else:
@@ -94,17 +114,34 @@ def _put(result: AnnotationFields, word: Assignment) -> None:
     if head in FILE_ONLY:
         result.faults.append((word.at, FILE_ONLY[head], "`symroof init claims` writes a starter"))
     elif (head in NESTED or head in CASE) and not rest:
-        result.faults.append((word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE"))
+        result.faults.append(
+            (word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE")
+        )
     elif head in NESTED:
         result.put((head, *_deep(rest)), typed(word) if head != "where" else word.value, word.at)
     elif head in CASE:
         result.put(("given", CASE[head], rest), word.value, word.at)
     elif word.name in CLAIM_FIELDS:
-        result.put((word.name,), _cases(result, word) if word.name == "between" else word.value, word.at)
-    elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE or (result.theory and OWN_NAME.fullmatch(word.name)):
-        result.put(("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at)
+        result.put(
+            (word.name,), _cases(result, word) if word.name == "between" else word.value, word.at
+        )
+    elif (
+        word.name in SWITCH_NAMES
+        or word.name in SETTABLE
+        or base_name(word.name) in SETTABLE
+        or (result.theory and OWN_NAME.fullmatch(word.name))
+    ):
+        result.put(
+            ("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at
+        )
     else:
-        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", name_hint(word.name, {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
+        result.faults.append(
+            (
+                word.at,
+                f"unknown name {word.name[:60]!r}",
+                name_hint(word.name, {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE}),
+            )
+        )
 
 
 def _deep(name: str) -> tuple[str, ...]:
@@ -120,7 +157,13 @@ def _cases(result: AnnotationFields, word: Assignment) -> list[dict[str, Any]]:
         result.faults += [(at + place, message, hint) for place, message, hint in inner.faults]
         cases.append(inner.data.get("given", {}))
         for name in set(inner.data) - {"given"}:
-            result.faults.append((at, f"{name} does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'"))
+            result.faults.append(
+                (
+                    at,
+                    f"{name} does not belong in a case of between",
+                    "write between='hardware=h100-sxm | hardware=h200'",
+                )
+            )
         at += len(part) + 1
     return cases
 
@@ -157,5 +200,13 @@ def _unreadable(text: str, place: int) -> tuple[int, str, str]:
     rest = text[place:]
     quote = next((i for i, c in enumerate(rest) if c in QUOTES), None)
     if quote is not None and not re.search(r"\s", rest[:quote].partition("=")[2]):
-        return place + quote, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'"
-    return place, f"{rest.split()[0][:40]!r} is not NAME=VALUE", "quote a value with spaces or an equals sign"
+        return (
+            place + quote,
+            "an unterminated quote, or one followed directly by text",
+            "write NAME='a value with spaces'",
+        )
+    return (
+        place,
+        f"{rest.split()[0][:40]!r} is not NAME=VALUE",
+        "quote a value with spaces or an equals sign",
+    )

@@ -52,7 +52,9 @@ def read_claims(text: str, file: str) -> ClaimFile:
     return source
 
 
-def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> ClaimFile:
+def read_claims_leniently(
+    text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})
+) -> ClaimFile:
     """The same, but claims that cannot be read are skipped; ``declared`` maps names that a study declares to the file that declares them.
 
     Raises:
@@ -62,7 +64,15 @@ def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = Ma
     note = read_note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
     document = note.document if note else _normalized(_loaded(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
-        raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
+        raise InputError(
+            Problem(
+                file,
+                "holds no claims",
+                1,
+                1,
+                hint="`symroof init claims` writes a starter; a note's name ends in .md",
+            )
+        )
     every, aside = [*(note.problems if note else ())], set(note.skipped if note else ())
     problems: Sequence[Problem] = noted
     while True:
@@ -71,13 +81,23 @@ def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = Ma
         document, aside = _without(document, late, problems), aside | late
         spec, problems = _built(document)
         if spec and not problems:
-            return ClaimFile(document, spec, note, tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
+            return ClaimFile(
+                document,
+                spec,
+                note,
+                tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))),
+                frozenset(aside),
+            )
 
 
 def not_a_claim_file(file: str) -> Problem:
     """The problem of a file type that cannot hold claims: a PDF, a web page."""
     suffix = Path(file).suffix
-    return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=FILE_HINT)
+    return Problem(
+        file,
+        f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims",
+        hint=FILE_HINT,
+    )
 
 
 def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
@@ -116,7 +136,9 @@ def _normalized(document: Document, noted: list[Problem], declared: Mapping[str,
         if isinstance(claim, dict):
             result = normalized(claim, base)
             whole[i] = with_theory(result.data, declared)
-            noted += [document.problem(("claims", i, *place), message) for place, message in result.faults]
+            noted += [
+                document.problem(("claims", i, *place), message) for place, message in result.faults
+            ]
             for now, before in result.moved.items():
                 places.setdefault(("claims", i, *now), document.places[("claims", i, *before)])
     return replace(document, data={**document.data, "claims": whole}, places=places)
@@ -128,7 +150,12 @@ def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int
     Raises:
         InputError: one is of none, but of the file as a whole; then with every problem so far.
     """
-    indices = {problem.location[1] if problem.location[:1] == ("claims",) and len(problem.location) > 1 else None for problem in problems}
+    indices = {
+        problem.location[1]
+        if problem.location[:1] == ("claims",) and len(problem.location) > 1
+        else None
+        for problem in problems
+    }
     claims = {index for index in indices if isinstance(index, int)}
     if claims != indices:
         raise InputError(every)
@@ -139,7 +166,11 @@ def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -
     """The document with some of its claims skipped."""
     if not aside:
         return document
-    taken = {claim.get("id") for i, claim in enumerate(document.data["claims"]) if isinstance(claim, dict) and i not in aside}
+    taken = {
+        claim.get("id")
+        for i, claim in enumerate(document.data["claims"])
+        if isinstance(claim, dict) and i not in aside
+    }
     claims = list(document.data["claims"])
     for index in sorted(aside):
         reasons = [problem for problem in problems if problem.location[:2] == ("claims", index)]
@@ -159,4 +190,6 @@ def skipped_claim(claim: object, reason: str, name: str, taken: set[Any]) -> dic
 
 def _distinct(problems: Iterable[Problem]) -> list[Problem]:
     """Every problem once: a fault of a default is one of each claim after it."""
-    return list({(problem.line, problem.column, problem.message): problem for problem in problems}.values())
+    return list(
+        {(problem.line, problem.column, problem.message): problem for problem in problems}.values()
+    )

@@ -47,15 +47,25 @@ NARROW = {"bit": 64, "byte": 8}
 """Widths of an element in bits, and in bytes where the words say ``each``: how wide a number is, not how much memory."""
 OF_ELEMENTS = re.compile(r"_per_(?:param|element)$")
 TARGET = r"(?:target|SLO|SLA|goal|budget|objective|requirement|ceiling|deadline|limit)s?\b"
-TARGET_AFTER = re.compile(rf"[\s*_`-]*(?:\w+\s+)?{TARGET}|\s+(?:we|they|you)\s+(?:need|want|allow|promise|aim)", re.IGNORECASE)
-TARGET_BEFORE = re.compile(rf"\b{TARGET}\s*(?:(?:of|is|was|to|:|=|\()\s*)*\W{{0,3}}(?:below|under|less than|at most|<=?|≤)?\s*$", re.IGNORECASE)
+TARGET_AFTER = re.compile(
+    rf"[\s*_`-]*(?:\w+\s+)?{TARGET}|\s+(?:we|they|you)\s+(?:need|want|allow|promise|aim)",
+    re.IGNORECASE,
+)
+TARGET_BEFORE = re.compile(
+    rf"\b{TARGET}\s*(?:(?:of|is|was|to|:|=|\()\s*)*\W{{0,3}}(?:below|under|less than|at most|<=?|≤)?\s*$",
+    re.IGNORECASE,
+)
 OUR_TARGET = re.compile(
     r"\b(?:below|under|above|over|within|beyond|exceed\w*|beat\w*|miss\w*|meet\w*|than|against|vs\.?)\s+(?:our|your|their|his|her|the|its)\s+(?:\w+\s+)?\W{0,3}$",
     re.IGNORECASE,
 )
 """A number to be reached, not the one that is claimed: ``below our 100 tok/s``, ``the 50 ms target``."""
-CARD_BEFORE = re.compile(r"\b(?:a|an|the|one|each|every|any|single|our|your|this|that)[\s*_`]+$", re.IGNORECASE)
-CARD_AFTER = re.compile(rf"[\s*_`~-]*(?:of\s+)?(?:(?:V?RAM|HBM\w*|GDDR\w*|memory)[\s-]+)?(?:{NOUNS['device']})\b")
+CARD_BEFORE = re.compile(
+    r"\b(?:a|an|the|one|each|every|any|single|our|your|this|that)[\s*_`]+$", re.IGNORECASE
+)
+CARD_AFTER = re.compile(
+    rf"[\s*_`~-]*(?:of\s+)?(?:(?:V?RAM|HBM\w*|GDDR\w*|memory)[\s-]+)?(?:{NOUNS['device']})\b"
+)
 """A number that names a device by its memory: ``of a 24 GB card``."""
 
 
@@ -77,7 +87,11 @@ class ClaimedNumber:
 
 
 def claimed_number(
-    data: Mapping[str, Any], prose: str, previous_end: int = 0, taken_starts: Collection[int] = (), complete: Callable[[Figure], Figure] = lambda figure: figure
+    data: Mapping[str, Any],
+    prose: str,
+    previous_end: int = 0,
+    taken_starts: Collection[int] = (),
+    complete: Callable[[Figure], Figure] = lambda figure: figure,
 ) -> ClaimedNumber:
     """The number a claim of a note states, from its own data and the prose before it.
 
@@ -96,29 +110,55 @@ def claimed_number(
         return _referred(str(data["value"]), before, unit)
     if unit is None or data.get("formula"):
         return ClaimedNumber(
-            value=_default_value(str(data.get("relation") or ""), prose[previous_end:] if re.search(r"\w", prose[previous_end:]) else prose) or None
+            value=_default_value(
+                str(data.get("relation") or ""),
+                prose[previous_end:] if re.search(r"\w", prose[previous_end:]) else prose,
+            )
+            or None
         )
-    own = [figure for figure in before if figure.start >= previous_end] if re.search(r"\w", prose[previous_end:]) else before
+    own = (
+        [figure for figure in before if figure.start >= previous_end]
+        if re.search(r"\w", prose[previous_end:])
+        else before
+    )
     own = [figure for figure in own if figure.start not in taken_starts]
     if unit != ANY and not OF_ELEMENTS.search(str(data.get("quantity"))):
         own = [figure for figure in own if not _is_precision(figure, prose)]
     figure = (own[-1] if own else None) if unit == ANY else _fitting(own, unit, prose)
     if figure is None and unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
-        figure = next(filter(None, (_fitting(own, counted, prose) for counted in sorted(COUNTED))), None)
+        figure = next(
+            filter(None, (_fitting(own, counted, prose) for counted in sorted(COUNTED))), None
+        )
     if figure is None and unit != ANY:
         figure = _in_the_unit_before(own, before, unit or "", prose)
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
-        where = "between the previous annotation and this one" if previous_end else "before this annotation, in its paragraph or cell"
-        return ClaimedNumber(fault=(f"{missing} found {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
+        where = (
+            "between the previous annotation and this one"
+            if previous_end
+            else "before this annotation, in its paragraph or cell"
+        )
+        return ClaimedNumber(
+            fault=(
+                f"{missing} found {where}",
+                f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'",
+            )
+        )
     return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
 
 
-def _in_the_unit_before(own: list[Figure], before: list[Figure], unit: str, prose: str) -> Figure | None:
+def _in_the_unit_before(
+    own: list[Figure], before: list[Figure], unit: str, prose: str
+) -> Figure | None:
     """A last number without a unit, in that of the number before it in its sentence: ``112 tokens/s, no more than 112``; None where that does not fit."""
     last = own[-1] if own and unit and not own[-1].unit else None
     named = [figure for figure in before if figure.unit and last and figure.start < last.start]
-    if not last or not named or named[-1].fit(unit) > 1 or END_OF_SENTENCE.search(prose, named[-1].unit_end, last.start):
+    if (
+        not last
+        or not named
+        or named[-1].fit(unit) > 1
+        or END_OF_SENTENCE.search(prose, named[-1].unit_end, last.start)
+    ):
         return None
     return replace(last, unit=named[-1].unit, text=f"{last.text} {named[-1].unit}")
 
@@ -140,7 +180,11 @@ def _is_precision(figure: Figure, prose: str) -> bool:
     most = NARROW.get({"bits": "bit", "B": "byte"}.get(unit, unit), 0)
     if figure.power or figure.range_end or not 0 < float(figure.digits.replace(",", "")) <= most:
         return False
-    return unit.startswith("bit") or figure.unit in ("byte/parameter", "byte/param", "B/param") or PRECISION.match(prose, figure.end) is not None
+    return (
+        unit.startswith("bit")
+        or figure.unit in ("byte/parameter", "byte/param", "B/param")
+        or PRECISION.match(prose, figure.end) is not None
+    )
 
 
 def _is_no_claim(figure: Figure, prose: str) -> bool:
@@ -150,9 +194,17 @@ def _is_no_claim(figure: Figure, prose: str) -> bool:
     [False, True, True]
     """
     before = prose[max(figure.start - 60, 0) : figure.start]
-    if figure.unit.endswith(("byte", "B")) and CARD_BEFORE.search(before) and CARD_AFTER.match(prose, figure.unit_end):
+    if (
+        figure.unit.endswith(("byte", "B"))
+        and CARD_BEFORE.search(before)
+        and CARD_AFTER.match(prose, figure.unit_end)
+    ):
         return True
-    return bool(TARGET_AFTER.match(prose, figure.unit_end) or OUR_TARGET.search(before) or TARGET_BEFORE.search(before))
+    return bool(
+        TARGET_AFTER.match(prose, figure.unit_end)
+        or OUR_TARGET.search(before)
+        or TARGET_BEFORE.search(before)
+    )
 
 
 def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumber:
@@ -161,8 +213,17 @@ def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumb
     figure = _same(before, own)
     if figure is not None:
         return _claimed(figure, value if own[-1].qualifier or own[-1].range_end else figure.written)
-    if own and unit not in (None, ANY) and (fitting := [other.text for other in before if other.fit(unit or "") < 2]):
-        return ClaimedNumber(fault=(f"value {value[:40]!r} does not appear before this annotation", f"there are: {', '.join(fitting[-SHOWN:])}"))
+    if (
+        own
+        and unit not in (None, ANY)
+        and (fitting := [other.text for other in before if other.fit(unit or "") < 2])
+    ):
+        return ClaimedNumber(
+            fault=(
+                f"value {value[:40]!r} does not appear before this annotation",
+                f"there are: {', '.join(fitting[-SHOWN:])}",
+            )
+        )
     return ClaimedNumber()
 
 
@@ -174,15 +235,26 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
 
     def same(figure: Figure) -> bool:
         ends = (figure.range_end, figure) if figure.range_end else (figure,)
-        return any(end.number.replace(",", "") == last.number.replace(",", "") and last.unit in ("", end.unit) for end in ends)
+        return any(
+            end.number.replace(",", "") == last.number.replace(",", "")
+            and last.unit in ("", end.unit)
+            for end in ends
+        )
 
-    return next((figure for figure in reversed(before) if same(figure)), None) or next((f for f in reversed(before) if f.amount == last.amount != ()), None)
+    return next((figure for figure in reversed(before) if same(figure)), None) or next(
+        (f for f in reversed(before) if f.amount == last.amount != ()), None
+    )
 
 
 def _fitting(before: list[Figure], unit: str, prose: str) -> Figure | None:
     """The last number whose unit fits best; one to be reached only where there is no other."""
-    ranked = [((figure.range_end or figure).fit(unit), _is_no_claim(figure, prose), -i) for i, figure in enumerate(before)]
-    fits, _, place = min(ranked, default=(9, False, 0), key=lambda rank: (rank[0] == 9, rank[1], rank[0], rank[2]))
+    ranked = [
+        ((figure.range_end or figure).fit(unit), _is_no_claim(figure, prose), -i)
+        for i, figure in enumerate(before)
+    ]
+    fits, _, place = min(
+        ranked, default=(9, False, 0), key=lambda rank: (rank[0] == 9, rank[1], rank[0], rank[2])
+    )
     return before[-place] if fits < 9 else None
 
 
@@ -207,7 +279,9 @@ def expected_unit(data: Mapping[str, Any]) -> str | None:
         return symbol.unit
     try:
         claim = ClaimSpec.model_validate({**data, "id": "unit", "value": "0"})
-        return parse_unit(derived(claim).unit).text  # raises for byte*byte and other units without a name
+        return parse_unit(
+            derived(claim).unit
+        ).text  # raises for byte*byte and other units without a name
     except Exception:  # a fault of the claim, or of symroof: where it is judged it says so
         return ANY
 
@@ -232,7 +306,9 @@ def _default_value(relation: str, prose: str) -> str:
 
 
 KILO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?[kK](i?)(?:[\s-]?(?:tokens?|toks?))?")
-IN_TOKENS = frozenset(name for name, symbol in (*INPUTS.items(), *QUANTITIES.items()) if symbol.unit == "token")
+IN_TOKENS = frozenset(
+    name for name, symbol in (*INPUTS.items(), *QUANTITIES.items()) if symbol.unit == "token"
+)
 OF_A_CONTEXT = ("prompt", "context", "peak_context")
 """Settings that say how long a request is."""
 
@@ -258,8 +334,14 @@ def with_lengths(data: Mapping[str, Any], written: Mapping[str, str]) -> dict[st
     """
     result = dict(data)
     for name, text in written.items():
-        options = [{**result, "given": merged_settings(result.get("given", {}), {name: length})} for length in token_lengths(text)]
-        result = next((option for option in options if len(options) > 1 and claim_holds(option)), options[0] if options else result)
+        options = [
+            {**result, "given": merged_settings(result.get("given", {}), {name: length})}
+            for length in token_lengths(text)
+        ]
+        result = next(
+            (option for option in options if len(options) > 1 and claim_holds(option)),
+            options[0] if options else result,
+        )
     return result
 
 

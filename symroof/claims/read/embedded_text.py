@@ -21,7 +21,10 @@ NOTEBOOKS, PYTHON = (".ipynb",), (".py",)
 EMBEDDED = (*NOTEBOOKS, *PYTHON)
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
-DOCTEST = re.compile(r"^[ \t>]*(?:>>>|\.\.\.)(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)(?:[ \t>]*[^\s>][^\r\n]*(?:\r\n|\r|\n|\Z))*", re.MULTILINE)
+DOCTEST = re.compile(
+    r"^[ \t>]*(?:>>>|\.\.\.)(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)(?:[ \t>]*[^\s>][^\r\n]*(?:\r\n|\r|\n|\Z))*",
+    re.MULTILINE,
+)
 """An example in a docstring, with its output."""
 ANNOTATED = re.compile(r"<!--\s*symroof\b", re.IGNORECASE)
 QUOTES = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
@@ -38,10 +41,23 @@ def note_text(text: str, file: str) -> str:
     """
     suffix = Path(file).suffix.lower()
     try:
-        return markdown_cells(text) if suffix in NOTEBOOKS else docstrings(text) if suffix in PYTHON else text
+        return (
+            markdown_cells(text)
+            if suffix in NOTEBOOKS
+            else docstrings(text)
+            if suffix in PYTHON
+            else text
+        )
     except (ValueError, SyntaxError, RecursionError, tokenize.TokenError) as error:
         kind = "a notebook" if suffix in NOTEBOOKS else "Python source"
-        raise InputError(Problem(file, f"cannot be read as {kind}: {str(error.args[0] if error.args else error)[:120]}", 1, 1)) from None
+        raise InputError(
+            Problem(
+                file,
+                f"cannot be read as {kind}: {str(error.args[0] if error.args else error)[:120]}",
+                1,
+                1,
+            )
+        ) from None
 
 
 def _blank(text: str) -> list[str]:
@@ -83,8 +99,15 @@ def _strings(text: str) -> Iterator[Span]:
     for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
         if token.type in (tokenize.COMMENT, tokenize.NL):
             continue
-        if token.type == tokenize.STRING and before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
-            yield starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
+        if token.type == tokenize.STRING and before in (
+            tokenize.NEWLINE,
+            tokenize.INDENT,
+            tokenize.DEDENT,
+        ):
+            yield (
+                starts[token.start[0] - 1] + token.start[1],
+                starts[token.end[0] - 1] + token.end[1],
+            )
         before = token.type
 
 

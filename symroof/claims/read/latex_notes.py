@@ -21,15 +21,21 @@ BREAK = re.compile(
 )
 ROW_END = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?\s*$")
 CELL = re.compile(r"(?<!\\)&")
-CODE = re.compile(r"\\begin\{(verbatim\*?|lstlisting|minted|comment)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL)
+CODE = re.compile(
+    r"\\begin\{(verbatim\*?|lstlisting|minted|comment)\}.*?(?:\\end\{\1\}|\Z)", re.DOTALL
+)
 NO_PROSE = re.compile(
     r"\\(?:label|ref|eqref|autoref|cref|cite[a-z]{0,8}|includegraphics|begin|end|input|include|url|href|hspace|vspace|bibitem|usepackage|documentclass)"
     r"\*?(?:\[[^\]\r\n]{0,200}\]){0,2}(?:\{[^{}\r\n]{0,300}\}){0,1}"
 )
 
 
-TABULAR = re.compile(r"\\begin\{(tabular[xy*]?|longtable|array)\}(?:\[[^\]\r\n]{0,20}\])?(?:\{(?:[^{}\r\n]|\{[^{}\r\n]{0,80}\}){0,200}\}){1,2}")
-RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|endhead|(?:cline|cmidrule)(?:\([a-z]{0,2}\))?\{[^{}\r\n]{0,20}\})")
+TABULAR = re.compile(
+    r"\\begin\{(tabular[xy*]?|longtable|array)\}(?:\[[^\]\r\n]{0,20}\])?(?:\{(?:[^{}\r\n]|\{[^{}\r\n]{0,80}\}){0,200}\}){1,2}"
+)
+RULES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|(?:cline|cmidrule)(?:\([a-z]{0,2}\))?\{[^{}\r\n]{0,20}\})"
+)
 ROW = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?")
 
 
@@ -52,14 +58,24 @@ def passages(text: str) -> Iterator[Passage]:
             continue
         while seen < len(breaks) and breaks[seen] <= opens:
             begun, seen = breaks[seen], seen + 1
-        yield _passage(text, blank, opens, ends, begun if blank[begun:opens].strip() else breaks[max(seen - 2, 0)])
+        yield _passage(
+            text,
+            blank,
+            opens,
+            ends,
+            begun if blank[begun:opens].strip() else breaks[max(seen - 2, 0)],
+        )
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
     """The prose of every paragraph, item and row outside listings, comments blanked, with the place where it begins."""
     blank = _blanked(text, _comments(text), _listings(text))
     places = sorted({0, *(match.end() for match in BREAK.finditer(blank)), len(text)})
-    yield from ((low, blank[low:high].replace("&", "|")) for low, high in itertools.pairwise(places) if blank[low:high].strip())
+    yield from (
+        (low, blank[low:high].replace("&", "|"))
+        for low, high in itertools.pairwise(places)
+        if blank[low:high].strip()
+    )
 
 
 def tables(text: str) -> list[NoteTable]:
@@ -77,9 +93,11 @@ def tables(text: str) -> list[NoteTable]:
             break
         body = RULES.sub(lambda rule: " " * len(rule[0]), quiet[opened.end() : end])
         edges = [0, *(place for match in ROW.finditer(body) for place in match.span()), len(body)]
-        rows = [_cells(body[low:high], opened.end() + low) for low, high in zip(edges[::2], edges[1::2], strict=True) if body[low:high].strip()][
-            : MOST_ROWS + 1
-        ]
+        rows = [
+            _cells(body[low:high], opened.end() + low)
+            for low, high in zip(edges[::2], edges[1::2], strict=True)
+            if body[low:high].strip()
+        ][: MOST_ROWS + 1]
         if len(rows) > 1:
             every.append(NoteTable(rows[0], tuple(rows[1:]), end))
     return every
@@ -89,7 +107,9 @@ def _cells(row: str, start: int) -> tuple[NoteCell, ...]:
     """The cells of a row, the text of each without the blanks around it."""
     edges = [0, *(place for match in CELL.finditer(row) for place in match.span()), len(row)]
     cells = ((low, row[low:high]) for low, high in zip(edges[::2], edges[1::2], strict=True))
-    return tuple(NoteCell(start + low + len(cell) - len(cell.lstrip()), cell.strip()) for low, cell in cells)
+    return tuple(
+        NoteCell(start + low + len(cell) - len(cell.lstrip()), cell.strip()) for low, cell in cells
+    )
 
 
 def _passage(text: str, blank: str, opens: int, ends: int, begun: int) -> Passage:
@@ -102,7 +122,9 @@ def _passage(text: str, blank: str, opens: int, ends: int, begun: int) -> Passag
         cell = max(match.end() for match in CELL.finditer(prose))
         if prose[cell:].strip():
             start, prose = start + cell, prose[cell:]
-    return Passage(start, prose, inner.strip(), at, True, ROW_END.sub("", row).replace("&", "|"), ends)
+    return Passage(
+        start, prose, inner.strip(), at, True, ROW_END.sub("", row).replace("&", "|"), ends
+    )
 
 
 def _blanked(text: str, comments: list[tuple[int, int]], code: list[tuple[int, int]]) -> str:

@@ -13,14 +13,18 @@ SIGNS = {
     "approx": "≈", "simeq": "≈", "sim": "~", "le": "≤", "leq": "≤", "leqslant": "≤", "lesssim": "≲", "ge": "≥", "geq": "≥", "geqslant": "≥", "gtrsim": "≳",
     "lt": "<", "gt": ">", "times": "×", "cdot": "·", "%": "%", "$": "$", "quad": " ", "(": " ", ")": " ", "[": " ", "]": " ",
 }  # fmt: skip
-COMMAND = re.compile(rf"\\({'|'.join(re.escape(name) for name in sorted(SIGNS, key=len, reverse=True))})(?![A-Za-z])|\\([()\[\]%$])")
+COMMAND = re.compile(
+    rf"\\({'|'.join(re.escape(name) for name in sorted(SIGNS, key=len, reverse=True))})(?![A-Za-z])|\\([()\[\]%$])"
+)
 SPACE = re.compile(r"\\[,;:! ](?!\d{3})|(?<=[\d}])~(?=[\\A-Za-z$])|(?<=[\d}] )~(?=[\\A-Za-z])")
 """Not between thousands, which belong to one number."""
 INSIDE = r"\s*\{([^{}]{0,80})\}"
 PAIR = re.compile(rf"\\(?:SI|qty){INSIDE}{INSIDE}")
 RATIO = re.compile(rf"\\[dt]?frac{INSIDE}(?<=[A-Za-z\s]\}}){INSIDE}")
 """Of units: with a number above, it is arithmetic."""
-WRAPPED = re.compile(rf"\\(?:text|textrm|textbf|textit|texttt|mathrm|mathbf|mathsf|mathit|mathtt|operatorname|boxed|num|si|unit){INSIDE}")
+WRAPPED = re.compile(
+    rf"\\(?:text|textrm|textbf|textit|texttt|mathrm|mathbf|mathsf|mathit|mathtt|operatorname|boxed|num|si|unit){INSIDE}"
+)
 SIUNITX = {
     "kilo": "k",
     "mega": "M",
@@ -35,7 +39,18 @@ SIUNITX = {
     "micro": "u",
     "nano": "n",
 }
-NAMED = {"second": "s", "byte": "B", "bit": "bit", "hour": "hour", "watt": "W", "joule": "J", "hertz": "Hz", "percent": "%", "flop": "FLOP", "token": "token"}
+NAMED = {
+    "second": "s",
+    "byte": "B",
+    "bit": "bit",
+    "hour": "hour",
+    "watt": "W",
+    "joule": "J",
+    "hertz": "Hz",
+    "percent": "%",
+    "flop": "FLOP",
+    "token": "token",
+}
 MACRO = re.compile(rf"(?:\\({'|'.join(SIUNITX)})\s{{0,4}})?\\({'|'.join(NAMED)})(?![A-Za-z])")
 PER = re.compile(r"\\per(?![A-Za-z])")
 """Prefixes and units as macros, as siunitx writes them."""
@@ -60,7 +75,10 @@ def without_latex(text: str) -> str:
     if not any(mark in text for mark in "\\~$"):
         return text
     text = FORMULA.sub(lambda match: f"{' ' * len(match[1])}{match[2]}{' ' * len(match[1])}", text)
-    text = MACRO.sub(lambda match: f"{SIUNITX.get(match[1], '')}{NAMED[match[2]]}".ljust(len(match[0])), PER.sub("/   ", text))
+    text = MACRO.sub(
+        lambda match: f"{SIUNITX.get(match[1], '')}{NAMED[match[2]]}".ljust(len(match[0])),
+        PER.sub("/   ", text),
+    )
     text = SPACE.sub(lambda match: " " * len(match[0]), text)
     for _ in range(DEEPEST):
         before = text
@@ -82,7 +100,9 @@ def _inside(match: re.Match[str]) -> str:
 def _over(match: re.Match[str]) -> str:
     """One over the other, each that is more than a factor in brackets; unchanged where there is no room for them."""
     characters = list(_inside(match))
-    (start, end), (below, last) = ((low - match.start(), high - match.start()) for low, high in map(match.span, (1, 2)))
+    (start, end), (below, last) = (
+        (low - match.start(), high - match.start()) for low, high in map(match.span, (1, 2))
+    )
     if SUM.search(match[1]):
         if not match[1][-1:].isspace():
             return match[0]

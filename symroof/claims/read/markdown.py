@@ -90,7 +90,9 @@ def _prose_of(text: str) -> tuple[str, list[int]]:
     found = MarkdownScan(text)
     characters = list(text)
     for low, high in [*found.comments, *found.code]:
-        characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
+        characters[low:high] = [
+            " " if character not in "\r\n" else character for character in text[low:high]
+        ]
     return _without_markup("".join(characters)), found.breaks
 
 
@@ -123,7 +125,9 @@ class MarkdownScan:
         self.code: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
-        self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)]
+        self.blanks = [
+            match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)
+        ]
         self._run()
 
     def _run(self) -> None:
@@ -153,7 +157,9 @@ class MarkdownScan:
             else:
                 deep = line.startswith(("    ", "\t"))
                 code = deep and not in_list and (after_blank or code)
-                in_list = bool(ITEM.match(line)) or (in_list and (deep or not after_blank or line[0] in " \t"))
+                in_list = bool(ITEM.match(line)) or (
+                    in_list and (deep or not after_blank or line[0] in " \t")
+                )
                 table = self._begin(start, match.end(), line, table)
             after_blank = False
             if code:
@@ -163,7 +169,9 @@ class MarkdownScan:
 
     def _begin(self, start: int, end: int, line: str, table: bool) -> bool:
         """Note what a line begins; returns whether the lines after it are table rows."""
-        if not line.strip(" \t>|:-=*_\r\n"):  # a rule, an underline, or the line under a table's head
+        if not line.strip(
+            " \t>|:-=*_\r\n"
+        ):  # a rule, an underline, or the line under a table's head
             self.breaks.append(end)
             return "|" in line and "-" in line
         if table:
@@ -226,7 +234,9 @@ def _passage(text: str, found: MarkdownScan, index: int) -> Passage:
     begun = found.breaks[bisect.bisect_right(found.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)
     closed = opens != found.unclosed
-    inner = text[opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)]
+    inner = text[
+        opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)
+    ]
     at = opens + 4 + len(inner) - len(inner.lstrip())
     prose = _prose(text[start:opens], start, found.comments, index)
     row = prose if begun in found.rows else ""

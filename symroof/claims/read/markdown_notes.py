@@ -18,12 +18,24 @@ from typing import Any
 from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
 from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
-from symroof.claims.read.claimed_number import IN_TOKENS, OF_A_CONTEXT, claimed_number, expected_unit, token_lengths, with_lengths
+from symroof.claims.read.claimed_number import (
+    IN_TOKENS,
+    OF_A_CONTEXT,
+    claimed_number,
+    expected_unit,
+    token_lengths,
+    with_lengths,
+)
 from symroof.claims.read.embedded_text import EMBEDDED, note_text
 from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
 from symroof.claims.read.prose_numbers import Figure, figures
-from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTERS, Equation, equations_of_blocks
+from symroof.claims.read.spelled_arithmetic import (
+    LONGEST_BLOCK,
+    MOST_CHARACTERS,
+    Equation,
+    equations_of_blocks,
+)
 from symroof.claims.read.tables import NoteTable, tables
 from symroof.claims.read.written_units import Denominator
 from symroof.errors import Problem, why
@@ -77,10 +89,17 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
     annotated = latex_notes.passages if is_latex(file) else passages
     for count, passage in enumerate(annotated(note)):
         if count == MOST_ANNOTATIONS:
-            reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
+            reader.complain(
+                passage.at,
+                f"more than {MOST_ANNOTATIONS} annotations in one file",
+                "split the file",
+            )
             break
         reader.read_annotation(passage)
-    arithmetic = [*equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(note)), *(one for table in reader.tables for one in table.sums())]
+    arithmetic = [
+        *equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(note)),
+        *(one for table in reader.tables for one in table.sums()),
+    ]
     wrong_arithmetic = reader.check_arithmetic(arithmetic)
     return Note(
         reader.document, tuple(reader.figures), tuple(reader.number_places), tuple(reader.shared), tuple(reader.problems), frozenset(reader.skipped),
@@ -91,7 +110,12 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
 def numbers_of(text: str, file: str) -> list[Figure]:
     """Every number in the prose of a note, its places counted in the whole file."""
     prose = (latex_notes.blocks if is_latex(file) else blocks)(note_text(text, file))
-    return [figure.shifted(start) for start, block in prose if len(block) <= LONGEST_BLOCK for figure in figures(block)]
+    return [
+        figure.shifted(start)
+        for start, block in prose
+        if len(block) <= LONGEST_BLOCK
+        for figure in figures(block)
+    ]
 
 
 class _NoteReader:
@@ -100,7 +124,10 @@ class _NoteReader:
     def __init__(self, text: str, note: str, file: str, declared: Mapping[str, str]) -> None:
         self.declared = declared
         self.starts = line_starts(text)
-        lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, [*self.starts[1:], len(text)], strict=True))
+        lines = tuple(
+            text[a:b].rstrip("\r\n")
+            for a, b in zip(self.starts, [*self.starts[1:], len(text)], strict=True)
+        )
         self.claims: list[dict[str, Any]] = []
         self.document = Document(file, {"claims": self.claims}, {(): (1, 1)}, lines, text)
         self.base = Path(file).resolve().parent
@@ -125,12 +152,27 @@ class _NoteReader:
 
     def complain(self, at: int, message: str, hint: str = "") -> None:
         line, column = self.place(at)
-        self.problems.append(Problem(self.document.file, message, line, column, hint=hint, source=self.document.lines[line - 1]))
+        self.problems.append(
+            Problem(
+                self.document.file,
+                message,
+                line,
+                column,
+                hint=hint,
+                source=self.document.lines[line - 1],
+            )
+        )
 
     def read_annotation(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is skipped."""
         lead = LEAD.match(passage.comment)
-        body = passage.comment[lead.end() :] if lead else self.document.text[passage.at + len(passage.comment) :][:LONGEST_ANNOTATION].lstrip()
+        body = (
+            passage.comment[lead.end() :]
+            if lead
+            else self.document.text[passage.at + len(passage.comment) :][
+                :LONGEST_ANNOTATION
+            ].lstrip()
+        )
         default, before = DEFAULT.match(body) is not None, len(self.problems)
         if fault := _malformed(passage, lead, body):
             self.complain(passage.at, *fault)
@@ -140,7 +182,10 @@ class _NoteReader:
             if default:
                 self._default(annotation, at)
             elif self.unreadable_default_line:
-                self._skip(passage, f"the given in line {self.unreadable_default_line} cannot be read, and this may rest on it")
+                self._skip(
+                    passage,
+                    f"the given in line {self.unreadable_default_line} cannot be read, and this may rest on it",
+                )
             elif len(self.problems) == before:
                 self._claim(annotation, at, passage)
         if len(self.problems) > before:
@@ -155,51 +200,90 @@ class _NoteReader:
         """The fields of an annotation with its settings normalized; its faults are reported."""
         annotation = annotation_fields(body, own=bool(declaring_file(body, self.declared)))
         result = normalized(annotation.data, self.base)
-        annotation.data = result.data if "theory" in self.defaults else with_theory(result.data, self.declared)
+        annotation.data = (
+            result.data if "theory" in self.defaults else with_theory(result.data, self.declared)
+        )
         for now, before in result.moved.items():
             annotation.places.setdefault(now, annotation.near(before))
-        for place, message, hint in [*annotation.faults, *((annotation.near(place), message, "") for place, message in result.faults)]:
+        for place, message, hint in [
+            *annotation.faults,
+            *((annotation.near(place), message, "") for place, message in result.faults),
+        ]:
             self.complain(at + place, message, hint)
         return annotation
 
     def _default(self, annotation: AnnotationFields, at: int) -> None:
         for name in set(annotation.data) - {"quantity", "given"}:
-            self.complain(at + annotation.places[(name,)], f"{name} belongs to one claim, not to all that follow")
+            self.complain(
+                at + annotation.places[(name,)],
+                f"{name} belongs to one claim, not to all that follow",
+            )
         if settings := annotation.data.get("given", {}):
             self.defaults = merged_settings(self.defaults, settings)
-            self.default_places |= {location: self.place(at + place) for location, place in annotation.places.items()}
+            self.default_places |= {
+                location: self.place(at + place) for location, place in annotation.places.items()
+            }
         elif not annotation.faults:
             self.defaults, self.default_places, self.unreadable_default_line = {}, {}, 0
 
     def _skip(self, passage: Passage, reason: str) -> None:
         """A claim that is not judged, in the place of one that cannot be."""
         self.skipped.add(len(self.claims))
-        self._add({"unchecked": reason}, self.place(passage.at), None, self._shown_words(passage, len(passage.prose)))
+        self._add(
+            {"unchecked": reason},
+            self.place(passage.at),
+            None,
+            self._shown_words(passage, len(passage.prose)),
+        )
         self.document.places["claims", len(self.claims) - 1] = self.number_places[-1]
 
     def _claim(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it is about."""
-        data = {**annotation.data, "given": merged_settings(self.defaults, annotation.data.get("given", {}))}
+        data = {
+            **annotation.data,
+            "given": merged_settings(self.defaults, annotation.data.get("given", {})),
+        }
         owned = {start - passage.start for start in self.taken_starts}
         table = self._table_at(passage)
 
         def complete(figure: Figure) -> Figure:
             place = figure.start + passage.start
-            return table.completed(figure, table.column_at(place, table.row_at(place))) if table else figure
+            return (
+                table.completed(figure, table.column_at(place, table.row_at(place)))
+                if table
+                else figure
+            )
 
-        claimed = claimed_number(data, passage.prose, max(self.range_end - passage.start, 0), owned, complete)
-        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at, expected_unit(data) or "")):
+        claimed = claimed_number(
+            data, passage.prose, max(self.range_end - passage.start, 0), owned, complete
+        )
+        if (
+            claimed.fault
+            and table
+            and "value" not in data
+            and (cells := table.under(passage.at, expected_unit(data) or ""))
+        ):
             self._cells(data, annotation, at, cells, passage)
             return
         if claimed.fault:
-            self.complain(at + annotation.places[("value",)] if "value" in data else passage.at, *claimed.fault)
+            self.complain(
+                at + annotation.places[("value",)] if "value" in data else passage.at,
+                *claimed.fault,
+            )
             return
         data |= {} if claimed.value is None else {"value": claimed.value}
         data = _with_words_around(data, claimed.figure.denominators if claimed.figure else ())
         figure = claimed.figure and claimed.figure.shifted(passage.start)
         place = self.place(figure.start if figure else passage.at)
         self.taken_starts |= {figure.start} if figure else set()
-        self._add(data, place, figure, self._shown_words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
+        self._add(
+            data,
+            place,
+            figure,
+            self._shown_words(
+                passage, claimed.figure.start if claimed.figure else len(passage.prose)
+            ),
+        )
         self._places(annotation, at, passage)
 
     def _places(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
@@ -215,16 +299,38 @@ class _NoteReader:
         """The table that contains an annotation."""
         return next((one for one in self.tables if one.head[0].start <= passage.at < one.end), None)
 
-    def _cells(self, data: dict[str, Any], annotation: AnnotationFields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
+    def _cells(
+        self,
+        data: dict[str, Any],
+        annotation: AnnotationFields,
+        at: int,
+        cells: list[tuple[Figure, dict[str, object]]],
+        passage: Passage,
+    ) -> None:
         """A claim for each cell of a column or a row, whose inputs the others of its row or the head hold."""
         for figure, inputs in cells:
-            settings = merged_settings(merged_settings(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
-            own = _with_words_around({**data, "given": settings, "value": figure.written}, figure.denominators, inputs)
+            settings = merged_settings(
+                merged_settings(self.defaults, inputs), annotation.data.get("given", {})
+            )  # the comment wins over the table
+            own = _with_words_around(
+                {**data, "given": settings, "value": figure.written}, figure.denominators, inputs
+            )
             self.taken_starts.add(figure.start)
-            self._add(own, self.place(figure.start), figure, without_marks(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
+            self._add(
+                own,
+                self.place(figure.start),
+                figure,
+                without_marks(
+                    f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"
+                ),
+            )
             self._places(annotation, at, passage)
-            for name in inputs.keys() - annotation.data.get("given", {}).keys():  # a fault of a row's cell is in that row
-                self.document.places["claims", len(self.claims) - 1, "given", name] = self.place(figure.start)
+            for name in (
+                inputs.keys() - annotation.data.get("given", {}).keys()
+            ):  # a fault of a row's cell is in that row
+                self.document.places["claims", len(self.claims) - 1, "given", name] = self.place(
+                    figure.start
+                )
 
     def check_arithmetic(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
         """Arithmetic with a wrong result: a claim of its own, or where its result is another claim's number, a reason beside it."""
@@ -232,48 +338,92 @@ class _NoteReader:
         for one in arithmetic:
             if one.follows:
                 continue
-            owner = next((i for i, figure in enumerate(self.figures) if figure and figure.start == one.result.start), None)
+            owner = next(
+                (
+                    i
+                    for i, figure in enumerate(self.figures)
+                    if figure and figure.start == one.result.start
+                ),
+                None,
+            )
             if owner is not None:
                 wrong_arithmetic[owner] = f"{one.text} is {one.right}, not {one.result.digits}"
             elif len(self.claims) < MOST_ANNOTATIONS:
-                step = {"name": f"{one.text} =", "expression": one.scaled, "value": one.result.number}
+                step = {
+                    "name": f"{one.text} =",
+                    "expression": one.scaled,
+                    "value": one.result.number,
+                }
                 self.document.places["claims", len(self.claims)] = self.place(one.result.start)
-                self._add({"steps": [step]}, self.place(one.result.start), one.result, without_marks(f"{one.text} = {one.result.text}"))
+                self._add(
+                    {"steps": [step]},
+                    self.place(one.result.start),
+                    one.result,
+                    without_marks(f"{one.text} = {one.result.text}"),
+                )
         return wrong_arithmetic
 
     def _shown_words(self, passage: Passage, at: int) -> str:
         """The words around a place of the prose: the sentence, or the row."""
-        return row_text(passage.row) if passage.row else sentence(passage.prose, at, max(self.range_end - passage.start, 0))
+        return (
+            row_text(passage.row)
+            if passage.row
+            else sentence(passage.prose, at, max(self.range_end - passage.start, 0))
+        )
 
-    def _add(self, data: dict[str, Any], place: tuple[int, int], figure: Figure | None, words: str) -> None:
+    def _add(
+        self, data: dict[str, Any], place: tuple[int, int], figure: Figure | None, words: str
+    ) -> None:
         """A claim with its place; it is named after its line, and shown with the words around its number."""
-        self.claims.append({"id": self._fresh(f"L{place[0]}"), "says": words, **data, "line": place[0]})
+        self.claims.append(
+            {"id": self._fresh(f"L{place[0]}"), "says": words, **data, "line": place[0]}
+        )
         self.figures.append(figure)
         self.shared.append(frozenset(self.defaults))
         self.number_places.append(place)
 
     def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}
-        return next(one for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if one not in taken)
+        return next(
+            one
+            for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2)))
+            if one not in taken
+        )
 
 
 def _tables(text: str, file: str) -> list[NoteTable]:
     """The tables of a note."""
-    return latex_notes.tables(text) if is_latex(file) else tables(prose_of(text)) if "|" in text else []
+    return (
+        latex_notes.tables(text)
+        if is_latex(file)
+        else tables(prose_of(text))
+        if "|" in text
+        else []
+    )
 
 
-def _with_words_around(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
+def _with_words_around(
+    data: dict[str, Any],
+    of: tuple[Denominator, ...],
+    cells: Mapping[str, object] = MappingProxyType({}),
+) -> dict[str, Any]:
     """A claim's data with what the words around its number say it is of, and how long its requests are: the annotation's own lengths win.
 
     ``cells`` are the inputs that its table states.
     """
     settings = data["given"]
-    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and token_lengths(str(value)) and settings.get(name) == value}
+    written = {
+        name: str(value)
+        for name, value in cells.items()
+        if name in IN_TOKENS and token_lengths(str(value)) and settings.get(name) == value
+    }
     own = of
     if any(name in settings for name in OF_A_CONTEXT):
         own = tuple(one for one in of if one.kind != "token" or not one.tokens)
     else:
-        written |= next(({"prompt": one.tokens} for one in of if one.tokens and one.kind == "request"), {})
+        written |= next(
+            ({"prompt": one.tokens} for one in of if one.tokens and one.kind == "request"), {}
+        )
     if of and data.get("quantity") and "per" not in data:
         data = {**data, "per": " per ".join(map(str, own))}
     return with_lengths(data, written) if written else data
@@ -282,9 +432,16 @@ def _with_words_around(data: dict[str, Any], of: tuple[Denominator, ...], cells:
 def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple[str, str] | None:
     """Why an annotation cannot be read at all, and a hint."""
     if passage.swallowed:
-        return "an annotation inside another comment is not read", "end the comment before it with -->"
+        return (
+            "an annotation inside another comment is not read",
+            "end the comment before it with -->",
+        )
     if lead and not lead[1]:
-        return ("the annotation needs a colon", f"write {EXAMPLE}") if re.search(r"\w=\S", body) else None
+        return (
+            ("the annotation needs a colon", f"write {EXAMPLE}")
+            if re.search(r"\w=\S", body)
+            else None
+        )
     if not passage.closed:
         return "the annotation does not end", "end it with -->"
     if len(passage.comment) > LONGEST_ANNOTATION:
@@ -298,7 +455,9 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
 
 LONGEST_SENTENCE = 300
 SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
-MARKUP = re.compile(r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
+MARKUP = re.compile(
+    r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|"
+)
 
 
 def sentence(prose: str, place: int, fresh: int = 0) -> str:
@@ -310,11 +469,21 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     'It takes about 2*8e9*2048/330e12 = 0.1 s.'
     """
     prose = without_latex(prose)
-    begins = max((match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0)
-    ends = next((match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place), len(prose))
+    begins = max(
+        (match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0
+    )
+    ends = next(
+        (match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place),
+        len(prose),
+    )
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
-    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
+    words = (
+        " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split())
+        .strip("|#> ")
+        .lstrip(",;:. ")
+        .rstrip(",; ")
+    )
     return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
 
 

@@ -8,7 +8,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, declarations_of, merged_settings, study_of
+from symroof.claims.claim_settings import (
+    NESTED,
+    SETTABLE,
+    SPECS,
+    Settings,
+    declarations_of,
+    merged_settings,
+    study_of,
+)
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula.parse import FormulaError, parse
@@ -36,10 +44,25 @@ def name_problems(document: Document, spec: ClaimsSpec) -> list[Problem]:
     problems = []
     ids = [claim.id for claim in spec.claims]
     for i, claim in enumerate(spec.claims):
-        problems += [document.problem(("claims", i, *place), message, hint) for place, message, hint in _readable_faults(claim)]
-        if claim.conflicts_with is not None and (claim.conflicts_with not in ids or claim.conflicts_with == claim.id):
-            message = "is the claim itself" if claim.conflicts_with == claim.id else "is the id of no claim in this file"
-            problems.append(document.problem(("claims", i, "conflicts_with"), f"{claim.conflicts_with[:60]} {message}", nearest(claim.conflicts_with, ids)))
+        problems += [
+            document.problem(("claims", i, *place), message, hint)
+            for place, message, hint in _readable_faults(claim)
+        ]
+        if claim.conflicts_with is not None and (
+            claim.conflicts_with not in ids or claim.conflicts_with == claim.id
+        ):
+            message = (
+                "is the claim itself"
+                if claim.conflicts_with == claim.id
+                else "is the id of no claim in this file"
+            )
+            problems.append(
+                document.problem(
+                    ("claims", i, "conflicts_with"),
+                    f"{claim.conflicts_with[:60]} {message}",
+                    nearest(claim.conflicts_with, ids),
+                )
+            )
     return problems
 
 
@@ -95,10 +118,16 @@ def _threshold(source: str, own: Declarations) -> Iterator[Fault]:
     if "=" in source:
         yield from _formula(("threshold",), source, own)
     elif own.threshold(base_name(source.strip())) is None:
-        yield ("threshold",), f"{source[:60]}: no such threshold", nearest(source, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'"
+        yield (
+            ("threshold",),
+            f"{source[:60]}: no such threshold",
+            nearest(source, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'",
+        )
 
 
-def _formula(place: Location, source: str, own: Declarations, before: Sequence[str] = ()) -> Iterator[Fault]:
+def _formula(
+    place: Location, source: str, own: Declarations, before: Sequence[str] = ()
+) -> Iterator[Fault]:
     try:
         used = names(parse(source))
     except FormulaError as error:
@@ -109,7 +138,9 @@ def _formula(place: Location, source: str, own: Declarations, before: Sequence[s
             yield place, f"unknown name {name[:60]!r}", nearest(name, [*own.known, *before])
 
 
-def _settings(place: Location, chosen: Settings, own: Declarations, base: Settings | None = None) -> Iterator[Fault]:
+def _settings(
+    place: Location, chosen: Settings, own: Declarations, base: Settings | None = None
+) -> Iterator[Fault]:
     """The faults of settings laid over those of the claim."""
     base = base or {}
     for name, kind in KINDS.items():
@@ -117,7 +148,11 @@ def _settings(place: Location, chosen: Settings, own: Declarations, base: Settin
             yield from _entry((*place, name), kind, chosen[name], chosen.get("assume_family"))
     for name in NESTED:
         if name in chosen and not isinstance(chosen[name], Mapping):
-            yield (*place, name), "expected keys and values", f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
+            yield (
+                (*place, name),
+                "expected keys and values",
+                f"write {name}: {{...}}, or {name}.NAME=VALUE in a note",
+            )
             return
     yield from _unitless(place, chosen, own)
     try:
@@ -131,19 +166,31 @@ def _settings(place: Location, chosen: Settings, own: Declarations, base: Settin
     except InputError as error:
         for problem in error.problems:
             inner = next((name for name in (problem.path, problem.file) if name in chosen), None)
-            yield ((*place, inner) if inner else place), problem.message if inner else f"{problem.path or problem.file}: {problem.message}", problem.hint
+            yield (
+                ((*place, inner) if inner else place),
+                problem.message if inner else f"{problem.path or problem.file}: {problem.message}",
+                problem.hint,
+            )
 
 
 def _unitless(place: Location, settings: Settings, own: Declarations) -> Iterator[Fault]:
     """Bare numbers of symbols with a unit: in Python they are in base units, in a file they are ambiguous."""
     targets = settings.get("targets", {})
     named = [((*place, name), canonical(str(name)), value) for name, value in settings.items()]
-    named += [((*place, "targets", name), TARGET_SYMBOLS[name], value) for name, value in targets.items() if name in TARGET_SYMBOLS]
+    named += [
+        ((*place, "targets", name), TARGET_SYMBOLS[name], value)
+        for name, value in targets.items()
+        if name in TARGET_SYMBOLS
+    ]
     for where, name, value in named:
         if own.symbol(base_name(name)) is None:
             continue
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, (int, Fraction)) and not isinstance(item, bool) and needs_unit(symbol_of(name, own)):
+            if (
+                isinstance(item, (int, Fraction))
+                and not isinstance(item, bool)
+                and needs_unit(symbol_of(name, own))
+            ):
                 try:
                     setting(name, item, own=own)
                 except ValueError as error:

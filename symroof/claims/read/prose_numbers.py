@@ -17,7 +17,14 @@ from typing import Any
 
 from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.written_number import HEDGES, OPERATORS, SPEEDS, bound_of
-from symroof.claims.read.written_units import POWERS_OF_TEN, Denominator, denominators, head_of_unit, money_unit, unit_at
+from symroof.claims.read.written_units import (
+    POWERS_OF_TEN,
+    Denominator,
+    denominators,
+    head_of_unit,
+    money_unit,
+    unit_at,
+)
 from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
@@ -29,17 +36,27 @@ MINUS = r"(?:(?:^|(?<=[\s(|]))(?<![\d)%][\s(|])[-−](?=[\d.]))?"
 """A sign of its own, not what joins two numbers or begins an item."""
 NUMBER = rf"(?P<number>{MINUS}(?:(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+))(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
-TIMES_TEN = re.compile(r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
+TIMES_TEN = re.compile(
+    r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
+)
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
-MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))", re.IGNORECASE)
+MAGNITUDE = re.compile(
+    r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))",
+    re.IGNORECASE,
+)
 
-A_SECOND = re.compile(r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.IGNORECASE)
+A_SECOND = re.compile(
+    r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.IGNORECASE
+)
 """Behind a number of what the sentence named before: ``25 to 30 per second``."""
 
 BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
-BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
+BEFORE = re.compile(
+    rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$",
+    re.IGNORECASE,
+)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−]|\\pm)\s{0,8}\$?\s{0,8}")
 """Before how far a number may be off: it makes a hedge of it."""
@@ -100,7 +117,13 @@ class Figure:
     def shifted(self, by: int) -> Figure:
         """The same number in a text that begins so much earlier."""
         last = self.range_end.shifted(by) if self.range_end else None
-        return replace(self, start=self.start + by, end=self.end + by, unit_end=self.unit_end + by, range_end=last)
+        return replace(
+            self,
+            start=self.start + by,
+            end=self.end + by,
+            unit_end=self.unit_end + by,
+            range_end=last,
+        )
 
     @property
     def dimension(self) -> Dimension:
@@ -124,10 +147,14 @@ class Figure:
                 return 0
             if strict(self.dimension) == strict(needed) and strict(needed):
                 return 0 if any(one.kind in PARTS for one in self.denominators) else 1
-            return 3 if needed and parse_unit(self.unit.partition("/")[0]).dimension == needed else 9
+            return (
+                3 if needed and parse_unit(self.unit.partition("/")[0]).dimension == needed else 9
+            )
         if share:
             return 0 if not needed else 9
-        return 1 if not needed else 2 if not strict(needed) or describe(needed) == "FLOP/byte" else 9
+        return (
+            1 if not needed else 2 if not strict(needed) or describe(needed) == "FLOP/byte" else 9
+        )
 
 
 def figures(text: str) -> list[Figure]:
@@ -136,11 +163,29 @@ def figures(text: str) -> list[Figure]:
     text = without_latex(text)
     for figure in _singles(text):
         before = numbers[-1] if numbers else None
-        joined = JOINED.fullmatch(text, before.unit_end, figure.start) if before and not before.range_end else None
+        joined = (
+            JOINED.fullmatch(text, before.unit_end, figure.start)
+            if before and not before.range_end
+            else None
+        )
         if before and joined and _range(text, before, figure, joined[1]):
-            shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.unit_end]
-            numbers[-1] = replace(before, text=without_marks(shown), qualifier="about" if before.qualifier == "about" else "", range_end=figure)
-        elif before and not before.range_end and GIVE_OR_TAKE.fullmatch(text, before.unit_end, figure.start):
+            shown = (
+                before.digits
+                + text[before.end : figure.start]
+                + figure.digits
+                + text[figure.end : figure.unit_end]
+            )
+            numbers[-1] = replace(
+                before,
+                text=without_marks(shown),
+                qualifier="about" if before.qualifier == "about" else "",
+                range_end=figure,
+            )
+        elif (
+            before
+            and not before.range_end
+            and GIVE_OR_TAKE.fullmatch(text, before.unit_end, figure.start)
+        ):
             shown = before.text + text[before.unit_end : figure.start] + figure.text
             numbers[-1] = replace(
                 before,
@@ -185,7 +230,13 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00
         end = place = start + digits.index(",")
-    digits = digits.replace(",", ".") if comma else digits[: end - start] if match["comma"] else digits.replace(apart, ",")
+    digits = (
+        digits.replace(",", ".")
+        if comma
+        else digits[: end - start]
+        if match["comma"]
+        else digits.replace(apart, ",")
+    )
     if not unit and place < len(text) and (text[place].isalnum() or text[place] == "_"):
         return None  # 3rd, 8x7
     stop = after if unit else place
@@ -197,8 +248,22 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     else:
         money = None
     sign, begins = _sign(text, start - len(money[0]) if money else start, unit)
-    shown = without_marks(text[begins:start] + (text[start:end] if comma else digits) + text[end:stop])
-    return Figure(start, end, stop, digits, power, unit, sign, shown, thousands_mark=apart, decimal_comma=comma, denominators=denominators(text, start, own))
+    shown = without_marks(
+        text[begins:start] + (text[start:end] if comma else digits) + text[end:stop]
+    )
+    return Figure(
+        start,
+        end,
+        stop,
+        digits,
+        power,
+        unit,
+        sign,
+        shown,
+        thousands_mark=apart,
+        decimal_comma=comma,
+        denominators=denominators(text, start, own),
+    )
 
 
 def _whole(text: str) -> int:
@@ -214,11 +279,15 @@ def _sign(text: str, start: int, unit: str) -> tuple[str, int]:
         return "", start
     words = match[1].lower()
     if words in SPEEDS:
-        return bound_of(words, PLAIN if unit in ("", "x") else parse_unit(unit).dimension), low + match.start()
+        return bound_of(
+            words, PLAIN if unit in ("", "x") else parse_unit(unit).dimension
+        ), low + match.start()
     sign = BOUNDS.get(words, "about")
     if sign == ">" and ARROW.search(text, low, low + match.start(1)):
         return "", start
-    if sign in OPPOSITE and (negated := NEGATED.search(text[max(low + match.start() - 30, 0) : low + match.start()])):  # cannot take less than
+    if sign in OPPOSITE and (
+        negated := NEGATED.search(text[max(low + match.start() - 30, 0) : low + match.start()])
+    ):  # cannot take less than
         return OPPOSITE[sign], low + match.start() - len(negated[0])
     return sign, low + match.start()
 
@@ -228,4 +297,6 @@ def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
     before = text[max(first.start - 12, 0) : first.start].lower()
     if word == "and":
         return bool(re.search(r"\bbetween\s+\W*$", before))
-    return (first.unit in ("", last.unit)) and not (word == "to" and re.search(r"\bfrom\s+\W*$", before))
+    return (first.unit in ("", last.unit)) and not (
+        word == "to" and re.search(r"\bfrom\s+\W*$", before)
+    )

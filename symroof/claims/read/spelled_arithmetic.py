@@ -24,9 +24,22 @@ from symroof.formula.parse import FormulaError, parse
 from symroof.units import UnitError, parse_unit, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"
-BETWEEN = re.compile(rf"(?:{WORDS})\s*(?P<close>\)*){WORDS}\s*(?P<op>[×x*·+/÷−–-]|=|≈|≃)\s*(?P<open>\(*)\s*(?P<sign>[~≈]?)\s*(?:USD|\$)?\s*")
+BETWEEN = re.compile(
+    rf"(?:{WORDS})\s*(?P<close>\)*){WORDS}\s*(?P<op>[×x*·+/÷−–-]|=|≈|≃)\s*(?P<open>\(*)\s*(?P<sign>[~≈]?)\s*(?:USD|\$)?\s*"
+)
 """What is allowed between two numbers of one calculation: words for what the first is of, an operator."""
-OPERATORS = {"×": "*", "x": "*", "*": "*", "·": "*", "+": "+", "/": "/", "÷": "/", "−": "-", "–": "-", "-": "-"}
+OPERATORS = {
+    "×": "*",
+    "x": "*",
+    "*": "*",
+    "·": "*",
+    "+": "+",
+    "/": "/",
+    "÷": "/",
+    "−": "-",
+    "–": "-",
+    "-": "-",
+}
 EQUALS = "=≈≃"
 LED = re.compile(r"(?:[×*·/÷^√±−]|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
 """What before the first number says that the calculation begins earlier, with something that is no number."""
@@ -59,12 +72,19 @@ class Equation:
 
     def shifted(self, by: int) -> Equation:
         """The same in a text that begins so much earlier."""
-        return replace(self, operands=tuple(one.shifted(by) for one in self.operands), result=self.result.shifted(by))
+        return replace(
+            self,
+            operands=tuple(one.shifted(by) for one in self.operands),
+            result=self.result.shifted(by),
+        )
 
     @property
     def values(self) -> list[tuple[Fraction, Fraction]]:
         """The value of the arithmetic and of the result, as they are written and with their units."""
-        written = [(_value(self.source[0]), _number(self.result)), (_value(self.source[1]), _sized(self.result))]
+        written = [
+            (_value(self.source[0]), _number(self.result)),
+            (_value(self.source[1]), _sized(self.result)),
+        ]
         return [(value, result) for value, result in written if value is not None and result]
 
     @property
@@ -72,30 +92,47 @@ class Equation:
         """Whether the result can come out, as far as the numbers were rounded."""
         loose = sum((_loose(figure) for figure in (*self.operands, self.result)), Fraction(0))
         room = max(loose, CLOSE_ENOUGH)
-        whole = self.result.number.isdigit() and self.result.unit in COUNTED and "/" in self.source[0]
+        whole = (
+            self.result.number.isdigit() and self.result.unit in COUNTED and "/" in self.source[0]
+        )
         if whole and any(abs(result - value) < 1 for value, result in self.values):
             return True  # 141 GB / 80 GB = 2 GPUs
-        return not self.values or any(abs(_mantissa(value / result, bits) - 1) <= room for value, result in self.values for bits in self._sizes)
+        return not self.values or any(
+            abs(_mantissa(value / result, bits) - 1) <= room
+            for value, result in self.values
+            for bits in self._sizes
+        )
 
     @property
     def _sizes(self) -> tuple[Fraction, ...]:
         """Factors of units that are on one side only: of bits, of 1,024."""
         units = " ".join(figure.unit for figure in (*self.operands, self.result))
         eight = (Fraction(8), Fraction(1, 8)) if "bit" in units else ()
-        binary = tuple(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3)) if BINARY.search(units) else ()
+        binary = (
+            tuple(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3))
+            if BINARY.search(units)
+            else ()
+        )
         return (Fraction(1), *eight, *binary)
 
     @property
     def scaled(self) -> str:
         """The arithmetic in symroof's grammar, in the unit that the result is written in."""
-        i = min(range(len(self.values)), key=lambda k: abs(_mantissa(self.values[k][0] / self.values[k][1]) - 1))
+        i = min(
+            range(len(self.values)),
+            key=lambda k: abs(_mantissa(self.values[k][0] / self.values[k][1]) - 1),
+        )
         value, result = self.values[i]
-        return f"({self.source[i]})*{_text(_number(self.result) * _mantissa(value / result) / value)}"
+        return (
+            f"({self.source[i]})*{_text(_number(self.result) * _mantissa(value / result) / value)}"
+        )
 
     @property
     def right(self) -> str:
         """The digits that come out, where the result's are."""
-        return significant(_value(self.scaled) or Fraction(0), max(precision(self.result.digits)[1], 2))
+        return significant(
+            _value(self.scaled) or Fraction(0), max(precision(self.result.digits)[1], 2)
+        )
 
 
 def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
@@ -134,8 +171,19 @@ def _run(text: str, every: list[Figure], place: int) -> list[tuple[Figure, str, 
     while place < len(every):
         figure = every[place]
         after = every[place + 1] if place + 1 < len(every) else None
-        joined = BETWEEN.fullmatch(text, (figure.range_end or figure).unit_end, after.start) if after else None
-        run.append((figure, joined["close"] if joined else "", joined["op"] if joined else "", joined["open"] if joined else ""))
+        joined = (
+            BETWEEN.fullmatch(text, (figure.range_end or figure).unit_end, after.start)
+            if after
+            else None
+        )
+        run.append(
+            (
+                figure,
+                joined["close"] if joined else "",
+                joined["op"] if joined else "",
+                joined["open"] if joined else "",
+            )
+        )
         if not joined or len(run) > MOST_NUMBERS:
             break
         place += 1
@@ -156,23 +204,45 @@ def _equations(text: str, run: list[tuple[Figure, str, str, str]]) -> Iterator[E
         sides[-1].append(item)
         if item[2] and item[2] in EQUALS:
             sides.append([])
-    if any(item[0].range_end and not _is_difference(text, item[0]) for item in run) or any(side[0][0].range_end for side in sides[1:] if len(side) == 1):
+    if any(item[0].range_end and not _is_difference(text, item[0]) for item in run) or any(
+        side[0][0].range_end for side in sides[1:] if len(side) == 1
+    ):
         return
     opened = len(re.search(r"\(*\s*$", text[: first.start])[0].strip())  # type: ignore[index]
     for i in range(len(sides) - 1):
         left, right = sides[i], sides[i + 1]
-        if len(right) == 1 and (len(left) > 1 or left[0][0].range_end) and (sources := _sources(left, opened if i == 0 else 0)):
-            operands = tuple(one for item in left for one in (item[0], *([item[0].range_end] if item[0].range_end else [])))
+        if (
+            len(right) == 1
+            and (len(left) > 1 or left[0][0].range_end)
+            and (sources := _sources(left, opened if i == 0 else 0))
+        ):
+            operands = tuple(
+                one
+                for item in left
+                for one in (item[0], *([item[0].range_end] if item[0].range_end else []))
+            )
             words = _words(text[operands[0].start : operands[-1].unit_end])
             yield Equation(operands, right[0][0], sources, words)
-        elif len(sides) == 2 and len(left) == 1 and len(right) > 1 and (sources := _sources(right, 0)):  # 16 GB = 8B × 2 bytes
+        elif (
+            len(sides) == 2
+            and len(left) == 1
+            and len(right) > 1
+            and (sources := _sources(right, 0))
+        ):  # 16 GB = 8B × 2 bytes
             operands = tuple(item[0] for item in right)
-            yield Equation(operands, left[0][0], sources, _words(text[operands[0].start : operands[-1].unit_end]))
+            yield Equation(
+                operands,
+                left[0][0],
+                sources,
+                _words(text[operands[0].start : operands[-1].unit_end]),
+            )
 
 
 def _goes_on(text: str, last: Figure) -> bool:
     """Whether a calculation goes on behind its last number, with a letter or a bracket."""
-    factor = last.unit == "x" and re.match(r"\s*[A-Za-z](?![A-Za-z])", text[last.unit_end : last.unit_end + 12])  # 160 × n
+    factor = last.unit == "x" and re.match(
+        r"\s*[A-Za-z](?![A-Za-z])", text[last.unit_end : last.unit_end + 12]
+    )  # 160 × n
     return bool(factor or GOES_ON.match(text, last.unit_end))
 
 
@@ -208,7 +278,11 @@ def _sources(side: list[tuple[Figure, str, str, str]], opened: int) -> tuple[str
 
 
 def _text(value: Fraction) -> str:
-    return str(value.numerator) if value.denominator == 1 else f"({value.numerator}/{value.denominator})"
+    return (
+        str(value.numerator)
+        if value.denominator == 1
+        else f"({value.numerator}/{value.denominator})"
+    )
 
 
 def _value(source: str) -> Fraction | None:
@@ -235,7 +309,9 @@ def _number(figure: Figure) -> Fraction:
 
 def _sized(figure: Figure) -> Fraction:
     try:
-        return _number(figure) * (parse_unit(figure.unit).size if figure.unit not in ("", "x") else 1)
+        return _number(figure) * (
+            parse_unit(figure.unit).size if figure.unit not in ("", "x") else 1
+        )
     except UnitError:
         return _number(figure)
 
@@ -266,7 +342,11 @@ def dependent_equations(wrong: Figure, all_of_them: list[Equation]) -> list[Equa
     """
     reached, rest = [wrong], []
     for one in sorted(all_of_them, key=lambda equation: equation.result.start):
-        if any(operand.start > source.start and same_number(operand, source) for operand in one.operands for source in reached):
+        if any(
+            operand.start > source.start and same_number(operand, source)
+            for operand in one.operands
+            for source in reached
+        ):
             rest.append(one)
             reached.append(one.result)
     return rest
@@ -275,4 +355,8 @@ def dependent_equations(wrong: Figure, all_of_them: list[Equation]) -> list[Equa
 def same_number(one: Figure, other: Figure) -> bool:
     """Whether two numbers are written the same way, with enough digits to be the same: two digits or more, one unit or none."""
     digits = [figure.number.replace(",", "") for figure in (one, other)]
-    return digits[0] == digits[1] and precision(one.digits)[1] > 1 and (one.unit == other.unit or not one.unit or not other.unit)
+    return (
+        digits[0] == digits[1]
+        and precision(one.digits)[1] > 1
+        and (one.unit == other.unit or not one.unit or not other.unit)
+    )

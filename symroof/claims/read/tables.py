@@ -20,8 +20,12 @@ from symroof.units import parse_unit, strict
 
 RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 BAR = re.compile(r"(?<!\\)\|")
-UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,40}?)\s*[)\]]|(?:\bin|,|/)\s+([^\s,]{1,30})\s*$|(?:^|\s)([^\s()\[\]]{1,12})\s*$")
-TOTAL = re.compile(r"\W*(?:grand\s+)?(?:total|sum|together|all)\b\W*(?:\(.{0,30}\))?\W*$", re.IGNORECASE)
+UNIT = re.compile(
+    r"[(\[]\s*([^()\[\]]{1,40}?)\s*[)\]]|(?:\bin|,|/)\s+([^\s,]{1,30})\s*$|(?:^|\s)([^\s()\[\]]{1,12})\s*$"
+)
+TOTAL = re.compile(
+    r"\W*(?:grand\s+)?(?:total|sum|together|all)\b\W*(?:\(.{0,30}\))?\W*$", re.IGNORECASE
+)
 WORDS = {
     "batch size": "batch", "requests": "batch", "users": "batch", "concurrency": "batch", "prompt tokens": "prompt", "prompt length": "prompt", "input": "prompt",
     "input tokens": "prompt", "context length": "context", "sequence length": "prompt", "output tokens": "output", "gpus": "tp", "devices": "tp", "gpu": "hardware",
@@ -59,11 +63,21 @@ class NoteTable:
         text = next(filter(None, match.groups()), "") if match else ""
         unit, after = unit_at(text, 0)
         rest = text[after:]
-        return unit if unit not in ("", "x") and (not rest.strip() or DENOMINATOR.match(rest)) else ""
+        return (
+            unit if unit not in ("", "x") and (not rest.strip() or DENOMINATOR.match(rest)) else ""
+        )
 
     def input(self, column: int) -> str:
         """The input that the head of a column names; empty for none, such as one that has a result under it: ``TPOT (ms)``, ``Weights (GB)``."""
-        words = re.sub(r"\(.*?\)|\[.*?\]|[*_`$]", " ", self.head[column].text if column < len(self.head) else "").strip().lower()
+        words = (
+            re.sub(
+                r"\(.*?\)|\[.*?\]|[*_`$]",
+                " ",
+                self.head[column].text if column < len(self.head) else "",
+            )
+            .strip()
+            .lower()
+        )
         name = WORDS.get(words) or words.replace(" ", "_").replace("-", "_")
         name = canonical(name) if name in ALIASES else name
         if name not in SETTABLE or (name in QUANTITIES and name not in LENGTHS):
@@ -72,7 +86,10 @@ class NoteTable:
         fits = (
             not unit
             or (name == "hardware" and unit == "device")
-            or (symbol is not None and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension))
+            or (
+                symbol is not None
+                and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension)
+            )
         )
         return name if fits else ""
 
@@ -98,7 +115,9 @@ class NoteTable:
 
     def row_at(self, place: int) -> int | None:
         """The row that contains a place; None for the head."""
-        return max((i for i, row in enumerate(self.rows) if row and row[0].start <= place), default=None)
+        return max(
+            (i for i, row in enumerate(self.rows) if row and row[0].start <= place), default=None
+        )
 
     def fitting(self, place: int, unit: str) -> int:
         """The column of the head that an annotation at a place is about: its own, or, behind the whole head, the only one whose unit fits.
@@ -109,7 +128,11 @@ class NoteTable:
         if place < last.start + len(last.text) or not unit:
             return own
         needed = parse_unit(unit).dimension if unit != "any" else ()
-        fits = [i for i in range(len(self.head)) if (named := self.unit(i)) and strict(parse_unit(named).dimension) == strict(needed)]
+        fits = [
+            i
+            for i in range(len(self.head))
+            if (named := self.unit(i)) and strict(parse_unit(named).dimension) == strict(needed)
+        ]
         return fits[0] if len(fits) == 1 else own
 
     def under(self, place: int, unit: str = "") -> list[tuple[Figure, dict[str, object]]]:
@@ -124,13 +147,31 @@ class NoteTable:
         row = self.row_at(place)
         column = self.column_at(place, row) if row is not None else self.fitting(place, unit)
         if row is None:
-            named = {name: other for other in range(len(self.head)) if other != column and (name := self.input(other))}
+            named = {
+                name: other
+                for other in range(len(self.head))
+                if other != column and (name := self.input(other))
+            }
             cells = [
-                (self.number(i, column), {name: value for name, other in named.items() if (value := self.value(i, other)) != ""}) for i in range(len(self.rows))
+                (
+                    self.number(i, column),
+                    {
+                        name: value
+                        for name, other in named.items()
+                        if (value := self.value(i, other)) != ""
+                    },
+                )
+                for i in range(len(self.rows))
             ]
             return [(figure, inputs) for figure, inputs in cells if figure]
         if column == 0 and (name := self.input(0)):
-            cells = [(self.number(row, i), {name: value} if (value := _value(self.head[i].text)) != "" else {}) for i in range(1, len(self.head))]
+            cells = [
+                (
+                    self.number(row, i),
+                    {name: value} if (value := _value(self.head[i].text)) != "" else {},
+                )
+                for i in range(1, len(self.head))
+            ]
             return [(figure, inputs) for figure, inputs in cells if figure and inputs]
         return []
 
@@ -140,7 +181,11 @@ class NoteTable:
         if self.input(column) in PRECISIONS and not WIDTH.match(str(value)):
             return ""
         unit = self.unit(column)
-        return f"{value} {unit}" if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value)) else value
+        return (
+            f"{value} {unit}"
+            if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value))
+            else value
+        )
 
     def sums(self) -> Iterator[Equation]:
         """The sums that the table states: a last row, and a column, that is called a total."""
@@ -151,7 +196,10 @@ class NoteTable:
         for column in range(2, len(self.head)):
             if TOTAL.match(self.head[column].text):
                 for row in range(len(self.rows)):
-                    yield from _sum([self.number(row, other) for other in range(1, column)], self.number(row, column))
+                    yield from _sum(
+                        [self.number(row, other) for other in range(1, column)],
+                        self.number(row, column),
+                    )
 
 
 def _value(text: str) -> object:
@@ -164,9 +212,18 @@ def _value(text: str) -> object:
 def _sum(parts: list[Figure | None], total: Figure | None) -> Iterator[Equation]:
     """The sum of some numbers of one unit; a part that has no number, or another unit, makes none."""
     known = [part for part in parts if part is not None]
-    if total is None or len(known) < len(parts) or len(known) < 2 or total.range_end or not total.unit:
+    if (
+        total is None
+        or len(known) < len(parts)
+        or len(known) < 2
+        or total.range_end
+        or not total.unit
+    ):
         return
-    if any(part.unit != total.unit or part.range_end or part.qualifier not in ("", "about") for part in known):
+    if any(
+        part.unit != total.unit or part.range_end or part.qualifier not in ("", "about")
+        for part in known
+    ):
         return
     numbers = [Fraction(part.number.replace(",", "")) for part in known]
     source = "+".join(f"({number.numerator}/{number.denominator})" for number in numbers)
@@ -175,17 +232,32 @@ def _sum(parts: list[Figure | None], total: Figure | None) -> Iterator[Equation]
 
 def tables(text: str) -> list[NoteTable]:
     """The tables of a text, comments and code blanked."""
-    lines = [(match.start(), match[0].rstrip("\r\n")) for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)]
+    lines = [
+        (match.start(), match[0].rstrip("\r\n"))
+        for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+    ]
     every, i = [], 1
     while i < len(lines):
         head, rule = lines[i - 1], lines[i]
-        if max(len(head[1]), len(rule[1])) < LONGEST_LINE and "|" in head[1] and "|" in rule[1] and "-" in rule[1] and RULE.fullmatch(rule[1]):
+        if (
+            max(len(head[1]), len(rule[1])) < LONGEST_LINE
+            and "|" in head[1]
+            and "|" in rule[1]
+            and "-" in rule[1]
+            and RULE.fullmatch(rule[1])
+        ):
             rows: list[tuple[NoteCell, ...]] = []
             i += 1
             while i < len(lines) and "|" in lines[i][1] and len(rows) < MOST_ROWS:
                 rows.append(_cells(*lines[i]))
                 i += 1
-            every.append(NoteTable(_cells(*head), tuple(row for row in rows if row), lines[i][0] if i < len(lines) else len(text)))
+            every.append(
+                NoteTable(
+                    _cells(*head),
+                    tuple(row for row in rows if row),
+                    lines[i][0] if i < len(lines) else len(text),
+                )
+            )
         i += 1
     return every
 
@@ -196,5 +268,10 @@ def _cells(start: int, line: str) -> tuple[NoteCell, ...]:
     first = 0 if bars and line[: bars[0]].strip(" \t>") else (bars.pop(0) + 1 if bars else 0)
     edges = [first, *(bar + 1 for bar in bars)]
     ends = [*bars, len(line)]
-    cells = [NoteCell(start + low + len(line[low:high]) - len(line[low:high].lstrip()), line[low:high].strip()) for low, high in zip(edges, ends, strict=True)]
+    cells = [
+        NoteCell(
+            start + low + len(line[low:high]) - len(line[low:high].lstrip()), line[low:high].strip()
+        )
+        for low, high in zip(edges, ends, strict=True)
+    ]
     return tuple(cells[:-1] if cells and not cells[-1].text and len(cells) > 1 else cells)

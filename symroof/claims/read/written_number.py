@@ -24,22 +24,49 @@ ROUNDED_LIMIT = Fraction(1, 100)
 """How far off a rounded bound may be: beyond that ``at most`` is read as it stands."""
 HEDGED = Fraction(25, 100)
 """How far off a hedged number may be, however few digits it has: as far as a condition that a text leaves out."""
-HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
+HEDGES = (
+    "~",
+    "≈",
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "ca.",
+    "ca",
+    "some",
+    "nearly",
+    "almost",
+)
 OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
     "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
-SPEEDS = {"no faster than": True, "not faster than": True, "no slower than": False, "not slower than": False}
+SPEEDS = {
+    "no faster than": True,
+    "not faster than": True,
+    "no slower than": False,
+    "not slower than": False,
+}
 """Bounds on speed: an upper one of a rate is a lower one of a time."""
 HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
-BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*", re.IGNORECASE)
+BOUND_WORD = re.compile(
+    rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*",
+    re.IGNORECASE,
+)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
-DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
+DECIMAL_COMMA = re.compile(
+    r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)"
+)
 KILO = re.compile(rf"^\s*({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
-COUNTED = re.compile(rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
+COUNTED = re.compile(
+    rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))",
+    re.IGNORECASE,
+)
 """``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
 COUNTED_BY_LETTER = ("parameter", "FLOP")
-POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
+POWER = re.compile(
+    rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))"
+)
 RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 DOLLARS = re.compile(r"(?:US)?\$\s?(?=[\d.])")
 NUMBER_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
@@ -91,16 +118,28 @@ class WrittenNumber:
         if self.operator:
             return bool(RELATIONS[self.operator](derived, self.value))
         off = self._off(derived)
-        return off <= self.half_unit or (off <= self.margin and off <= abs(derived) * CLOSE_ENOUGH) or self.truncated(derived)
+        return (
+            off <= self.half_unit
+            or (off <= self.margin and off <= abs(derived) * CLOSE_ENOUGH)
+            or self.truncated(derived)
+        )
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
-        low, high = (self.number, self.number) if self.low is None or self.high is None else (self.low, self.high)
+        low, high = (
+            (self.number, self.number)
+            if self.low is None or self.high is None
+            else (self.low, self.high)
+        )
         return max(low - derived, derived - high, Fraction(0))
 
     def truncated(self, derived: Fraction) -> bool:
         """Whether the number is the derived one with digits cut off rather than rounded, and no further off than is approximate."""
-        if self.value is None or self.low is not None or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH:
+        if (
+            self.value is None
+            or self.low is not None
+            or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH
+        ):
             return False
         return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
 
@@ -117,22 +156,44 @@ class WrittenNumber:
             return "exact" if self.word == derived else "wrong"
         if self.operator or self.low is not None:
             return (
-                "exact" if self.agrees(derived) else "rounded" if self.rounded_limit(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+                "exact"
+                if self.agrees(derived)
+                else "rounded"
+                if self.rounded_limit(derived)
+                else "approximate"
+                if self._near(derived, tolerance)
+                else "wrong"
             )
         if derived == self.value:
             return "exact"
-        return "rounded" if self.agrees(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+        return (
+            "rounded"
+            if self.agrees(derived)
+            else "approximate"
+            if self._near(derived, tolerance)
+            else "wrong"
+        )
 
     def _near(self, derived: Fraction, tolerance: Fraction | None) -> bool:
         allowed = CLOSE_ENOUGH if tolerance is None else tolerance
         if self.operator:
-            return tolerance is not None and self.value is not None and abs(derived - self.value) <= abs(self.value) * tolerance
-        return self._off(derived) <= abs(derived) * allowed or (tolerance is None and self.hedged(derived))
+            return (
+                tolerance is not None
+                and self.value is not None
+                and abs(derived - self.value) <= abs(self.value) * tolerance
+            )
+        return self._off(derived) <= abs(derived) * allowed or (
+            tolerance is None and self.hedged(derived)
+        )
 
     def hedged(self, derived: Fraction) -> bool:
         """Whether a number is further off than is approximate, but no further than ``hedged_number`` and its digits allow."""
         off = self._off(derived)
-        return self.hedged_number and not self.operator and abs(derived) * CLOSE_ENOUGH < off <= min(self.margin, abs(derived) * HEDGED)
+        return (
+            self.hedged_number
+            and not self.operator
+            and abs(derived) * CLOSE_ENOUGH < off <= min(self.margin, abs(derived) * HEDGED)
+        )
 
 
 def read_written(written: object, unit: str) -> WrittenNumber:
@@ -157,11 +218,16 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
             raise ValueError(f"{text!r} holds no number")
-        return WrittenNumber(text, word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text))
+        return WrittenNumber(
+            text,
+            word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text),
+        )
     if not operator and (ends := _ends(rest)):
         return _range(text, *ends, unit, about)
     value, half, digits = _number_with_unit(rest, unit)
-    return WrittenNumber(text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about)
+    return WrittenNumber(
+        text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about
+    )
 
 
 def _in_dollars(text: str) -> str:
@@ -191,24 +257,43 @@ def bound_of(words: str, dimension: Dimension) -> str:
 def _ends(text: str) -> tuple[str, str] | None:
     """Both ends of ``25..30 ms`` or ``25-30 ms``, the unit at each; none of ``1e-2 s``."""
     first = re.match(NUMBER, text)
-    rest = re.fullmatch(rf"\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)", text[first.end() :], re.DOTALL) if first else None
+    rest = (
+        re.fullmatch(
+            rf"\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)",
+            text[first.end() :],
+            re.DOTALL,
+        )
+        if first
+        else None
+    )
     if not first or not rest:
         return None
     return f"{first[0]} {rest[1] or rest[3]}".strip(), f"{rest[2]} {rest[3]}".strip()
 
 
 def _range(text: str, first: str, last: str, unit: str, about: bool) -> WrittenNumber:
-    (low, half, digits), (high, other, more) = _number_with_unit(first, unit), _number_with_unit(last, unit)
+    (low, half, digits), (high, other, more) = (
+        _number_with_unit(first, unit),
+        _number_with_unit(last, unit),
+    )
     if low > high:
         raise ValueError(f"the range {text!r} runs backwards")
-    return WrittenNumber(text, (low + high) / 2, low, high, max(half, other), max(digits, more), hedged_number=about)
+    return WrittenNumber(
+        text, (low + high) / 2, low, high, max(half, other), max(digits, more), hedged_number=about
+    )
 
 
 def _number_with_unit(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     """Value and half a unit of the last digit in base units, and the digits written."""
-    text = KILO.sub(lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1)
+    text = KILO.sub(
+        lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1
+    )
     text = COUNTED.sub(lambda many: _counted(many, unit), text, count=1)
-    match = NUMBER_WITH_UNIT.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
+    match = NUMBER_WITH_UNIT.fullmatch(
+        POWER.sub(
+            lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1
+        )
+    )
     if not match:
         raise ValueError(f"{text[:40]!r} is not a number with a unit")
     written, times, unit_text = match[1], match[2], spelled_unit(match[3] or "")
@@ -219,9 +304,13 @@ def _number_with_unit(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
         number, own = parse_number(written), parse_unit("" if times else unit_text)
     except UnitError as error:
         raise ValueError(str(error)) from None
-    apart = strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1)
+    apart = strict(own.dimension) != strict(expected.dimension) and (
+        own.dimension or times or own.size != 1
+    )
     if apart or _counts_others(own.dimension, expected.dimension):
-        raise DimensionMismatch(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
+        raise DimensionMismatch(
+            f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}"
+        )
     size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits
@@ -229,7 +318,10 @@ def _number_with_unit(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
 
 def _counts_others(own: Dimension, expected: Dimension) -> bool:
     """Whether two units count different things, as requests a second are no tokens a second; one that names nothing counts what the other does."""
-    mine, theirs = ({kind for kind, power in dimension if kind in COUNTS and power > 0} for dimension in (own, expected))
+    mine, theirs = (
+        {kind for kind, power in dimension if kind in COUNTS and power > 0}
+        for dimension in (own, expected)
+    )
     return bool(mine and theirs and mine != theirs)
 
 

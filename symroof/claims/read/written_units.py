@@ -12,7 +12,10 @@ from fractions import Fraction
 from symroof.units import UNITS, parse_unit
 
 SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+|\s+for\s+(?:every|each)\s+")
-HOUR_OF = re.compile(r"(?:GPU|device|card|chip|accelerator|node|[AH]\d{3}|B\d{3})[\s-](?=h(?:ours?|rs?)?\b)", re.IGNORECASE)
+HOUR_OF = re.compile(
+    r"(?:GPU|device|card|chip|accelerator|node|[AH]\d{3}|B\d{3})[\s-](?=h(?:ours?|rs?)?\b)",
+    re.IGNORECASE,
+)
 """A GPU-hour is an hour, of one device."""
 NAMES = re.compile(
     rf"%|[x×](?!\w|\s{{0,8}}[\d(])|(?:{HOUR_OF.pattern})?[^\W\d_]{{1,20}}(?:(?:{SEPARATOR.pattern})(?:{HOUR_OF.pattern})?[^\W\d_]{{1,20}}){{0,2}}",
@@ -22,10 +25,26 @@ NAMES = re.compile(
 SPELLED = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "percent": "%", "dollar": "USD", "dollars": "USD", "hr": "hour", "hrs": "hour",
            "μs": "us", "times": "x", "×": "x", "toks": "token", "params": "param", "reqs": "request", "req": "request", "flops": "FLOP", "flop": "FLOP",
            "gpu": "device", "gpus": "device", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "tps": "token/s", "rps": "request/s"}  # fmt: skip
-SPELLED |= {f"{word}{s}": unit for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns")) for s in ("", "s")}
-SPELLED |= {f"{word}flop{s}": f"{letter}FLOP" for word, letter in (("giga", "G"), ("tera", "T"), ("peta", "P"), ("exa", "E")) for s in ("", "s")}
-SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
-SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
+SPELLED |= {
+    f"{word}{s}": unit
+    for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns"))
+    for s in ("", "s")
+}
+SPELLED |= {
+    f"{word}flop{s}": f"{letter}FLOP"
+    for word, letter in (("giga", "G"), ("tera", "T"), ("peta", "P"), ("exa", "E"))
+    for s in ("", "s")
+}
+SPELLED |= {
+    f"{word}byte{s}": f"{letter}B"
+    for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T"))
+    for s in ("", "s")
+}
+SPELLED |= {
+    f"{word}byte{s}": f"{letter}B"
+    for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti"))
+    for s in ("", "s")
+}
 
 RATES = (["t", "s"], ["T", "s"])
 """``t/s``, tokens a second as llama.cpp prints them; alone the letter is no unit."""
@@ -40,10 +59,22 @@ NOUNS = {
 PARTS = ("layer", "head")
 """Parts of a model, which a number can be of in addition to anything else."""
 TIMES = ("second", "hour", "day", "month")
-LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
+LONG = (
+    r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
+)
 """``4k-token`` before the request that is so long."""
 COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)[\s-]?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
-POWERS_OF_TEN = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
+POWERS_OF_TEN = {
+    "k": 3,
+    "thousand": 3,
+    "m": 6,
+    "million": 6,
+    "b": 9,
+    "bn": 9,
+    "billion": 9,
+    "t": 12,
+    "trillion": 12,
+}
 """The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 STATE = r"(?:free|left|spare|unused|available|remaining|resident)"
@@ -66,8 +97,13 @@ LEADING = re.compile(
     re.IGNORECASE,
 )
 """``Each GPU holds``, ``per request:``: at the head of the clause before a number."""
-EACH = re.compile(r"\s{0,4}(?:each|apiece)\b(?=\W{0,3}(?:$|[.,;:()|<]|(?:and|but|so|or|which|with|if|at|in)\b))", re.IGNORECASE)
-SEVERAL = re.compile(rf"(?:{'|'.join(f'(?P<{kind}>{NOUNS[kind]})' for kind in ('device', 'request', 'layer', 'head'))})(?<=s)(?![\w-])")
+EACH = re.compile(
+    r"\s{0,4}(?:each|apiece)\b(?=\W{0,3}(?:$|[.,;:()|<]|(?:and|but|so|or|which|with|if|at|in)\b))",
+    re.IGNORECASE,
+)
+SEVERAL = re.compile(
+    rf"(?:{'|'.join(f'(?P<{kind}>{NOUNS[kind]})' for kind in ('device', 'request', 'layer', 'head'))})(?<=s)(?![\w-])"
+)
 """``two A100s with 46.7 GB each``: of the last things that the sentence has several of."""
 SENTENCE = 600
 """Characters that a sentence has at most, with the blanks where annotations stood."""
@@ -91,7 +127,9 @@ class Denominator:
 
 def unit_at(text: str, place: int) -> tuple[str, int]:
     """The longest unit that can be read at a place of a text, as symroof writes it, and where it ends."""
-    match = NAMES.match(text, place) or (NAMES.match(text, place + 1) if text[place : place + 1] == "/" else None)
+    match = NAMES.match(text, place) or (
+        NAMES.match(text, place + 1) if text[place : place + 1] == "/" else None
+    )
     if not match:
         return "", place
     parts = list(SEPARATOR.finditer(match[0]))
@@ -119,7 +157,13 @@ def head_of_unit(text: str, start: int, stop: int) -> int:
     return behind.start() if behind and behind.start() > start else stop
 
 
-LADDERS = (("ns", "us", "ms", "s"), ("byte", "kB", "MB", "GB", "TB", "PB"), ("FLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"), ("mW", "W", "kW"), ("mJ", "J", "kJ"))
+LADDERS = (
+    ("ns", "us", "ms", "s"),
+    ("byte", "kB", "MB", "GB", "TB", "PB"),
+    ("FLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"),
+    ("mW", "W", "kW"),
+    ("mJ", "J", "kJ"),
+)
 """Units that are a thousand of the one before."""
 ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
 
@@ -148,13 +192,19 @@ def money_unit(text: str, place: int) -> tuple[str, int]:
     behind = SEPARATOR.match(text, place)
     unit, after = unit_at(text, behind.end()) if behind else ("", place)
     timed = bool(unit) and parse_unit(unit).dimension == parse_unit("s").dimension
-    return (f"USD/{unit}", after) if timed or (unit and text[place : place + 1] == "/") else ("USD", place)
+    return (
+        (f"USD/{unit}", after)
+        if timed or (unit and text[place : place + 1] == "/")
+        else ("USD", place)
+    )
 
 
 def unit_name(name: str) -> str:
     """A unit's name as symroof writes it."""
     if name in UNITS:
-        return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(name, name)
+        return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(
+            name, name
+        )
     lower = name.lower()
     return SPELLED.get(lower) or (lower if len(lower) > 3 and lower in UNITS else name)
 
@@ -183,9 +233,15 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     behind = tuple(_behind(text, stop))
     if not behind and EACH.match(text, stop):
         sentence = re.split(r"[.;!?]\s", text[max(start - SENTENCE, 0) : start])[-1]
-        behind = tuple(Denominator(match.lastgroup or "") for match in list(SEVERAL.finditer(sentence))[-1:])
+        behind = tuple(
+            Denominator(match.lastgroup or "") for match in list(SEVERAL.finditer(sentence))[-1:]
+        )
     match = LEADING.search(text[max(start - 120, 0) : start])
-    leading = (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else [])) if match else ()
+    leading = (
+        (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else []))
+        if match
+        else ()
+    )
     if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added
         kinds = {one.kind for one in behind}
         leading = tuple(one for one in leading if one.kind in PARTS and one.kind not in kinds)
@@ -213,4 +269,6 @@ def _denominator(match: re.Match[str]) -> Denominator:
     written = f"{match['count'] or 1}{'k' if POWERS_OF_TEN.get(size) == 3 else ''}".replace(",", "")
     if match["long"]:
         return Denominator(kind, tokens=written if match["count"] else "")
-    return Denominator(kind, count, written if kind == "token" and count not in (1, 1000, 10**6) else "")
+    return Denominator(
+        kind, count, written if kind == "token" and count not in (1, 1000, 10**6) else ""
+    )

@@ -10,7 +10,14 @@ from symroof.cases.bound_case import BoundCase
 from symroof.claims.catalogue_figures import as_quantity
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
-from symroof.claims.derive_claim import Derived, Steps, Value, derive_expression, derived, resolve_names
+from symroof.claims.derive_claim import (
+    Derived,
+    Steps,
+    Value,
+    derive_expression,
+    derived,
+    resolve_names,
+)
 from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_units import neighbouring_unit
 from symroof.errors import InputError
@@ -67,7 +74,11 @@ class Context:
 
     def where(self, side: tuple[int, ...]) -> str:
         """In which of two cases, where it is not in both."""
-        return "" if len(side) == len(self.cases) else f" in the {('first', 'second')[side[0]]} case only"
+        return (
+            ""
+            if len(side) == len(self.cases)
+            else f" in the {('first', 'second')[side[0]]} case only"
+        )
 
     def value_with(self, sets: tuple[Settings, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""
@@ -80,10 +91,20 @@ class Context:
             value = self.value_with(sets)
             return (value,) if value is not None else ()
         try:
-            result = derived(self.claim.model_copy(update={"given": merged_settings(self.cases[0], _texts(sets[0]))}))
+            result = derived(
+                self.claim.model_copy(
+                    update={"given": merged_settings(self.cases[0], _texts(sets[0]))}
+                )
+            )
         except FAILURES:
             return ()
-        return tuple(dict.fromkeys(value for value in (result.number, result.alternative) if value is not None and value > 0))
+        return tuple(
+            dict.fromkeys(
+                value
+                for value in (result.number, result.alternative)
+                if value is not None and value > 0
+            )
+        )
 
     def outcome_with(self, sets: tuple[Settings, ...]) -> Value | None:
         """The same for any form of claim: a truth, a label, a direction, a number that may be negative."""
@@ -146,7 +167,13 @@ class Context:
         if self.name:
             return dependencies(case, self.formula)
         moving = printed_name(self.claim.moves or "")
-        return dependencies(case, Name(moving)) if moving else None if self.claim.threshold else frozenset()
+        return (
+            dependencies(case, Name(moving))
+            if moving
+            else None
+            if self.claim.threshold
+            else frozenset()
+        )
 
     @property
     def known_names(self) -> frozenset[str]:
@@ -167,19 +194,35 @@ class Context:
     def words(self) -> dict[str, str]:
         """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may be mistaken for."""
         smaller, larger = (neighbouring_unit(self.written, step) for step in (-1, 1))
-        confused = {name: f", {self.written} for {other}" if other else "" for name, other in (("too_large", smaller), ("too_small", larger))}
+        confused = {
+            name: f", {self.written} for {other}" if other else ""
+            for name, other in (("too_large", smaller), ("too_small", larger))
+        }
         return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **confused}
 
 
-def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | None = None) -> Context:
+def context_of(
+    claim: ClaimSpec, derived: Derived, written: str, steps: Steps | None = None
+) -> Context:
     """The context of a claim; a figure of the catalogue is that quantity of its device or model."""
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
     number = next(iter(figures(written)), None)
     quantity = as_quantity(claim.catalogue) if claim.catalogue else None
     entry = claim.catalogue or "" if not quantity or quantity[0] not in OF_OTHER_PARTS else ""
-    made = Context(claim, (claim.given,), derived.number or Fraction(0), derived.unit, prefix, steps or {}, number.unit if number else "", entry)
+    made = Context(
+        claim,
+        (claim.given,),
+        derived.number or Fraction(0),
+        derived.unit,
+        prefix,
+        steps or {},
+        number.unit if number else "",
+        entry,
+    )
     if claim.form == "compare":
-        return replace(made, cases=tuple(merged_settings(claim.given, between) for between in claim.between))
+        return replace(
+            made, cases=tuple(merged_settings(claim.given, between) for between in claim.between)
+        )
     if quantity:
         name, case = quantity
         context = replace(
@@ -193,8 +236,17 @@ def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | 
 
 def _texts(sets: Settings) -> Settings:
     """Numbers as settings take them: times need their unit."""
-    times = {name for name in sets if (symbol := INPUTS.get(name) or QUANTITIES.get(name)) and symbol.unit == "s"}
-    return {name: f"{value.numerator} s*1/{value.denominator}" if isinstance(value, Fraction) and name in times else value for name, value in sets.items()}
+    times = {
+        name
+        for name in sets
+        if (symbol := INPUTS.get(name) or QUANTITIES.get(name)) and symbol.unit == "s"
+    }
+    return {
+        name: f"{value.numerator} s*1/{value.denominator}"
+        if isinstance(value, Fraction) and name in times
+        else value
+        for name, value in sets.items()
+    }
 
 
 def dependencies(case: Case, tree: Expr) -> frozenset[str]:
@@ -207,7 +259,9 @@ def dependencies(case: Case, tree: Expr) -> frozenset[str]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        moved = {key for inner in walk(node) if isinstance(inner, QuantityAt) for key, _ in inner.changes}
+        moved = {
+            key for inner in walk(node) if isinstance(inner, QuantityAt) for key, _ in inner.changes
+        }
         for name in {*names(node), *moved} - seen:
             seen.add(name)
             waiting.append(case.formula_or_name(name))

@@ -56,7 +56,13 @@ class SlipExplanation:
         return FACTOR.sub("", self.text)
 
     def as_json(self) -> dict[str, Any]:
-        return {"slip": self.slip, "named": self.named, "explains": plain_value(self.readable_formula), "chance": round(self.chance, 4), "text": self.text}
+        return {
+            "slip": self.slip,
+            "named": self.named,
+            "explains": plain_value(self.readable_formula),
+            "chance": round(self.chance, 4),
+            "text": self.text,
+        }
 
 
 def factor_text(ratio: Fraction) -> str:
@@ -84,7 +90,11 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     centre, reach = math.log(claimed), error_range(claimed, true)
     low, high = centre - reach, centre + reach
     covered, reached = 0.0, low
-    for start, end in sorted((math.log(max(start, NOTHING)), math.log(end)) for start, end in explained if 0 <= start < end):
+    for start, end in sorted(
+        (math.log(max(start, NOTHING)), math.log(end))
+        for start, end in explained
+        if 0 <= start < end
+    ):
         start, end = max(start, reached), min(end, high)
         if end > start:
             covered += end - start
@@ -92,7 +102,9 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     return covered / (high - low)
 
 
-def agreeing_ranges(values: Iterable[Fraction], written: WrittenNumber) -> list[tuple[float, float]]:
+def agreeing_ranges(
+    values: Iterable[Fraction], written: WrittenNumber
+) -> list[tuple[float, float]]:
     """For each value, the claims that would have agreed with it at the precision written.
 
     >>> from symroof.claims.read.written_number import read_written
@@ -101,7 +113,11 @@ def agreeing_ranges(values: Iterable[Fraction], written: WrittenNumber) -> list[
     """
     number = written.number
     low = (number if written.low is None else written.low) - written.margin
-    high = number + max(written.margin, 2 * written.half_unit) if written.high is None else written.high + written.margin
+    high = (
+        number + max(written.margin, 2 * written.half_unit)
+        if written.high is None
+        else written.high + written.margin
+    )
     if low <= 0:
         return [(NOTHING, 1 / NOTHING)]
     return [(float(value * number / high), float(value * number / low)) for value in values]

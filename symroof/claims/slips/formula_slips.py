@@ -39,7 +39,9 @@ Applied = tuple[tuple[str, Variant], ...]
 """One slip in one of its ways, or two, each by name."""
 
 
-def formula_slips(levels: Sequence[DetailLevel], end: float | None = None) -> tuple[SlipExplanation, ...]:
+def formula_slips(
+    levels: Sequence[DetailLevel], end: float | None = None
+) -> tuple[SlipExplanation, ...]:
     """The slips that lead to a formula, at the first level of detail where there are any: one in the order of the catalogue,
     or one together with an omitted floor; else a free parameter. ``end`` is the processor time at which the search ends with what there is.
 
@@ -48,7 +50,10 @@ def formula_slips(levels: Sequence[DetailLevel], end: float | None = None) -> tu
     >>> [(slip.slip, slip.text) for slip in formula_slips([DetailLevel("", sides)])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
-    distinct = {(level.sides.answers.assumptions.values, level.sides.assumed_identities): level for level in reversed(levels)}
+    distinct = {
+        (level.sides.answers.assumptions.values, level.sides.assumed_identities): level
+        for level in reversed(levels)
+    }
     ordered = list(reversed(distinct.values()))
     ordered.sort(key=_foreign_names)
     end = time.process_time() + SECONDS if end is None else end
@@ -57,13 +62,24 @@ def formula_slips(levels: Sequence[DetailLevel], end: float | None = None) -> tu
         for search in searches:
             if explanations := attempt(search):
                 return explanations
-    return next((suggestions for level in levels if (level is levels[0] or time.process_time() < end) and (suggestions := free_parameters(level))), ())
+    return next(
+        (
+            suggestions
+            for level in levels
+            if (level is levels[0] or time.process_time() < end)
+            and (suggestions := free_parameters(level))
+        ),
+        (),
+    )
 
 
 def _foreign_names(level: DetailLevel) -> int:
     """How many names of the claimed formula the derived one lacks: where it lacks none, a slip is likeliest."""
     sides, stops = level.sides, level.sides.expansion_stops[-1]
-    return len(set(names(sides.substituted(sides.claimed, stops))) - set(names(sides.substituted(sides.derived, stops))))
+    return len(
+        set(names(sides.substituted(sides.claimed, stops)))
+        - set(names(sides.substituted(sides.derived, stops)))
+    )
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,10 @@ class _Search:
     @cached_property
     def claimed(self) -> dict[frozenset[str], Expr]:
         """The claimed formula expanded to each depth."""
-        return {stops: self.sides.substituted(self.sides.claimed, stops) for stops in self.sides.expansion_stops}
+        return {
+            stops: self.sides.substituted(self.sides.claimed, stops)
+            for stops in self.sides.expansion_stops
+        }
 
     @cached_property
     def possible(self) -> list[tuple[str, Variant]]:
@@ -98,14 +117,25 @@ class _Search:
         if self.late:
             return []
         needed = dependencies(self.sides.answers.case, self.sides.asked)
-        able = [(slip.name, variant) for slip in CATALOGUE if not slip.numbers_only for variant in slip.variants if self._can_happen(variant, needed)]
-        return sorted(able, key=lambda pair: pair[0] not in FLOORS)  # an omitted arm is the commonest slip, and nothing else gives the same formula
+        able = [
+            (slip.name, variant)
+            for slip in CATALOGUE
+            if not slip.numbers_only
+            for variant in slip.variants
+            if self._can_happen(variant, needed)
+        ]
+        return sorted(
+            able, key=lambda pair: pair[0] not in FLOORS
+        )  # an omitted arm is the commonest slip, and nothing else gives the same formula
 
     def singles(self) -> tuple[SlipExplanation, ...]:
         """One slip, each once."""
         explanations: dict[str, SlipExplanation] = {}
         for slip, variant in self.possible:
-            if slip not in explanations and (made := self.leads_there(((slip, variant),))) is not None:
+            if (
+                slip not in explanations
+                and (made := self.leads_there(((slip, variant),))) is not None
+            ):
                 explanations[slip] = self.explanation(slip, (variant,), made)
         return tuple(explanations.values())
 
@@ -114,16 +144,34 @@ class _Search:
         floors = [pair for pair in self.possible if pair[0] in FLOORS]
         for floor in floors:
             for other in self.possible:
-                if other[0] not in FLOORS and (made := self.leads_there((floor, other))) is not None:
-                    return tuple(self.explanation(slip, (other[1], floor[1]), made) for slip in (other[0], floor[0]))
+                if (
+                    other[0] not in FLOORS
+                    and (made := self.leads_there((floor, other))) is not None
+                ):
+                    return tuple(
+                        self.explanation(slip, (other[1], floor[1]), made)
+                        for slip in (other[0], floor[0])
+                    )
         return ()
 
     def explanation(self, slip: str, ways: tuple[Variant, ...], made: Expr) -> SlipExplanation:
         """In words, with the factor it makes where that is one and short."""
-        sentence = " and ".join(variant.text for variant in ways if isinstance(variant, (CaseChange, MisreadResult)))
+        sentence = " and ".join(
+            variant.text for variant in ways if isinstance(variant, (CaseChange, MisreadResult))
+        )
         sentence += f", at {self.level.label}" if self.level.label else ""
-        factor = text(self.level.own.factor) if self.level.own.factor is not None and self.level.own.verdict == "factor" else ""
-        return SlipExplanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
+        factor = (
+            text(self.level.own.factor)
+            if self.level.own.factor is not None and self.level.own.verdict == "factor"
+            else ""
+        )
+        return SlipExplanation(
+            slip,
+            True,
+            text(made),
+            NO_CHANCE,
+            f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence,
+        )
 
     def leads_there(self, applied: Applied) -> Expr | None:
         """The derived formula with slips in it, where it is the claimed one; None too where the time is up."""
@@ -144,7 +192,11 @@ class _Search:
 
     def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
         """The claimed formula and the derived one with the slips in it, expanded the same way."""
-        defined = [{name: value for name, value in variant.sets.items() if not _is_choice(name)} for _, variant in applied if isinstance(variant, CaseChange)]
+        defined = [
+            {name: value for name, value in variant.sets.items() if not _is_choice(name)}
+            for _, variant in applied
+            if isinstance(variant, CaseChange)
+        ]
         there = self._chosen(applied)
         slipped = _set(there, defined, stops)
         for _, variant in applied:
@@ -152,16 +204,28 @@ class _Search:
                 slipped = substitute(formula_of(variant.formula), {"value": slipped})
         slipped = there.substituted(slipped, stops)
         yield self.claimed[stops], slipped
-        if there is not self.sides and all(there.substituted(Name(name), frozenset()) != ZERO for name in names(there.claimed)):
-            yield there.substituted(there.claimed, stops), slipped  # else nothing of the claim would be left to be right
+        if there is not self.sides and all(
+            there.substituted(Name(name), frozenset()) != ZERO for name in names(there.claimed)
+        ):
+            yield (
+                there.substituted(there.claimed, stops),
+                slipped,
+            )  # else nothing of the claim would be left to be right
 
     def _chosen(self, applied: Applied) -> ClaimedFormula:
         """The sides under the switches and precisions that the slips set."""
         chosen: dict[str, Any] = {}
         for _, variant in applied:
             if isinstance(variant, CaseChange):
-                chosen = merged_settings(chosen, {name: value for name, value in variant.sets.items() if _is_choice(name)})
-        return ClaimedFormula(with_settings(self.sides.claim, chosen), self.sides.assumed_identities) if chosen else self.sides
+                chosen = merged_settings(
+                    chosen,
+                    {name: value for name, value in variant.sets.items() if _is_choice(name)},
+                )
+        return (
+            ClaimedFormula(with_settings(self.sides.claim, chosen), self.sides.assumed_identities)
+            if chosen
+            else self.sides
+        )
 
     def _can_happen(self, variant: Variant, needed: frozenset[str]) -> bool:
         """Whether a way changes anything; a precision that the claim does not set cannot be another."""
@@ -171,7 +235,11 @@ class _Search:
             return False
         bound_case = self.sides.answers
         switches = variant.sets.get("assume", {})
-        roles = {role: value for role, value in variant.sets.items() if role in ROLE_INPUT and role in self.sides.claim.given}
+        roles = {
+            role: value
+            for role, value in variant.sets.items()
+            if role in ROLE_INPUT and role in self.sides.claim.given
+        }
         return (
             any(bound_case.assumptions[switch] != choice for switch, choice in switches.items())
             or any(bound_case.precisions.get(role) != value for role, value in roles.items())
@@ -184,12 +252,17 @@ def _is_choice(name: str) -> bool:
     return name == "assume" or name in ROLE_INPUT
 
 
-def _set(sides: ClaimedFormula, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Expr:
+def _set(
+    sides: ClaimedFormula, defined: Sequence[Mapping[str, str]], stops: frozenset[str]
+) -> Expr:
     """The derived formula with names set to formulas, one after another; a formula over its own name refers to the true one."""
     moved = frozenset(name for changes in defined for name in changes)
     made = sides.asked if moved & set(names(sides.asked)) else sides.derived
     for changes in defined:
-        made = substitute(sides.expanded(made, stops | moved), {name: formula_of(value) for name, value in changes.items()})
+        made = substitute(
+            sides.expanded(made, stops | moved),
+            {name: formula_of(value) for name, value in changes.items()},
+        )
     return made
 
 
@@ -225,7 +298,10 @@ def _efficiencies(level: DetailLevel) -> Iterator[SlipExplanation]:
 
 def _candidates(comparison: Comparison) -> list[Fraction]:
     """The shares that plain numbers between the formulas, or between arms of them, may be; and all of the peak."""
-    ratios = [comparison.ratio, *(arm.comparison.ratio for arm in comparison.arms if arm.comparison)]
+    ratios = [
+        comparison.ratio,
+        *(arm.comparison.ratio for arm in comparison.arms if arm.comparison),
+    ]
     both = [share for ratio in ratios if ratio and ratio > 0 for share in (ratio, 1 / ratio)]
     return [share for share in dict.fromkeys(both) if LEAST <= share < MOST] + [MOST]
 
@@ -233,7 +309,13 @@ def _candidates(comparison: Comparison) -> list[Fraction]:
 def _fixed_costs(level: DetailLevel) -> Iterator[SlipExplanation]:
     """A plain time added."""
     terms = level.own.terms
-    if level.sides.unit != "s" or len(terms) != 1 or terms[0].derived or terms[0].under or terms[0].claimed <= 0:
+    if (
+        level.sides.unit != "s"
+        or len(terms) != 1
+        or terms[0].derived
+        or terms[0].under
+        or terms[0].claimed <= 0
+    ):
         return
     added = build.mul(build.number(terms[0].claimed), terms[0].product)
     if isinstance(added, Num):

@@ -37,27 +37,49 @@ def fitted_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExpla
     if context.unit == "s" and context.claim.form == "quantity":
         if claimed > context.value and context.dependencies is not None:
             left = format_quantity(claimed - context.value, "s", 3)
-            yield explanation("hidden_overhead", _share(context, claimed, context.value, None), f"{left} more than derived: a fixed overhead of that length")
+            yield explanation(
+                "hidden_overhead",
+                _share(context, claimed, context.value, None),
+                f"{left} more than derived: a fixed overhead of that length",
+            )
         return
     for side, value, share in _values(context, OVERHEAD, (Fraction(0), LONGEST), claimed):
-        yield explanation("hidden_overhead", share, f"holds with a fixed overhead of {format_quantity(value, 's', 3)} per step{context.where(side)}")
+        yield explanation(
+            "hidden_overhead",
+            share,
+            f"holds with a fixed overhead of {format_quantity(value, 's', 3)} per step{context.where(side)}",
+        )
 
 
-def _values(context: Context, name: str, span: tuple[Fraction, Fraction], claimed: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction, float]]:
+def _values(
+    context: Context, name: str, span: tuple[Fraction, Fraction], claimed: Fraction
+) -> Iterator[tuple[tuple[int, ...], Fraction, float]]:
     """The cases in which a parameter makes the claim true, its value there, and the share of random errors that any value explains."""
     for side in context.sides if context.depends_on(name) else ():
         if fit := _fit(context, name, side, span, claimed):
             yield side, *fit
 
 
-def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fraction, Fraction], claimed: Fraction) -> tuple[Fraction, float] | None:
+def _fit(
+    context: Context,
+    name: str,
+    side: tuple[int, ...],
+    span: tuple[Fraction, Fraction],
+    claimed: Fraction,
+) -> tuple[Fraction, float] | None:
     """The value of a parameter at which the claim holds, by bisection, and the share of random errors that any value explains."""
 
     def at(value: Fraction) -> Fraction | None:
-        return context.value_with(tuple({name: value} if i in side else {} for i in range(len(context.cases))))
+        return context.value_with(
+            tuple({name: value} if i in side else {} for i in range(len(context.cases)))
+        )
 
     start, end = at(span[0]), at(span[1])
-    if start is None or start == claimed or (end is not None and not min(start, end) <= claimed <= max(start, end)):
+    if (
+        start is None
+        or start == claimed
+        or (end is not None and not min(start, end) <= claimed <= max(start, end))
+    ):
         return None
     rising = claimed > start
     value = _crossing(at, claimed, span, rising)
@@ -68,7 +90,12 @@ def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fractio
     return value, _share(context, claimed, *reached)
 
 
-def _crossing(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
+def _crossing(
+    at: Callable[[Fraction], Fraction | None],
+    claimed: Fraction,
+    span: tuple[Fraction, Fraction],
+    rising: bool,
+) -> Fraction:
     """Where a value that only rises or only falls on the way from one end to the other meets the claim; where it ends it is past it.
 
     >>> float(_crossing(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
@@ -84,4 +111,8 @@ def _crossing(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span
 
 def _share(context: Context, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:
     """The share of the claim's neighbourhood between two values; no end is any number however large."""
-    return chance(float(claimed), float(context.value), [(float(low), math.inf if high is None else float(high))])
+    return chance(
+        float(claimed),
+        float(context.value),
+        [(float(low), math.inf if high is None else float(high))],
+    )

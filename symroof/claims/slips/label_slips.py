@@ -23,7 +23,9 @@ DIRECTIONS = 3
 TRUTHS = 2
 
 
-def explain_label(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> tuple[SlipExplanation, ...]:
+def explain_label(
+    claim: ClaimSpec, written: WrittenNumber, derived: Derived
+) -> tuple[SlipExplanation, ...]:
     """The slip after which a wrong bound or answer holds, if only one does; changes of the case, no result read otherwise.
 
     >>> from symroof.claims.derive_claim import derived
@@ -35,7 +37,9 @@ def explain_label(claim: ClaimSpec, written: WrittenNumber, derived: Derived) ->
     """
     context = context_of(claim, derived, written.text)
     outcomes = _outcomes(context)
-    holding = [(slip, text, outcome) for slip, text, outcome in outcomes if _holds(written, outcome)]
+    holding = [
+        (slip, text, outcome) for slip, text, outcome in outcomes if _holds(written, outcome)
+    ]
     if claim.relation == "fits":  # texts ask whether the weights fit
         holding = [one for one in holding if one[0] == "kv_ignored"] or holding
     if len({slip for slip, _, _ in holding}) != 1:
@@ -44,31 +48,66 @@ def explain_label(claim: ClaimSpec, written: WrittenNumber, derived: Derived) ->
     by_chance = _by_chance(context, written, derived, [reached for _, _, reached in outcomes])
     label = str(outcome).lower()
     shown = format_quantity(outcome, derived.unit, 4) if isinstance(outcome, Fraction) else label
-    return (SlipExplanation(slip, False, outcome if isinstance(outcome, Fraction) else label, by_chance, f"{text}: then {shown}"),)
+    return (
+        SlipExplanation(
+            slip,
+            False,
+            outcome if isinstance(outcome, Fraction) else label,
+            by_chance,
+            f"{text}: then {shown}",
+        ),
+    )
 
 
 def _outcomes(context: Context) -> list[tuple[str, str, Value]]:
     """The outcome after each change of the catalogue."""
-    ways = [(slip.name, variant) for slip in CATALOGUE for variant in slip.variants if not isinstance(variant, (MisreadResult, RoundedFigure, OtherEntry))]
-    tried = [(name, text, context.outcome_with(sets)) for name, variant in ways for text, sets in case_changes(context, variant)]
+    ways = [
+        (slip.name, variant)
+        for slip in CATALOGUE
+        for variant in slip.variants
+        if not isinstance(variant, (MisreadResult, RoundedFigure, OtherEntry))
+    ]
+    tried = [
+        (name, text, context.outcome_with(sets))
+        for name, variant in ways
+        for text, sets in case_changes(context, variant)
+    ]
     return [(name, text, outcome) for name, text, outcome in tried if outcome is not None]
 
 
 def _holds(written: WrittenNumber, outcome: Value) -> bool:
     if written.operator:
-        least = written.operator.startswith(">")  # whoever works out 42 writes "at least 42", not "at least 21"
-        return isinstance(outcome, Fraction) and written.agrees(outcome) and not (least and outcome > written.number * (1 + CLOSE_ENOUGH))
-    return written.word is not None and written.word == outcome and isinstance(written.word, bool) == isinstance(outcome, bool)
+        least = written.operator.startswith(
+            ">"
+        )  # whoever works out 42 writes "at least 42", not "at least 21"
+        return (
+            isinstance(outcome, Fraction)
+            and written.agrees(outcome)
+            and not (least and outcome > written.number * (1 + CLOSE_ENOUGH))
+        )
+    return (
+        written.word is not None
+        and written.word == outcome
+        and isinstance(written.word, bool) == isinstance(outcome, bool)
+    )
 
 
-def _by_chance(context: Context, written: WrittenNumber, derived: Derived, reached: list[Value]) -> float:
+def _by_chance(
+    context: Context, written: WrittenNumber, derived: Derived, reached: list[Value]
+) -> float:
     """The share of wrong bounds about as wrong, or of wrong answers, that some change would make true."""
     if not written.operator:
         others = {str(outcome) for outcome in reached} - {str(derived.value)}
         return min(1.0, len(others) / (_answers(context.claim, context.answers) - 1))
-    values = [float(outcome) for outcome in reached if isinstance(outcome, Fraction) and outcome > 0]
+    values = [
+        float(outcome) for outcome in reached if isinstance(outcome, Fraction) and outcome > 0
+    ]
     span = (min(values), inf) if written.operator.startswith("<") else (0.0, max(values))
-    return chance(float(written.number), float(context.value), [span]) if written.number > 0 < context.value else 1.0
+    return (
+        chance(float(written.number), float(context.value), [span])
+        if written.number > 0 < context.value
+        else 1.0
+    )
 
 
 def _answers(claim: ClaimSpec, answers: BoundCase) -> int:

@@ -12,7 +12,14 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.catalogue_figures import confusable_figures, kin_entries
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.slips.context import FAILURES, Context
-from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherEntry, OtherFigure, RoundedFigure, Slip
+from symroof.claims.slips.slip_catalogue import (
+    CaseChange,
+    MisreadResult,
+    OtherEntry,
+    OtherFigure,
+    RoundedFigure,
+    Slip,
+)
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, mentions
@@ -66,32 +73,72 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
         if isinstance(variant, OtherEntry):
             for part, figure in kin_entries(context.entry, variant.kind):
                 words = variant.text.format(figure=part)
-                yield SlipPrediction((slip.name,), (words,), figure, paired=False, digits=LEAST_DIGITS[variant.kind], common=variant.kind == SIBLINGS)
+                yield SlipPrediction(
+                    (slip.name,),
+                    (words,),
+                    figure,
+                    paired=False,
+                    digits=LEAST_DIGITS[variant.kind],
+                    common=variant.kind == SIBLINGS,
+                )
             continue
         if isinstance(variant, MisreadResult):
-            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.known_names) else None
+            value = (
+                _misread_value(context, variant)
+                if can_happen(variant, context.unit, context.known_names)
+                else None
+            )
             if value is not None:
-                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired, common=slip.common)
+                yield SlipPrediction(
+                    (slip.name,),
+                    (variant.text.format(**context.words),),
+                    value,
+                    misreading=variant,
+                    paired=slip.paired,
+                    common=slip.common,
+                )
             continue
-        if isinstance(variant, OtherFigure) and variant.kind == GENERATIONS and context.name != variant.symbol:
+        if (
+            isinstance(variant, OtherFigure)
+            and variant.kind == GENERATIONS
+            and context.name != variant.symbol
+        ):
             continue  # there are too many to tell by what follows from one of them
         for text, sets in case_changes(context, variant):
             common = slip.common or (isinstance(variant, OtherFigure) and variant.kind == SIBLINGS)
             for value in context.values_with(sets):
-                if not (isinstance(variant, RoundedFigure) and abs(value / context.value - 1) > MOST_ROUNDED):
-                    yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant), common=common)
+                if not (
+                    isinstance(variant, RoundedFigure)
+                    and abs(value / context.value - 1) > MOST_ROUNDED
+                ):
+                    yield SlipPrediction(
+                        (slip.name,),
+                        (text,),
+                        value,
+                        sets,
+                        paired=slip.paired,
+                        digits=_digits(context, variant),
+                        common=common,
+                    )
 
 
 def _digits(context: Context, variant: CaseVariant) -> int:
     """From how many digits on a number shows that it came about in a way."""
     if isinstance(variant, OtherFigure):
         return LEAST_DIGITS.get(variant.kind, 1)
-    return FINE_DIGITS if isinstance(variant, CaseChange) and any(context.depends_on(name) for name in variant.precise_for) else 1
+    return (
+        FINE_DIGITS
+        if isinstance(variant, CaseChange)
+        and any(context.depends_on(name) for name in variant.precise_for)
+        else 1
+    )
 
 
 def can_happen(variant: MisreadResult, unit: str, names: frozenset[str]) -> bool:
     """Whether a result of a unit, that depends on some names, can be read otherwise in this way."""
-    has_unit = not variant.units or bool(set(variant.units) & set(unit.replace("*", "/").split("/")))
+    has_unit = not variant.units or bool(
+        set(variant.units) & set(unit.replace("*", "/").split("/"))
+    )
     return has_unit and (not variant.depends_on or bool(names & set(variant.depends_on)))
 
 
@@ -112,14 +159,21 @@ def formula_of(text: str) -> Expr:
     return resolved(parse(text))
 
 
-def case_changes(context: Context, variant: CaseVariant) -> Iterator[tuple[str, tuple[Settings, ...]]]:
+def case_changes(
+    context: Context, variant: CaseVariant
+) -> Iterator[tuple[str, tuple[Settings, ...]]]:
     """A way of slipping in the case, or where two are compared in both or in either, in words and in values; a way may have
     several figures."""
     for side in context.sides:
         by_case = {i: _in_case(context, variant, context.cases[i]) for i in side}
         for text in by_case[side[0]]:
             if all(text in own for own in by_case.values()):
-                yield text + context.where(side), tuple(by_case[i][text] if i in by_case else {} for i in range(len(context.cases)))
+                yield (
+                    text + context.where(side),
+                    tuple(
+                        by_case[i][text] if i in by_case else {} for i in range(len(context.cases))
+                    ),
+                )
 
 
 def _in_case(context: Context, variant: CaseVariant, settings: Settings) -> dict[str, Settings]:
@@ -131,12 +185,19 @@ def _in_case(context: Context, variant: CaseVariant, settings: Settings) -> dict
         return {}
 
 
-def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator[tuple[str, Settings]]:
+def _set(
+    context: Context, variant: CaseVariant, answers: BoundCase
+) -> Iterator[tuple[str, Settings]]:
     if isinstance(variant, CaseChange):
-        able = any(_can_change(context, answers, name, value) for name, value in variant.sets.items())
+        able = any(
+            _can_change(context, answers, name, value) for name, value in variant.sets.items()
+        )
         if able and (made := _settable(context, answers.case, variant)):
             yield variant.text, made
-    elif not all(context.depends_on(name) for name in (variant.symbol, *(variant.also if isinstance(variant, OtherFigure) else ()))):
+    elif not all(
+        context.depends_on(name)
+        for name in (variant.symbol, *(variant.also if isinstance(variant, OtherFigure) else ()))
+    ):
         return
     elif isinstance(variant, RoundedFigure):
         few = rounded(answers.case.value(variant.rate or variant.symbol), variant.digits)
@@ -146,9 +207,16 @@ def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator
         figures = [dict(confusable_figures(answers, symbol, variant.kind)) for symbol in symbols]
         for name in figures[0]:
             if all(name in own for own in figures) and (
-                not variant.also or all(own[name] != answers.case.value(s) for s, own in zip(symbols, figures, strict=True))
+                not variant.also
+                or all(
+                    own[name] != answers.case.value(s)
+                    for s, own in zip(symbols, figures, strict=True)
+                )
             ):
-                yield variant.text.format(figure=name), {symbol: own[name] for symbol, own in zip(symbols, figures, strict=True)}
+                yield (
+                    variant.text.format(figure=name),
+                    {symbol: own[name] for symbol, own in zip(symbols, figures, strict=True)},
+                )
 
 
 def _settable(context: Context, case: Case, variant: CaseChange) -> Settings:
@@ -166,7 +234,9 @@ def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> 
     if name == "assume":
         return any(answers.assumptions[switch] != choice for switch, choice in value.items())
     if name in ROLE_INPUT:
-        return answers.precisions.get(name) != value and (context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops"))
+        return answers.precisions.get(name) != value and (
+            context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops")
+        )
     return context.depends_on(name)
 
 
@@ -194,7 +264,9 @@ def rounded(value: Fraction, digits: int) -> Fraction:
     return Fraction(f"{float(value):.{digits - 1}e}")
 
 
-def two_slips(context: Context, first: SlipPrediction, second: SlipPrediction) -> SlipPrediction | None:
+def two_slips(
+    context: Context, first: SlipPrediction, second: SlipPrediction
+) -> SlipPrediction | None:
     """Two slips at once; None where they change the same thing."""
     value = None
     if second.misreading:
@@ -203,4 +275,8 @@ def two_slips(context: Context, first: SlipPrediction, second: SlipPrediction) -
         both = tuple(zip(first.changes, second.changes, strict=True))
         if not any(one.keys() & other.keys() - {"assume"} for one, other in both):
             value = context.value_with(tuple(merged_settings(one, other) for one, other in both))
-    return SlipPrediction(first.slips + second.slips, first.texts + second.texts, value) if value is not None else None
+    return (
+        SlipPrediction(first.slips + second.slips, first.texts + second.texts, value)
+        if value is not None
+        else None
+    )

@@ -35,8 +35,14 @@ def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
     """
     if claim.form not in SIMPLIFIED_FORMS or claim.needs or "preset" in claim.given:
         return []
-    chosen = expand_detail({str(name): str(value) for name, value in claim.given.get("assume", {}).items()})
-    plain = [{"assume": switches} for switches in SIMPLIFICATIONS if not expand_detail(switches).keys() & chosen.keys()]
+    chosen = expand_detail(
+        {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
+    )
+    plain = [
+        {"assume": switches}
+        for switches in SIMPLIFICATIONS
+        if not expand_detail(switches).keys() & chosen.keys()
+    ]
     return [*plain, *({**settings, **NO_LINKS} for settings in plain if uses_links(claim))]
 
 

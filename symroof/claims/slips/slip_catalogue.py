@@ -327,5 +327,13 @@ UNITS = (
 )  # fmt: skip
 """Of units and notation."""
 
-CATALOGUE: tuple[Slip, ...] = (*STRUCTURE[:4], *OMISSIONS, *STRUCTURE[4:], *DEVICE, *COUNTING, *PRECISION, *UNITS)
+CATALOGUE: tuple[Slip, ...] = (
+    *STRUCTURE[:4],
+    *OMISSIONS,
+    *STRUCTURE[4:],
+    *DEVICE,
+    *COUNTING,
+    *PRECISION,
+    *UNITS,
+)
 """Every slip that changes a formula, a figure or a unit, the most specific first."""

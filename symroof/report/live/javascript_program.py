@@ -45,7 +45,9 @@ class Program:
 
     def add(self, *trees: Expr, changed: str = "") -> None:
         """Add everything that these formulas use, with one input changed."""
-        waiting = [asked for tree in trees for asked in asked_by(tree, frozenset(filter(None, (changed,))))]
+        waiting = [
+            asked for tree in trees for asked in asked_by(tree, frozenset(filter(None, (changed,))))
+        ]
         while waiting:
             name, there = waiting.pop()
             if name in self.moving | there or (name, there) in self.functions:
@@ -62,7 +64,11 @@ class Program:
     def _may_lack(self, name: str) -> bool:
         if self.dependence.moves(name, self.lacking):
             return True
-        return not self.dependence.moves(name, self.moving) and self.case.theory.knows(name) and self._number(name) is None
+        return (
+            not self.dependence.moves(name, self.moving)
+            and self.case.theory.knows(name)
+            and self._number(name) is None
+        )
 
     def _number(self, name: str) -> float | None:
         try:
@@ -102,10 +108,14 @@ class Program:
         return f"{{numbers:{numbers},\nfunctions:{{{','.join(entries)}}}}}"
 
 
-def _entries(functions: dict[str, tuple[tuple[str, ...], str]], shared: dict[str, int]) -> Iterator[str]:
+def _entries(
+    functions: dict[str, tuple[tuple[str, ...], str]], shared: dict[str, int]
+) -> Iterator[str]:
     """The entries of functions, which programs share: each is printed once."""
     for key, (asked, text) in functions.items():
-        place = shared.setdefault(f"\n[{json.dumps(asked, separators=(',', ':'))},e=>{text}]", len(shared))
+        place = shared.setdefault(
+            f"\n[{json.dumps(asked, separators=(',', ':'))},e=>{text}]", len(shared)
+        )
         yield f"\n{json.dumps(key)}:F[{place}]"
 
 

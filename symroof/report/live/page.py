@@ -46,7 +46,12 @@ LONGEST, LARGEST_BATCH, MOST_DEVICES, MOST_REPLICAS, MOST_REQUESTS = 16_384, 4_0
 """Maxima of the controls."""
 MOST_PRINTED = 20_000
 """Maximum characters of a threshold's closed forms, to keep the page small."""
-MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
+MEMORY_PARTS = (
+    "weight_bytes_per_device",
+    "peak_kv_cache_bytes_per_device",
+    "state_bytes_per_device",
+    "memory_reserve",
+)
 MEMORY_FIGURES = (
     "memory_bytes",
     "usable_memory",
@@ -57,7 +62,13 @@ MEMORY_FIGURES = (
     "concurrency",
     "instance_devices",
 )
-LIMITING = ("prefill_bound", "prefill_intensity", "decode_bound", "decode_intensity", "effective_ridge")
+LIMITING = (
+    "prefill_bound",
+    "prefill_intensity",
+    "decode_bound",
+    "decode_intensity",
+    "effective_ridge",
+)
 
 
 @dataclass
@@ -83,7 +94,11 @@ class Side:
 
 def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Data and script of the live page; None without a model on a device or an input that is a plain number."""
-    sides = [side for each in (subject, _at_a_rate(subject)) if each is not None and (side := _side(study, each)) is not None]
+    sides = [
+        side
+        for each in (subject, _at_a_rate(subject))
+        if each is not None and (side := _side(study, each)) is not None
+    ]
     if not sides or sides[0].subject is not subject:
         return None
     first, controls = sides[0], sides[-1].controls
@@ -91,8 +106,16 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     chosen = first.chosen
     data: dict[str, Any] = {
         "controls": controls,
-        "optional": [control["name"] for control in controls if control["name"] not in {own["name"] for own in first.controls}],
-        "devices": {setting.device: setting.bound_case.hardware.title for setting in chosen if setting.bound_case.hardware},
+        "optional": [
+            control["name"]
+            for control in controls
+            if control["name"] not in {own["name"] for own in first.controls}
+        ],
+        "devices": {
+            setting.device: setting.bound_case.hardware.title
+            for setting in chosen
+            if setting.bound_case.hardware
+        },
         "weights": list(dict.fromkeys(setting.weights for setting in chosen)),
         "cache": list(dict.fromkeys(setting.cache for setting in chosen)),
         "start": chosen[0].key,
@@ -108,10 +131,20 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "no_range": WITHOUT_RANGE[NO_RANGE],
         "memory": {name: word for name, word in PARTS.items() if subject.case.theory.knows(name)},
         "sides": [_side_data(side, offset) for side, offset in zip(sides, offsets, strict=True)],
-        "thresholds": [[_described(form, side.subject) for form in group.forms] for side in sides for group in side.groups],
+        "thresholds": [
+            [_described(form, side.subject) for form in group.forms]
+            for side in sides
+            for group in side.groups
+        ],
     }
     code = script([group for side in sides for group in side.groups])
-    return {"data": data, "json": json_for_script(data), "script": code, "hash": content_hash(code), "controls": controls}
+    return {
+        "data": data,
+        "json": json_for_script(data),
+        "script": code,
+        "hash": content_hash(code),
+        "controls": controls,
+    }
 
 
 def _at_a_rate(subject: BoundCase) -> BoundCase | None:
@@ -133,7 +166,9 @@ def _side(study: Study, subject: BoundCase) -> Side | None:
     if not chosen or not controls:
         return None
     moved, peaks = frozenset(control["name"] for control in controls), frozenset(at_peak(chosen))
-    return Side(subject, chosen, controls, [_group(own, subject, moved, peaks) for own in _grouped(chosen)])
+    return Side(
+        subject, chosen, controls, [_group(own, subject, moved, peaks) for own in _grouped(chosen)]
+    )
 
 
 def _side_data(side: Side, offset: int) -> dict[str, Any]:
@@ -146,7 +181,11 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
         "priced": [name for name in quantities if subject.priced(name)],
         "peak": at_peak(side.chosen),
         "bounded": [
-            name for name in quantities if name not in UNBOUNDED and subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)
+            name
+            for name in quantities
+            if name not in UNBOUNDED
+            and subject.case.theory.timed(name)
+            and not isinstance(subject.case.given.get(name), Num)
         ],
         "ranged": over_ranges(quantities, subject),
         "ranged_at_peak": over_ranges(quantities, subject.at_peak or subject),
@@ -160,14 +199,25 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
     for i, group in enumerate(side.groups, offset):
         for j, setting in enumerate(group.settings):
             prices = [float(price) for price in setting.bound_case.list_prices]
-            made["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices, limit_of_bandwidth(setting)]
+            made["settings"][setting.key] = [
+                i,
+                {name: row[j] for name, row in group.table.items()},
+                group.ends[j],
+                prices,
+                limit_of_bandwidth(setting),
+            ]
     return made
 
 
 def _controls(subject: BoundCase) -> list[dict[str, Any]]:
     """The inputs with a control, each with value and limits."""
     case, model = subject.case, subject.model
-    most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST, "dp": MOST_REPLICAS}
+    most = {
+        "batch": LARGEST_BATCH,
+        "prompt": (model and model.max_context) or 10**6,
+        "output": LONGEST,
+        "dp": MOST_REPLICAS,
+    }
     arrivals = ("arrival_rate", "dp") if "arrival_rate" in subject.given else ()
     plain = [name for name in ("tp", *WHOLE, *arrivals, *SHARES) if _is_plain(name, subject)]
     if "tp" in plain and not _same_with_open(("tp",), subject):
@@ -183,13 +233,24 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
             "options": None,
         }
         if name == "tp":
-            entry["options"] = sorted({int(value), *(2**i for i in range(MOST_DEVICES.bit_length()) if case.can_split_heads(2**i))})
+            entry["options"] = sorted(
+                {
+                    int(value),
+                    *(2**i for i in range(MOST_DEVICES.bit_length()) if case.can_split_heads(2**i)),
+                }
+            )
         elif name in SHARES:
             entry |= {"least": 0.01, "most": 1, "whole": False}
         elif name == "arrival_rate":
             entry |= {"least": 0.01, "most": MOST_REQUESTS, "whole": False}
         else:
-            least = int(case.value("cached_prefix")) + 1 if name == "prompt" else 2 if name == "output" and value > 1 else 1
+            least = (
+                int(case.value("cached_prefix")) + 1
+                if name == "prompt"
+                else 2
+                if name == "output" and value > 1
+                else 1
+            )
             entry |= {"least": least, "most": max(most[name], int(value)), "whole": True}
         controls.append(entry)
     return controls
@@ -199,14 +260,22 @@ def _same_with_open(degrees: Collection[str], subject: BoundCase) -> bool:
     """Whether formulas for any number of devices give the subject's own numbers: a cache per token that somebody set is that of one number."""
     open_case = subject.case.without_values(degrees, rounded=True)
     names = [name for name in _quantities(subject) if subject.case.has_value(name)]
-    return all(open_case.has_value(name) and open_case.value(name) == subject.case.value(name) for name in names)
+    return all(
+        open_case.has_value(name) and open_case.value(name) == subject.case.value(name)
+        for name in names
+    )
 
 
 def _is_plain(name: str, subject: BoundCase) -> bool:
     """Whether an input is a known integer, share or rate, and not a formula."""
     case = subject.case
     known = name in case.given or case.default(name) is not None
-    return known and case.is_input(name) and case.has_value(name) and (name in (*SHARES, "arrival_rate") or case.value(name).denominator == 1)
+    return (
+        known
+        and case.is_input(name)
+        and case.has_value(name)
+        and (name in (*SHARES, "arrival_rate") or case.value(name).denominator == 1)
+    )
 
 
 def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
@@ -215,17 +284,37 @@ def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
     for setting in chosen:
         bound = setting.bound_case
         dotted = frozenset(name for name in bound.given if base_name(name) != name)
-        formulas = frozenset((name, tree) for name, tree in bound.given_case.given.items() if not isinstance(tree, Num))
-        groups.setdefault((bound.architecture, bound.assumptions, dotted, formulas), []).append(setting)
+        formulas = frozenset(
+            (name, tree)
+            for name, tree in bound.given_case.given.items()
+            if not isinstance(tree, Num)
+        )
+        groups.setdefault((bound.architecture, bound.assumptions, dotted, formulas), []).append(
+            setting
+        )
     return list(groups.values())
 
 
-def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks: frozenset[str]) -> SettingGroup:
+def _group(
+    own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks: frozenset[str]
+) -> SettingGroup:
     bound = [setting.bound_case.given_case for setting in own]
     spans, values = [ends(setting) for setting in own], [expected(setting) for setting in own]
-    own_values = dict.fromkeys([*(name for name in SHARES if name in moved), *sorted(peaks), *(name for span in spans for name in span)])
+    own_values = dict.fromkeys(
+        [
+            *(name for name in SHARES if name in moved),
+            *sorted(peaks),
+            *(name for span in spans for name in span),
+        ]
+    )
     table = differing(bound, {*moved, *own_values})
-    table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
+    table |= {
+        name: [
+            there.get(name, values_of(case, [name])[name])
+            for case, there in zip(bound, values, strict=True)
+        ]
+        for name in own_values
+    }
     lacking = frozenset(name for name, row in table.items() if None in row)
     first = own[0].bound_case
     symbolic = first.at(first.case.without_values(moved, rounded=True))
@@ -234,26 +323,63 @@ def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks:
     forms = [form for form in _forms(first, symbolic) if _length(form, program) <= MOST_PRINTED]
     for form in forms:
         program.add(*(value for value, _ in form.branches))
-        program.add(form.difference, Name("fits"), *(tree for _, conditions in form.branches for tree in conditions), changed=form.threshold.unknown)
-    reached = {name for asked, _ in program.functions.values() for name in asked} | {name for name in own_values if name in moved}
+        program.add(
+            form.difference,
+            Name("fits"),
+            *(tree for _, conditions in form.branches for tree in conditions),
+            changed=form.threshold.unknown,
+        )
+    reached = {name for asked, _ in program.functions.values() for name in asked} | {
+        name for name in own_values if name in moved
+    }
     table = {name: row for name, row in table.items() if name in reached}
-    return SettingGroup(own, program, forms, table, [{name: span[name] for name in span if name in reached} for span in spans])
+    return SettingGroup(
+        own,
+        program,
+        forms,
+        table,
+        [{name: span[name] for name in span if name in reached} for span in spans],
+    )
 
 
 def _length(form: ThresholdFormula, program: Program) -> int:
-    return sum(len(program.text(tree)) for value, conditions in form.branches for tree in (value, *conditions))
+    return sum(
+        len(program.text(tree))
+        for value, conditions in form.branches
+        for tree in (value, *conditions)
+    )
 
 
 def _forms(first: BoundCase, symbolic: BoundCase) -> list[ThresholdFormula]:
-    declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.is_set, (*threshold.needs, *threshold.when)))]
-    return [form for threshold in declared if (form := threshold_formula(threshold, first, symbolic)) is not None]
+    declared = [
+        threshold
+        for threshold in THRESHOLDS.values()
+        if all(map(first.case.is_set, (*threshold.needs, *threshold.when)))
+    ]
+    return [
+        form
+        for threshold in declared
+        if (form := threshold_formula(threshold, first, symbolic)) is not None
+    ]
 
 
 def _quantities(subject: BoundCase) -> list[str]:
     """The quantities that the page shows."""
-    limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
-    metrics = [*key_metrics(subject), *(name for name in decision_metrics(subject).values() if subject.get(name))]
-    return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
+    limits = [
+        name
+        for target in _targets(subject)
+        for name in (*target["metrics"], target["limit"])
+        if isinstance(name, str)
+    ]
+    metrics = [
+        *key_metrics(subject),
+        *(name for name in decision_metrics(subject).values() if subject.get(name)),
+    ]
+    return [
+        name
+        for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING))
+        if subject.case.theory.knows(name)
+    ]
 
 
 def _numbers(subject: BoundCase) -> list[dict[str, str]]:
@@ -263,7 +389,15 @@ def _numbers(subject: BoundCase) -> list[dict[str, str]]:
 
 def _targets(subject: BoundCase) -> list[dict[str, Any]]:
     own: list[dict[str, Any]] = [
-        {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGET_SYMBOLS[name]}
+        {
+            "name": name,
+            "metrics": [
+                metric
+                for metric in metrics_of(name, subject.case)
+                if subject.case.theory.knows(metric)
+            ],
+            "limit": TARGET_SYMBOLS[name],
+        }
         for name in subject.targets
     ]
     if queues(subject.case):
@@ -276,9 +410,16 @@ def _targets(subject: BoundCase) -> list[dict[str, Any]]:
 def _units(subject: BoundCase) -> dict[str, Any]:
     """Number formats: symbols, prefixes, and the unit of each quantity."""
     theory = subject.case.theory
-    names = sorted({*_quantities(subject), *INPUTS, *(threshold.unknown for threshold in THRESHOLDS.values())})
+    names = sorted(
+        {*_quantities(subject), *INPUTS, *(threshold.unknown for threshold in THRESHOLDS.values())}
+    )
     written = {
-        name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
+        name: [
+            theory.symbol(name).written_in,
+            float(parse_unit(theory.symbol(name).written_in).size),
+        ]
+        for name in names
+        if theory.symbol(name).written_in
     }
     return {
         "of": {name: theory.symbol(name).display_unit for name in names},
@@ -303,7 +444,10 @@ def script(groups: list[SettingGroup]) -> str:
     """The complete script: kernels, programs and page logic."""
     shared: dict[str, int] = {}
     programs = ",\n".join(_printed(group, shared) for group in groups)
-    kernels, page = ((data_folder("templates") / "live" / name).read_text(encoding="utf-8") for name in ("kernels.js", "page.js"))
+    kernels, page = (
+        (data_folder("templates") / "live" / name).read_text(encoding="utf-8")
+        for name in ("kernels.js", "page.js")
+    )
     names, short = shortened(f"const F=[{','.join(shared)}],PROGRAMS=[{programs}];")
     return f'"use strict";(()=>{{\n{kernels}\n{names}\n{short}\n{page}\n}})();'
 
@@ -324,7 +468,10 @@ def shortened(programs: str) -> tuple[str, str]:
 
 def _printed(group: SettingGroup, shared: dict[str, int]) -> str:
     def form(each: ThresholdFormula) -> str:
-        branches = ",".join(f"{{value:e=>{text(value)},conditions:{javascript_list(map(text, conditions))}}}" for value, conditions in each.branches)
+        branches = ",".join(
+            f"{{value:e=>{text(value)},conditions:{javascript_list(map(text, conditions))}}}"
+            for value, conditions in each.branches
+        )
         return f"{{difference:e=>{text(each.difference)},branches:[{branches}]}}"
 
     def text(tree: Expr) -> str:

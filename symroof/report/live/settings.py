@@ -45,7 +45,13 @@ def settings(study: Study, subject: BoundCase) -> list[Setting]:
     own = subject
     if own.hardware is None or own.model is None:
         return []
-    devices = dict.fromkeys([own.hardware.name, *(case.hardware.name for case in study.cases if case.hardware), *DEVICES])
+    devices = dict.fromkeys(
+        [
+            own.hardware.name,
+            *(case.hardware.name for case in study.cases if case.hardware),
+            *DEVICES,
+        ]
+    )
     return list(_bound(own, devices))
 
 
@@ -55,10 +61,16 @@ def _bound(own: BoundCase, devices: Iterable[str]) -> Iterator[Setting]:
     for device in devices:
         for wide in _offered(weights, WEIGHTS, "weight_bytes_per_param" in fixed):
             for stored in _offered(cache, CACHE, "kv_bytes_per_element" in fixed):
-                changes = ({} if wide == weights else {"weights": wide}) | ({} if stored == cache else {"kv": stored})
+                changes = ({} if wide == weights else {"weights": wide}) | (
+                    {} if stored == cache else {"kv": stored}
+                )
                 with contextlib.suppress(InputError):  # unknown device or unsupported precision
                     same_device = own.hardware is not None and device == own.hardware.name
-                    bound_case = own if same_device and not changes else variant(own, on=own if same_device else own.on(device), **changes)
+                    bound_case = (
+                        own
+                        if same_device and not changes
+                        else variant(own, on=own if same_device else own.on(device), **changes)
+                    )
                     yield Setting(device, wide, stored, bound_case)
 
 
@@ -80,7 +92,12 @@ def _value(case: Case, name: str) -> float | None:
 
 def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | None]]:
     """The values in every case of names whose values differ between cases; a name given as a formula follows the names in it."""
-    names = dict.fromkeys(name for case in cases for name, tree in case.given.items() if isinstance(tree, Num) and name not in set(but))
+    names = dict.fromkeys(
+        name
+        for case in cases
+        for name, tree in case.given.items()
+        if isinstance(tree, Num) and name not in set(but)
+    )
     rows = {name: [_value(case, name) for case in cases] for name in names}
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
 
@@ -95,7 +112,13 @@ def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
     given = dict(setting.bound_case.given)
     if any(value.measured for value in given.values()):
         given = _of_several(setting.bound_case, given)
-    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or (isinstance(value.setting, ValueRange) and not value.listed)}
+    return {
+        name: value
+        for name, value in given.items()
+        if name in AT_PEAK
+        or value.measured
+        or (isinstance(value.setting, ValueRange) and not value.listed)
+    }
 
 
 def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[str, SourcedValue]:
@@ -103,7 +126,11 @@ def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[s
     for tp in (2, 3, 5, 7):
         with contextlib.suppress(InputError):  # the heads cannot be divided this way
             several = variant(bound_case, tp=tp).given
-            return {name: value for name, value in several.items() if name in OF_LINKS and value.measured} | given
+            return {
+                name: value
+                for name, value in several.items()
+                if name in OF_LINKS and value.measured
+            } | given
     return given
 
 
@@ -113,18 +140,32 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
     A single device uses defaults.
     """
     own, ranges = efficiencies(setting), ends(setting)
-    measured = {name: value.setting for name, value in own.items() if name in OF_LINKS and value.measured}
+    measured = {
+        name: value.setting for name, value in own.items() if name in OF_LINKS and value.measured
+    }
     made: dict[str, dict[str, Any]] = {}
     for tp in degrees:
         with contextlib.suppress(InputError):  # the heads cannot be divided this way
             other = variant(setting.bound_case, tp=tp)
             case = other.case
-            spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, ValueRange)}
-            values = {name: float(case.value(name)) for name, mine in measured.items() if spans.get(name) != mine}
+            spans = {
+                name: given.setting
+                for name in measured
+                if (given := other.given.get(name)) and isinstance(given.setting, ValueRange)
+            }
+            values = {
+                name: float(case.value(name))
+                for name, mine in measured.items()
+                if spans.get(name) != mine
+            }
             if values:
                 made[str(tp)] = {
                     "values": values,
-                    "ends": {name: (float(s.low), float(s.high)) for name, s in spans.items() if name in values and name in ranges},
+                    "ends": {
+                        name: (float(s.low), float(s.high))
+                        for name, s in spans.items()
+                        if name in values and name in ranges
+                    },
                 }
     return made
 
@@ -132,9 +173,17 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
 def ends(setting: Setting) -> Ends:
     """The ranges of a setting; empty if there are too many corners."""
     given = efficiencies(setting)
-    spans = {name: value.setting for name, value in given.items() if isinstance(value.setting, ValueRange)}
+    spans = {
+        name: value.setting
+        for name, value in given.items()
+        if isinstance(value.setting, ValueRange)
+    }
     together = [name for name in spans if ends_with_others(name, given[name])]
-    return {} if len(spans) - len(together) + bool(together) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+    return (
+        {}
+        if len(spans) - len(together) + bool(together) > MOST_RANGES
+        else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+    )
 
 
 def ends_with_others(name: str, value: SourcedValue) -> bool:
@@ -144,31 +193,58 @@ def ends_with_others(name: str, value: SourcedValue) -> bool:
 
 def together(chosen: Iterable[Setting]) -> dict[str, bool]:
     """The ranges of some settings that end together, and whether the slow end of each is the high one."""
-    return {name: name in COSTS for setting in chosen for name, value in efficiencies(setting).items() if ends_with_others(name, value)}
+    return {
+        name: name in COSTS
+        for setting in chosen
+        for name, value in efficiencies(setting).items()
+        if ends_with_others(name, value)
+    }
 
 
 def limit_of_bandwidth(setting: Setting) -> list[float]:
     """How much MBU may be for each unit of an MFU that a reader sets, then the ends and the expected value of MBU without that limit; empty without one."""
     bound = setting.bound_case
-    found = limit_by_compute(bound.hardware, bound.engine_class, bound.compute, bound.given) if bound.hardware else None
+    found = (
+        limit_by_compute(bound.hardware, bound.engine_class, bound.compute, bound.given)
+        if bound.hardware
+        else None
+    )
     return [float(found[0]), *map(float, found[1])] if found else []
 
 
 def expected(setting: Setting) -> dict[str, float]:
     """The expected value of each efficiency and range."""
     plain = {name: value.setting for name, value in efficiencies(setting).items()}
-    return {name: float(value.middle if isinstance(value, ValueRange) else value.value) for name, value in plain.items() if isinstance(value, ValueRange | Num)}
+    return {
+        name: float(value.middle if isinstance(value, ValueRange) else value.value)
+        for name, value in plain.items()
+        if isinstance(value, ValueRange | Num)
+    }
 
 
 def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
     """The efficiencies of some settings at 100 % of peak; empty if one is a formula."""
-    given = [(name, value) for setting in settings for name, value in efficiencies(setting).items() if name in AT_PEAK or value.measured]
+    given = [
+        (name, value)
+        for setting in settings
+        for name, value in efficiencies(setting).items()
+        if name in AT_PEAK or value.measured
+    ]
     if any(not isinstance(value.setting, Num | ValueRange) for _, value in given):
         return {}
-    peaks = {name: default_of(name) for name in dict.fromkeys([*(name for name, _ in given), "mfu", "mbu"])}
+    peaks = {
+        name: default_of(name)
+        for name in dict.fromkeys([*(name for name, _ in given), "mfu", "mbu"])
+    }
     return {name: float(peak.value) for name, peak in peaks.items() if peak is not None}
 
 
 def over_ranges(names: Iterable[str], subject: BoundCase) -> list[str]:
     """The quantities whose extremes are at corners of the ranges, or that no range affects."""
-    return [name for name in names if not subject.box or not subject.ranges.moving(name) or ((result := subject.get(name)) and result.found == "corners")]
+    return [
+        name
+        for name in names
+        if not subject.box
+        or not subject.ranges.moving(name)
+        or ((result := subject.get(name)) and result.found == "corners")
+    ]

@@ -31,7 +31,9 @@ class ThresholdFormula:
     branches: tuple[tuple[Expr, tuple[Expr, ...]], ...]
 
 
-def threshold_formula(threshold: Threshold, subject: BoundCase, symbolic: BoundCase) -> ThresholdFormula | None:
+def threshold_formula(
+    threshold: Threshold, subject: BoundCase, symbolic: BoundCase
+) -> ThresholdFormula | None:
     """The closed forms of a threshold; None if there are none or they disagree with its solution for the subject.
 
     ``free`` is the same case with symbolic inputs where the page has controls.
@@ -42,7 +44,9 @@ def threshold_formula(threshold: Threshold, subject: BoundCase, symbolic: BoundC
     if answer is None or len(answer[1].branches) > MOST_BRANCHES:
         return None
     relation, crossing = answer
-    branches = tuple(_branch(branch) for branch in crossing.branches if branch.closed_form is not None)
+    branches = tuple(
+        _branch(branch) for branch in crossing.branches if branch.closed_form is not None
+    )
     made = ThresholdFormula(threshold, build.sub(relation.left, relation.right), branches)
     return made if _is_answer(made, subject, symbolic) else None
 
@@ -58,16 +62,29 @@ def _is_answer(made: ThresholdFormula, subject: BoundCase, symbolic: BoundCase) 
         solved = solve(made.threshold.name, subject).value
     except (InputError, NoValue):
         return False
-    values = [value for value in (_value(form, conditions, made.threshold.unknown, symbolic) for form, conditions in made.branches) if value is not None]
+    values = [
+        value
+        for value in (
+            _value(form, conditions, made.threshold.unknown, symbolic)
+            for form, conditions in made.branches
+        )
+        if value is not None
+    ]
     if solved is None or not values:
         return solved is None and not values
     return abs(min(values) - solved) <= AGREE * abs(solved)
 
 
-def _value(form: Expr, conditions: tuple[Expr, ...], unknown: str, symbolic: BoundCase) -> Fraction | None:
+def _value(
+    form: Expr, conditions: tuple[Expr, ...], unknown: str, symbolic: BoundCase
+) -> Fraction | None:
     try:
         value = Fraction(symbolic.case.evaluate(form))
         there = symbolic.case.changed({unknown: value})
-        return value if value > 0 and all(there.evaluate(condition) for condition in conditions) else None
+        return (
+            value
+            if value > 0 and all(there.evaluate(condition) for condition in conditions)
+            else None
+        )
     except NoValue:
         return None

@@ -36,7 +36,9 @@ def values_along(cases: Sequence[Case], quantity: str) -> list[float]:
     return [_value(case, quantity) for case in cases]
 
 
-def band(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+def band(
+    answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]
+) -> list[tuple[float, float]]:
     """The minimum and maximum over the corners of the ranges; empty without ranges."""
     values = [values_along(cases_at(corner, by, points), quantity) for corner in answers.corners]
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
@@ -45,12 +47,18 @@ def band(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction])
 AT_PEAK = "bound at 100 % of peak"
 
 
-def peak_curve(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+def peak_curve(
+    answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]
+) -> list[tuple[float, float]]:
     """The curve at 100 % of peak; empty if the case assumes that already."""
     if answers.at_peak is None:
         return []
     values = values_along(cases_at(answers.at_peak.case, by, points), quantity)
-    return [(float(point), value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
+    return [
+        (float(point), value)
+        for point, value in zip(points, values, strict=True)
+        if math.isfinite(value)
+    ]
 
 
 def with_bound(answers: BoundCase, quantity: str) -> str:
@@ -61,9 +69,15 @@ def with_bound(answers: BoundCase, quantity: str) -> str:
 
 def result_at(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result:
     """A quantity with its range at a value of one input that fits in memory."""
-    symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
+    symbol, value = (
+        answers.case.theory.symbol(quantity),
+        Fraction(answers.case.changed({by: point}).value(quantity)),
+    )
     try:
-        values = [value, *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners)]
+        values = [
+            value,
+            *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners),
+        ]
     except NoValue:
         return Result(symbol, value, flags=(NOT_EVERYWHERE,))
     return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))
@@ -81,10 +95,14 @@ def _value(case: Case, quantity: str) -> float:
         return math.nan
 
 
-def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
+def log_spaced(
+    low: float, high: float, more: Sequence[float] = (), count: int = POINTS
+) -> list[Fraction]:
     """Logarithmically spaced integers, and the solved points between them."""
     steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
-    return sorted(steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)})
+    return sorted(
+        steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)}
+    )
 
 
 @dataclass(frozen=True)
@@ -106,7 +124,11 @@ class AxisLimit:
     @property
     def count(self) -> int:
         """The largest whole number within the limit."""
-        return self.solution.rounded(Fraction(self.value)) if self.solution.kind == LIMIT else to_whole(Fraction(self.value), LIMIT)
+        return (
+            self.solution.rounded(Fraction(self.value))
+            if self.solution.kind == LIMIT
+            else to_whole(Fraction(self.value), LIMIT)
+        )
 
     def allows(self, thing: str) -> str:
         """``at most 12 requests``, ``any number of requests``, ``none``."""
@@ -156,8 +178,19 @@ class Bounds:
     @classmethod
     def of(cls, metric: str, answers: BoundCase, by: str) -> Bounds:
         times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
-        ridge = solve_limit(" = ".join(times), answers, by) if set(answers.case.reachable_names(metric)).issuperset(times) else None
-        return cls(metric, by, answers.targets.get(metric), memory_limit(answers, by), solve_limit(f"{metric} = {metric}_target", answers, by), ridge)
+        ridge = (
+            solve_limit(" = ".join(times), answers, by)
+            if set(answers.case.reachable_names(metric)).issuperset(times)
+            else None
+        )
+        return cls(
+            metric,
+            by,
+            answers.targets.get(metric),
+            memory_limit(answers, by),
+            solve_limit(f"{metric} = {metric}_target", answers, by),
+            ridge,
+        )
 
     @property
     def limits(self) -> list[AxisLimit]:
@@ -190,7 +223,9 @@ class QuantityCurve:
     poles: Sequence[Fraction] = ()
 
     @classmethod
-    def through(cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]) -> QuantityCurve:
+    def through(
+        cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]
+    ) -> QuantityCurve:
         cases = cases_at(answers.case, bounds.by, points)
         return cls(points, cases, values_along(cases, bounds.metric), bounds.memory)
 

@@ -29,7 +29,9 @@ def in_unit(unit: str) -> Callable[[float], str]:
     """A formatter of axis values with a unit."""
 
     def written(value: float) -> str:
-        return format_quantity(Fraction(value).limit_denominator(10**12) if value > 1e-6 else Fraction(value), unit, 3)
+        return format_quantity(
+            Fraction(value).limit_denominator(10**12) if value > 1e-6 else Fraction(value), unit, 3
+        )
 
     return written
 
@@ -43,7 +45,11 @@ def lines(head: str, value: str) -> tuple[str, str, str]:
     >>> lines("this case: ", "41.2 ms (38 to 44 ms)")
     ('this case: 41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms\\n(38 to 44 ms)')
     """
-    return head + value, f"{head.rstrip()}\n{value}", f"{head.rstrip()}\n{value}".replace(" (", "\n(")
+    return (
+        head + value,
+        f"{head.rstrip()}\n{value}",
+        f"{head.rstrip()}\n{value}".replace(" (", "\n("),
+    )
 
 
 def target_word(name: str, goal: Fraction) -> str:
@@ -55,7 +61,11 @@ def regions(answers: BoundCase, bounds: Bounds, scale: Scale) -> list[tuple[floa
     if bounds.ridge is None:
         return []
     solution = bounds.ridge.solution
-    edges = [scale.low, *sorted(float(v) for v in solution.values if scale.low < v < scale.high), scale.high]
+    edges = [
+        scale.low,
+        *sorted(float(v) for v in solution.values if scale.low < v < scale.high),
+        scale.high,
+    ]
     parts = []
     for start, end in itertools.pairwise(edges):
         there = _between(answers, bounds, start, end)
@@ -79,10 +89,16 @@ def label_limits(frame: Frame, bounds: Bounds) -> None:
     """Label the memory limit, the target, and where it is met."""
     memory, target = bounds.memory, bounds.target
     if memory:
-        frame.label_memory_limit(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
+        frame.label_memory_limit(
+            float(memory.value),
+            f"memory holds\n{memory.allows('token')}",
+            f"memory:\n{memory.allows('token')}",
+        )
     if bounds.goal is not None:
         if target and target.exists:
-            frame.label_point(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
+            frame.label_point(
+                float(target.value), float(bounds.goal), met(target, memory), VERMILION
+            )
         frame.label_line("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
 
 
@@ -91,11 +107,21 @@ def label_ridge(frame: Frame, answers: BoundCase, bounds: Bounds) -> None:
     memory = bounds.memory
     if bounds.ridge and bounds.ridge.exists:
         first = f"{math.ceil(bounds.ridge.value):,}"
-        frame.label_line("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
+        frame.label_line(
+            "ridge",
+            (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"),
+            OCHRE,
+        )
     for start, end, winner in regions(answers, bounds, frame.x):
         until = min(end, float(memory.value)) if memory and memory.value > start else end
-        plain = _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
-        words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
+        plain = (
+            _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
+        )
+        words = (
+            (f"{winner}-bound", f"{winner}-\nbound")
+            if plain
+            else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
+        )
         frame.label_range(start, until, words, OCHRE if winner == "compute" else BLUE)
 
 
@@ -109,7 +135,11 @@ def unfit(answers: BoundCase) -> list[str]:
 
 def allowances(bounds: Bounds, thing: str) -> list[str]:
     """The limits by target and memory in words."""
-    texts = [f"the target of {seconds(float(bounds.goal))} allows {bounds.target.allows(thing)}"] if bounds.target and bounds.goal is not None else []
+    texts = (
+        [f"the target of {seconds(float(bounds.goal))} allows {bounds.target.allows(thing)}"]
+        if bounds.target and bounds.goal is not None
+        else []
+    )
     return [*texts, f"memory holds {bounds.memory.allows(thing)}"] if bounds.memory else texts
 
 

@@ -12,7 +12,16 @@ from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import log_ticks, next_power_of_two
 from symroof.report.pictures.cases import BatchSeries, batch_series, compared, known, shown_case
-from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, cases_at, log_spaced, memory_limit, solve_limit, values_along
+from symroof.report.pictures.curves import (
+    AT_PEAK,
+    BEYOND,
+    Bounds,
+    cases_at,
+    log_spaced,
+    memory_limit,
+    solve_limit,
+    values_along,
+)
 from symroof.report.pictures.labels import allowances, counted, requests, seconds, target_word
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
@@ -79,10 +88,23 @@ def picture(study: Study, subject: BoundCase) -> Picture:
         InputError: no case has an ITL that the batch moves.
     """
     of = UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
-    every = [one for one in batch_series(study) if known(one.first, of.itl, of.rate, "peak_context")]
-    every = [one for one in every if "batch" in shown_case(one, of is UNDER_LOAD).case.inputs_used(of.itl)]
+    every = [
+        one for one in batch_series(study) if known(one.first, of.itl, of.rate, "peak_context")
+    ]
+    every = [
+        one
+        for one in every
+        if "batch" in shown_case(one, of is UNDER_LOAD).case.inputs_used(of.itl)
+    ]
     if not every:
-        raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context", otherwise="no batch moves its ITL")
+        raise lacking(
+            "latency-throughput",
+            subject,
+            of.itl,
+            of.rate,
+            "peak_context",
+            otherwise="no batch moves its ITL",
+        )
     every.sort(key=lambda configuration: subject not in configuration.cases)
     curves = [_curve(configuration, of) for configuration in every[:MOST_LINES]]
     single = len(every) == 1
@@ -97,19 +119,38 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     left_out = [configuration.label for configuration in every[MOST_LINES:]]
     notes = [
         "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
-        + ("Diamond: the ridge batch, from which compute limits. " if any(made.bounds.ridge for made in curves) else "")
+        + (
+            "Diamond: the ridge batch, from which compute limits. "
+            if any(made.bounds.ridge for made in curves)
+            else ""
+        )
         + "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
         of.note,
         f"Left out: {'; '.join(left_out)}." if left_out else "",
     ]
-    return finished("latency-throughput", of.headline, named, frame, f"{of.headline}, both axes logarithmic.", says(curves, single), notes)
+    return finished(
+        "latency-throughput",
+        of.headline,
+        named,
+        frame,
+        f"{of.headline}, both axes logarithmic.",
+        says(curves, single),
+        notes,
+    )
 
 
 def _bounds(there: BoundCase, of: ThroughputMetrics) -> Bounds:
     """The limits; without a ridge under load, where steps include prefill."""
     if of is ISOLATED:
         return Bounds.of("itl", there, "batch")
-    return Bounds("itl", "batch", there.targets.get("itl"), memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch"), None)
+    return Bounds(
+        "itl",
+        "batch",
+        there.targets.get("itl"),
+        memory_limit(there, "batch"),
+        solve_limit(f"{of.itl} = itl_target", there, "batch"),
+        None,
+    )
 
 
 def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve:
@@ -117,21 +158,37 @@ def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve
     bounds = _bounds(there, of)
     solved = [float(place.value) for place in bounds.limits if place.exists]
     own = [float(batch) for batch in configuration.batches]
-    high = min(next_power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
+    high = min(
+        next_power_of_two(
+            max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])
+        ),
+        max(LARGEST, 2 * max(own)),
+    )
     batches = log_spaced(1, high, [*solved, *own], POINTS)
     cases = cases_at(there.case, "batch", batches)
     peak = cases_at(there.at_peak.case, "batch", batches) if there.at_peak else []
     roof = list(zip(values_along(peak, of.itl), values_along(peak, of.rate), strict=True))
-    return ThroughputCurve(of, configuration, there, batches, values_along(cases, of.rate), values_along(cases, of.itl), bounds, roof)
+    return ThroughputCurve(
+        of,
+        configuration,
+        there,
+        batches,
+        values_along(cases, of.rate),
+        values_along(cases, of.itl),
+        bounds,
+        roof,
+    )
 
 
 def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[float, float]]:
     """The ranges of both axes: from batch 1 to somewhat beyond the solved limits and the study's batches."""
     shown = []
     for made in curves:
-        marks = [float(place.value) for place in (made.bounds.memory, made.bounds.target) if place and place.exists] + [
-            float(b) for b in made.configuration.batches
-        ]
+        marks = [
+            float(place.value)
+            for place in (made.bounds.memory, made.bounds.target)
+            if place and place.exists
+        ] + [float(b) for b in made.configuration.batches]
         ridge = made.bounds.ridge
         if ridge and ridge.exists and ridge.value < 64 * max(marks):
             marks.append(float(ridge.value))
@@ -144,7 +201,10 @@ def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[flo
         ]
     goals = [float(goal) for goal in _goals(curves)]
     latencies, rates = zip(*shown, strict=True)
-    return (min([*latencies, *goals]) / 1.4, max([*latencies, *goals]) * 1.4), (min(rates) / 1.6, max(rates) * 1.6)
+    return (min([*latencies, *goals]) / 1.4, max([*latencies, *goals]) * 1.4), (
+        min(rates) / 1.6,
+        max(rates) * 1.6,
+    )
 
 
 def _goals(curves: list[ThroughputCurve]) -> list[Fraction]:
@@ -163,14 +223,26 @@ def _draw(frame: Frame, curves: list[ThroughputCurve]) -> None:
     for i, made in enumerate(curves):
         colour, dash, _ = SERIES[i]
         pairs = list(zip(made.batches, made.places, strict=True))
-        frame.curve(f"beyond {i}", [place for batch, place in pairs if batch >= made.edge], BEYOND, 1.6, DASHED)
-        frame.curve(f"line {i}", [place for batch, place in pairs if batch <= made.edge], colour, 2.2, dash)
+        frame.curve(
+            f"beyond {i}",
+            [place for batch, place in pairs if batch >= made.edge],
+            BEYOND,
+            1.6,
+            DASHED,
+        )
+        frame.curve(
+            f"line {i}", [place for batch, place in pairs if batch <= made.edge], colour, 2.2, dash
+        )
         frame.curve(f"bound {i}", made.roof if len(curves) <= 2 else [], colour, 1.0, DOTTED)
 
 
 def _mark(frame: Frame, made: ThroughputCurve) -> None:
     bounds = made.bounds
-    for place, shape, colour in ((bounds.ridge, "diamond", BLACK), (bounds.target, "up", VERMILION), (bounds.memory, "square", BLACK)):
+    for place, shape, colour in (
+        (bounds.ridge, "diamond", BLACK),
+        (bounds.target, "up", VERMILION),
+        (bounds.memory, "square", BLACK),
+    ):
         if place and place.value >= 1 and place.exists:
             frame.marker(*made.at(place.value), shape, colour, 4.5)
     for batch in made.configuration.batches:
@@ -181,19 +253,45 @@ def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
     few = len(curves) <= 2
     for i, made in enumerate(curves):
         if len(curves) > 1:
-            frame.label_line(f"line {i}" if frame.placer.has_line(f"line {i}") else f"beyond {i}", (made.configuration.label,), SERIES[i][0], bold=True)
+            frame.label_line(
+                f"line {i}" if frame.placer.has_line(f"line {i}") else f"beyond {i}",
+                (made.configuration.label,),
+                SERIES[i][0],
+                bold=True,
+            )
     for i, made in enumerate(curves):
         memory, target, ridge = made.bounds.memory, made.bounds.target, made.bounds.ridge
         if memory and memory.value >= 1 and memory.exists:
-            frame.label_point(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"batch {memory.count:,}")[not few :], BLACK)
+            frame.label_point(
+                *made.at(memory.value),
+                (f"memory: {memory.allows('request')}", f"batch {memory.count:,}")[not few :],
+                BLACK,
+            )
         if target and target.value >= 1 and target.exists:
             gone = " †" if few and target.value > made.edge else ""
-            frame.label_point(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"batch {target.count:,}{gone}")[not few :], VERMILION)
+            frame.label_point(
+                *made.at(target.value),
+                (f"target: {target.allows('request')}{gone}", f"batch {target.count:,}{gone}")[
+                    not few :
+                ],
+                VERMILION,
+            )
         if ridge and ridge.exists and few:
-            frame.label_point(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"batch {math.ceil(ridge.value):,}"), BLACK)
+            frame.label_point(
+                *made.at(ridge.value),
+                (
+                    f"ridge: {math.ceil(ridge.value):,} requests",
+                    f"batch {math.ceil(ridge.value):,}",
+                ),
+                BLACK,
+            )
         for batch in made.configuration.batches if few else ():
             flag = " †" if batch > made.edge else ""
-            frame.label_point(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
+            frame.label_point(
+                *made.at(batch),
+                (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"),
+                GREY,
+            )
         frame.label_line(f"beyond {i}", ("does not fit",), GREY, needed=False)
         frame.label_line(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
     for goal in _goals(curves):
@@ -203,7 +301,14 @@ def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
 def says(curves: list[ThroughputCurve], single: bool) -> str:
     """The takeaway of every curve: batch limits by memory and target, and the ridge."""
     if curves[0].of is UNDER_LOAD:
-        return "Under load: " + ". ".join(("" if single else f"{made.configuration.label}: ") + _sentence(made) for made in curves) + "."
+        return (
+            "Under load: "
+            + ". ".join(
+                ("" if single else f"{made.configuration.label}: ") + _sentence(made)
+                for made in curves
+            )
+            + "."
+        )
     contexts = [int(made.there.case.value("context")) for made in curves]
     same = len(set(contexts)) == 1
     texts = [
@@ -220,8 +325,16 @@ def _sentence(made: ThroughputCurve) -> str:
         texts.append(f"the ridge lies at {requests(Fraction(math.ceil(ridge.value)))}")
     elif ridge:
         texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")
-    beyond = [f"batch {counted(float(batch))} does not fit" for batch in made.configuration.batches if batch > made.edge]
+    beyond = [
+        f"batch {counted(float(batch))} does not fit"
+        for batch in made.configuration.batches
+        if batch > made.edge
+    ]
     ends = sorted(
-        (float(place.value), name) for place, name in ((bounds.memory, "memory"), (bounds.target, "the target")) if place and 1 <= place.value < math.inf
+        (float(place.value), name)
+        for place, name in ((bounds.memory, "memory"), (bounds.target, "the target"))
+        if place and 1 <= place.value < math.inf
     )
-    return ", ".join([*texts, *beyond]) + (f": {ends[0][1]} ends the batch first" if len(ends) == 2 and not beyond else "")
+    return ", ".join([*texts, *beyond]) + (
+        f": {ends[0][1]} ends the batch first" if len(ends) == 2 and not beyond else ""
+    )

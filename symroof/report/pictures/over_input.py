@@ -16,7 +16,15 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import linear_ticks, log_ticks, next_power_of_two, power_of_two_ticks
 from symroof.errors import InputError, Problem
 from symroof.formula.text import shortened_formula
-from symroof.report.pictures.curves import POINTS, QuantityCurve, band, cases_at, log_spaced, memory_limit, values_along
+from symroof.report.pictures.curves import (
+    POINTS,
+    QuantityCurve,
+    band,
+    cases_at,
+    log_spaced,
+    memory_limit,
+    values_along,
+)
 from symroof.report.pictures.labels import lines, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.poles import points_near, poles
@@ -80,21 +88,50 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     if not isinstance(result.value, Fraction):
         raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
     if by not in subject.case.reachable_names(name):
-        raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.inputs_used(name)[:12])}"))
-    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or shortened_formula(name, LONGEST))
-    headline, case = " ".join(title.split()) or f"{drawn.label} over {by}", _case_words(subject, name)
+        raise InputError(
+            Problem(
+                "plot",
+                f"{by} does not move {name} here",
+                hint=f"these do: {', '.join(subject.case.inputs_used(name)[:12])}",
+            )
+        )
+    drawn = Drawn(
+        subject, name, by, " ".join(label.split())[:LONGEST] or shortened_formula(name, LONGEST)
+    )
+    headline, case = (
+        " ".join(title.split()) or f"{drawn.label} over {by}",
+        _case_words(subject, name),
+    )
     line = _line(drawn)
     frame = _frame(drawn, line, headline, case)
     broken = _with_poles(drawn, line)
     _draw(frame, drawn, broken)
-    notes = ["The hatched part does not fit in memory."] if line.memory and line.memory.exists and line.places[-1] > line.memory.value else []
-    return finished("over", headline, case, frame, f"{drawn.label} over {by}.", _says(drawn, line, broken.poles), notes)
+    notes = (
+        ["The hatched part does not fit in memory."]
+        if line.memory and line.memory.exists and line.places[-1] > line.memory.value
+        else []
+    )
+    return finished(
+        "over",
+        headline,
+        case,
+        frame,
+        f"{drawn.label} over {by}.",
+        _says(drawn, line, broken.poles),
+        notes,
+    )
 
 
 def _case_words(subject: BoundCase, name: str) -> str:
     """The case, and the efficiencies if the quantity depends on any."""
     basis = basis_of(subject, (name,))
-    words = basis and (AT_THE_PEAK if basis[0] == AT_THE_PEAK else "at measured efficiencies" if basis[0].startswith("expected") else basis[0])
+    words = basis and (
+        AT_THE_PEAK
+        if basis[0] == AT_THE_PEAK
+        else "at measured efficiencies"
+        if basis[0].startswith("expected")
+        else basis[0]
+    )
     return f"{case_title(subject)}{f', {words}' if words else ''}"
 
 
@@ -107,7 +144,13 @@ def _line(drawn: Drawn) -> QuantityCurve:
         points = log_spaced(max(1.0, next_power_of_two(low)), next_power_of_two(high), [now])
     else:
         high = min(high, 1.0) if by in SHARES else high
-        points = sorted({Fraction(low * (high / low) ** (i / (POINTS - 1))).limit_denominator(10**12) for i in range(POINTS)} | {Fraction(now)})
+        points = sorted(
+            {
+                Fraction(low * (high / low) ** (i / (POINTS - 1))).limit_denominator(10**12)
+                for i in range(POINTS)
+            }
+            | {Fraction(now)}
+        )
     cases = cases_at(subject.case, by, points)
     return QuantityCurve(points, cases, values_along(cases, drawn.name), memory_limit(subject, by))
 
@@ -119,7 +162,11 @@ def _with_poles(drawn: Drawn, line: QuantityCurve) -> QuantityCurve:
     if not places:
         return line
     close = [point for place in places for point in points_near(*_neighbours(line.points, place))]
-    between = [a + (b - a) * part / FINER for a, b in itertools.pairwise(line.points) for part in range(1, FINER)]
+    between = [
+        a + (b - a) * part / FINER
+        for a, b in itertools.pairwise(line.points)
+        for part in range(1, FINER)
+    ]
     points = sorted({*line.points, *close, *between} - {*places})
     cases = cases_at(case, drawn.by, points)
     return QuantityCurve(points, cases, values_along(cases, drawn.name), line.memory, places)
@@ -127,7 +174,11 @@ def _with_poles(drawn: Drawn, line: QuantityCurve) -> QuantityCurve:
 
 def _neighbours(points: Sequence[Fraction], place: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """The neighbouring points of a place."""
-    return max(point for point in points if point < place), place, min(point for point in points if point > place)
+    return (
+        max(point for point in points if point < place),
+        place,
+        min(point for point in points if point > place),
+    )
 
 
 def _frame(drawn: Drawn, line: QuantityCurve, headline: str, case: str) -> Frame:
@@ -147,13 +198,24 @@ def _draw(frame: Frame, drawn: Drawn, line: QuantityCurve) -> None:
         frame.memory_limit(float(line.memory.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = power_of_two_ticks if across.counted else log_ticks
-    title = f"{drawn.by}{f' ({across.display_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.display_unit})' if up.unit else ''}"
-    frame.axes(*title, marks, log_ticks if frame.y.log else linear_ticks, lambda x: _short(x, across), lambda y: _tick(y, up))
+    title = (
+        f"{drawn.by}{f' ({across.display_unit})' if across.unit else ''}",
+        f"{drawn.label}{f' ({up.display_unit})' if up.unit else ''}",
+    )
+    frame.axes(
+        *title,
+        marks,
+        log_ticks if frame.y.log else linear_ticks,
+        lambda x: _short(x, across),
+        lambda y: _tick(y, up),
+    )
     for place in line.poles:
         frame.vertical_line(f"pole {place}", float(place), GREY, DOTTED)
     line.draw(frame, BLUE)
     frame.marker(*own, "diamond", VERMILION, 5.0)
-    frame.label_point(*own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True)
+    frame.label_point(
+        *own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True
+    )
     if line.memory:
         frame.label_memory_limit(float(line.memory.value), "memory ends")
     for place in line.poles:
@@ -171,14 +233,26 @@ def _tick(value: float, symbol: Symbol) -> str:
 
 
 def _short(value: float, symbol: Symbol) -> str:
-    return f"{value:,.0f}" if symbol.counted and float(value).is_integer() else format_quantity(Fraction(value), symbol.unit, 3)
+    return (
+        f"{value:,.0f}"
+        if symbol.counted and float(value).is_integer()
+        else format_quantity(Fraction(value), symbol.unit, 3)
+    )
 
 
 def _says(drawn: Drawn, line: QuantityCurve, places: Sequence[Fraction]) -> str:
     """The takeaway: the values of the case and at both ends, and the poles."""
     subject, ends = drawn.subject, [value for value in line.values if math.isfinite(value)]
     first, last = (format_quantity(Fraction(value), drawn.up.unit) for value in (ends[0], ends[-1]))
-    axis = [subject.result(drawn.by).plain(), *(_short(place, drawn.across) for place in (line.places[0], line.places[-1]))]
+    axis = [
+        subject.result(drawn.by).plain(),
+        *(_short(place, drawn.across) for place in (line.places[0], line.places[-1])),
+    ]
     at = f"At {drawn.by} {axis[0]}, {drawn.label} is {subject.result(drawn.name).plain()}; from {axis[1]} to {axis[2]} it goes from {first} to {last}"
     poles_at = " and ".join(_at(place, drawn.across) for place in places)
-    return "; ".join([at, *([f"it has a pole at {drawn.by} {poles_at}"] if places else []), *unfit(subject)]) + "."
+    return (
+        "; ".join(
+            [at, *([f"it has a pole at {drawn.by} {poles_at}"] if places else []), *unfit(subject)]
+        )
+        + "."
+    )

@@ -70,82 +70,195 @@ def picture(study: Study, subject: BoundCase) -> Picture:
         InputError: no configuration has an ITL and fits at any batch.
     """
     of = measures(study)
-    every = [configuration for configuration in batch_series(study) if known(configuration.first, of.itl, of.rate, "peak_context")][:MOST]
+    every = [
+        configuration
+        for configuration in batch_series(study)
+        if known(configuration.first, of.itl, of.rate, "peak_context")
+    ][:MOST]
     if not every:
         raise lacking("pareto", subject, of.itl, of.rate, "peak_context")
     by = of.cost if all(known(configuration.first, of.cost) for configuration in every) else of.rate
-    points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, of, by)]
+    points = [
+        point
+        for place, configuration in enumerate(every)
+        for point in _points(place, configuration, of, by)
+    ]
     if not points:
-        raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
-    best = [points[i] for i in pareto_front([(point.itl, point.worth) for point in points], (False, by == of.rate))]
+        raise lacking(
+            "pareto",
+            subject,
+            "fits",
+            otherwise="memory holds none of its configurations, at any batch",
+        )
+    best = [
+        points[i]
+        for i in pareto_front(
+            [(point.itl, point.worth) for point in points], (False, by == of.rate)
+        )
+    ]
     best.sort(key=lambda point: point.itl)
-    goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
+    goals = {
+        configuration.first.targets["itl"]
+        for configuration in every
+        if "itl" in configuration.first.targets
+    }
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by == of.cost)
-    what = "Cost" if by == of.cost else "Sustained throughput per device" if of is UNDER_LOAD else "Throughput per device"
+    what = (
+        "Cost"
+        if by == of.cost
+        else "Sustained throughput per device"
+        if of is UNDER_LOAD
+        else "Throughput per device"
+    )
     headline = f"{what} against inter-token latency{' under load' if of is UNDER_LOAD else ''}"
     count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
-    named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
+    named = (
+        case_title(subject)
+        if len(study.cases) == 1
+        else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
+    )
     frame = _frame(headline, named, points, goal, of, by)
     _draw(frame, every, points, best, goal)
     own = _own(every, points, subject)
-    numbered = [place for place in behind(every, best) if subject not in every[place].cases] if len(every) > MOST_NAMED else []
-    _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, own, chosen, goal)
+    numbered = (
+        [place for place in behind(every, best) if subject not in every[place].cases]
+        if len(every) > MOST_NAMED
+        else []
+    )
+    _label(
+        frame,
+        every,
+        points,
+        [place for place in _order(every, best, subject) if place not in numbered],
+        best,
+        own,
+        chosen,
+        goal,
+    )
     for place in numbered:
         for point in [point for point in points if point.place == place][-1:]:
-            frame.label_point(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
-    gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
+            frame.label_point(
+                float(point.itl),
+                float(point.worth),
+                (f"{place + 1}",),
+                _looks(every, best).get(place, (GREY, (), ""))[0],
+                bold=True,
+            )
+    gone = [
+        configuration.label
+        for place, configuration in enumerate(every)
+        if all(point.place != place for point in points)
+    ]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. Ring: the case itself. The black line is the front: nothing shown is better in both respects."
         + (f" Everything is evaluated {subject.range_position}." if subject.corners else ""),
-        "Costs are at the median of the list prices." if by == of.cost and any(configuration.first.list_prices for configuration in every) else "",
-        f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
+        "Costs are at the median of the list prices."
+        if by == of.cost and any(configuration.first.list_prices for configuration in every)
+        else "",
+        f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}."
+        if numbered
+        else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
-        f"Left out: {len(batch_series(study)) - MOST} further configurations." if len(batch_series(study)) > MOST else "",
+        f"Left out: {len(batch_series(study)) - MOST} further configurations."
+        if len(batch_series(study)) > MOST
+        else "",
     ]
     shows = f"{headline}, both logarithmic, for every configuration over its batches, with the Pareto front."
-    return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, of, by, gone), notes)
+    return finished(
+        "pareto",
+        headline,
+        named,
+        frame,
+        shows,
+        says(every, best, chosen, goal, of, by, gone),
+        notes,
+    )
 
 
-def _points(place: int, configuration: BatchSeries, of: ParetoMetrics, by: str) -> list[ParetoPoint]:
+def _points(
+    place: int, configuration: BatchSeries, of: ParetoMetrics, by: str
+) -> list[ParetoPoint]:
     """A configuration at powers of two, its own batches, and the largest batches within memory and target."""
     there = shown_case(configuration, of is UNDER_LOAD)
-    memory, target = memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch")
+    memory, target = (
+        memory_limit(there, "batch"),
+        solve_limit(f"{of.itl} = itl_target", there, "batch"),
+    )
     most = _most(memory, max(map(float, configuration.batches)))
-    batches = {2**i for i in range(18) if 2**i <= most} | {int(batch) for batch in configuration.batches if batch <= most}
+    batches = {2**i for i in range(18) if 2**i <= most} | {
+        int(batch) for batch in configuration.batches if batch <= most
+    }
     batches |= {most} if most and memory and memory.exists else set()
     batches |= {target.count} if target and target.exists and 1 <= target.count <= most else set()
     cases = [(batch, there.case.changed({"batch": Fraction(batch)})) for batch in sorted(batches)]
-    return [ParetoPoint(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by))) for batch, case in cases]
+    return [
+        ParetoPoint(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by)))
+        for batch, case in cases
+    ]
 
 
 def _most(memory: AxisLimit | None, own: float) -> int:
     reach = max(LARGEST, next_power_of_two(own))
-    return int(reach) if memory is None or math.isinf(memory.value) else min(memory.count, int(reach)) if memory.value >= 1 else 0
+    return (
+        int(reach)
+        if memory is None or math.isinf(memory.value)
+        else min(memory.count, int(reach))
+        if memory.value >= 1
+        else 0
+    )
 
 
-def _own(every: Sequence[BatchSeries], points: Sequence[ParetoPoint], subject: BoundCase) -> ParetoPoint | None:
+def _own(
+    every: Sequence[BatchSeries], points: Sequence[ParetoPoint], subject: BoundCase
+) -> ParetoPoint | None:
     """The point of the case itself; None if it does not fit."""
     batch = subject.case.value("batch")
-    return next((point for point in points if subject in every[point.place].cases and point.batch == batch), None)
+    return next(
+        (point for point in points if subject in every[point.place].cases and point.batch == batch),
+        None,
+    )
 
 
-def _within(points: Sequence[ParetoPoint], goal: Fraction | None, by_cost: bool) -> ParetoPoint | None:
+def _within(
+    points: Sequence[ParetoPoint], goal: Fraction | None, by_cost: bool
+) -> ParetoPoint | None:
     """The best point that meets the target."""
     meeting = [point for point in points if goal is not None and point.itl <= goal]
-    return min(meeting, key=lambda point: point.worth if by_cost else -point.worth) if meeting else None
+    return (
+        min(meeting, key=lambda point: point.worth if by_cost else -point.worth)
+        if meeting
+        else None
+    )
 
 
-def _frame(headline: str, named: str, points: Sequence[ParetoPoint], goal: Fraction | None, of: ParetoMetrics, by: str) -> Frame:
+def _frame(
+    headline: str,
+    named: str,
+    points: Sequence[ParetoPoint],
+    goal: Fraction | None,
+    of: ParetoMetrics,
+    by: str,
+) -> Frame:
     across = [float(point.itl) for point in points] + ([float(goal)] if goal else [])
     up = [float(point.worth) for point in points]
-    frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
+    frame = framed(
+        sheet(headline, named),
+        (min(across) / 1.4, max(across) * 1.4),
+        (min(up) / 1.6, max(up) * 1.6),
+    )
     name, form = (of.of_cost, in_unit("")) if by == of.cost else (of.of_rate, counted)
     frame.axes(of.latency, name, log_ticks, log_ticks, seconds, form)
     return frame
 
 
-def _draw(frame: Frame, every: Sequence[BatchSeries], points: Sequence[ParetoPoint], best: Sequence[ParetoPoint], goal: Fraction | None) -> None:
+def _draw(
+    frame: Frame,
+    every: Sequence[BatchSeries],
+    points: Sequence[ParetoPoint],
+    best: Sequence[ParetoPoint],
+    goal: Fraction | None,
+) -> None:
     looks = _looks(every, best)
     if goal is not None:
         frame.vertical_line("target", float(goal), VERMILION, DASHED)
@@ -161,7 +274,9 @@ def _draw(frame: Frame, every: Sequence[BatchSeries], points: Sequence[ParetoPoi
         frame.marker(float(point.itl), float(point.worth), shape, colour, 4.0)
 
 
-def _looks(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> dict[int, tuple[str, tuple[float, ...], str]]:
+def _looks(
+    every: Sequence[BatchSeries], best: Sequence[ParetoPoint]
+) -> dict[int, tuple[str, tuple[float, ...], str]]:
     """The style of each configuration; if there are too many, those on the front come first."""
     first = (point.place for point in best) if len(every) > MOST_SERIES else ()
     order = list(dict.fromkeys([*first, *range(len(every))]))
@@ -173,7 +288,9 @@ def behind(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> list[in
     return [place for place in range(len(every)) if all(point.place != place for point in best)]
 
 
-def _order(every: Sequence[BatchSeries], best: Sequence[ParetoPoint], subject: BoundCase) -> list[int]:
+def _order(
+    every: Sequence[BatchSeries], best: Sequence[ParetoPoint], subject: BoundCase
+) -> list[int]:
     """The order of labelling: the subject first, then the front."""
     own = [place for place, configuration in enumerate(every) if subject in configuration.cases]
     return list(dict.fromkeys([*own, *(point.place for point in best), *behind(every, best)]))
@@ -194,23 +311,45 @@ def _label(
         frame.marker(float(own.itl), float(own.worth), "circle", BLACK, 5.5, WHITE)
         same = own == chosen
         words = f"this case{', the best within the target' if same else ''}: batch {own.batch:,}"
-        frame.label_point(float(own.itl), float(own.worth), (words, words.replace(": ", ":\n")), BLACK, bold=True)
+        frame.label_point(
+            float(own.itl), float(own.worth), (words, words.replace(": ", ":\n")), BLACK, bold=True
+        )
         chosen = None if same else chosen
     looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
-        frame.label_point(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
+        frame.label_point(
+            float(chosen.itl),
+            float(chosen.worth),
+            (words, words.replace(": ", ":\n")),
+            VERMILION,
+            bold=True,
+        )
     for place in order:
         name, colour = every[place].label, looks.get(place, (GREY, (), ""))[0]
         if place in shown:
-            frame.label_line(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
+            frame.label_line(
+                f"case {place}",
+                (name, name.replace(", ", ",\n")),
+                colour,
+                bold=place == order[0] or any(point.place == place for point in best),
+            )
     for _, run in groupby(best, key=lambda point: point.place) if len(every) < 5 else ():
         members = list(run)
         for point in dict.fromkeys((members[0], members[-1])):
             if point not in (own, chosen):
-                frame.label_point(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
+                frame.label_point(
+                    float(point.itl),
+                    float(point.worth),
+                    (f"batch {point.batch:,}", f"{point.batch:,}"),
+                    GREY,
+                )
     if goal is not None:
-        frame.label_line("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
+        frame.label_line(
+            "target",
+            (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")),
+            VERMILION,
+        )
 
 
 def says(
@@ -230,10 +369,14 @@ def says(
         latency, worth = (result_at(there, name, "batch", batch).plain(3) for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         worth += " per million tokens" if by == of.cost else " per device"
-        texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")
+        texts.append(
+            f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}"
+        )
     elif goal is not None:
         texts.append(f"nothing that fits meets the target of {seconds(float(goal))}")
     if len(every) == 1 and goal is None and best:
-        texts.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
+        texts.append(
+            f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set"
+        )
     texts += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
     return ". ".join(text[0].upper() + text[1:] for text in texts) + "."

@@ -70,7 +70,11 @@ class Picture:
         ending = Path(path).suffix.lower().removeprefix(".")
         if ending not in ENDINGS:
             raise InputError(
-                Problem(os.fspath(path), f"no picture ends in {Path(path).suffix!r}", hint=f"there are {', '.join(f'.{known}' for known in ENDINGS)}")
+                Problem(
+                    os.fspath(path),
+                    f"no picture ends in {Path(path).suffix!r}",
+                    hint=f"there are {', '.join(f'.{known}' for known in ENDINGS)}",
+                )
             )
         write_atomic(path, self.form(ending))
 
@@ -84,10 +88,16 @@ class Picture:
         require("the data of a picture", "xarray")
         import xarray
 
-        lines, across, up = zip(*self.canvas.drawn, strict=True) if self.canvas.drawn else ((), (), ())
+        lines, across, up = (
+            zip(*self.canvas.drawn, strict=True) if self.canvas.drawn else ((), (), ())
+        )
         variables = {"x": ("point", list(across)), "y": ("point", list(up))}
         names = dict(zip(("x_name", "y_name"), self.canvas.axes, strict=True))
-        return xarray.Dataset(variables, {"line": ("point", list(lines))}, {"title": self.title, "says": self.says, **names})
+        return xarray.Dataset(
+            variables,
+            {"line": ("point", list(lines))},
+            {"title": self.title, "says": self.says, **names},
+        )
 
 
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:
@@ -102,14 +112,25 @@ def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGH
     return canvas
 
 
-def framed(canvas: Canvas, x: tuple[float, float], y: tuple[float, float], x_log: bool = True, y_log: bool = True) -> Frame:
+def framed(
+    canvas: Canvas,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    x_log: bool = True,
+    y_log: bool = True,
+) -> Frame:
     """A frame that fills the page.
 
     Raises:
         InputError: a logarithmic axis would start at zero or below.
     """
     if any(log and not 0 < low < math.inf for log, (low, _) in ((x_log, x), (y_log, y))):
-        raise InputError(Problem("plot", "this case has nothing to draw: a value of zero or below has no place on a logarithmic axis"))
+        raise InputError(
+            Problem(
+                "plot",
+                "this case has nothing to draw: a value of zero or below has no place on a logarithmic axis",
+            )
+        )
     across = Scale(*x, LEFT, canvas.width - RIGHT, log=x_log)
     return Frame(canvas, across, Scale(*y, BOTTOM, canvas.height - TOP, log=y_log))
 
@@ -124,13 +145,28 @@ def noted(canvas: Canvas, notes: Iterable[str]) -> None:
     canvas.below = max(canvas.below, -foot + 2)
 
 
-def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says: str, notes: Iterable[str] = ()) -> Picture:
+def finished(
+    name: str,
+    headline: str,
+    case: str,
+    frame: Frame,
+    shows: str,
+    says: str,
+    notes: Iterable[str] = (),
+) -> Picture:
     """The finished picture, with unplaced labels listed below it."""
-    noted(frame.canvas, [*notes, "Also drawn: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""])
+    noted(
+        frame.canvas,
+        [*notes, "Also drawn: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""],
+    )
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 
-def lacking(kind: str, answers: BoundCase, *names: str, otherwise: str = "its inputs do not say enough") -> InputError:
+def lacking(
+    kind: str, answers: BoundCase, *names: str, otherwise: str = "its inputs do not say enough"
+) -> InputError:
     """The error for a case without the quantities of a picture, with what they need; ``otherwise`` if none is missing."""
     missing = [f"{name} {why}" for name in names if (why := answers.why_unknown(name))]
-    return InputError(Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}"))
+    return InputError(
+        Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}")
+    )

@@ -43,7 +43,13 @@ def checked(kind: str) -> str:
     name = kind.strip().lower().replace("_", "-")
     if name not in KINDS and name not in COMPARING:
         near = nearest(name, [*KINDS, *COMPARING])
-        raise InputError(Problem(kind[:80], "no such kind of picture", hint=f"{near}; a quantity is drawn over an input: --over batch"))
+        raise InputError(
+            Problem(
+                kind[:80],
+                "no such kind of picture",
+                hint=f"{near}; a quantity is drawn over an input: --over batch",
+            )
+        )
     return name
 
 

@@ -8,7 +8,19 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
-from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
+from symroof.drawing.colours import (
+    BLACK,
+    BLUE,
+    DASHED,
+    DOTTED,
+    GREEN,
+    GREY,
+    OCHRE,
+    ORANGE,
+    SKY,
+    VERMILION,
+    tint,
+)
 from symroof.drawing.frame import Frame
 from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import power_of_two_ticks
@@ -30,21 +42,41 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     """
     map_ = regimes(subject)
     if map_ is None:
-        raise lacking("regimes", subject, "decode_compute_time", "decode_memory_time", "peak_context", otherwise="no batch moves its decode times")
+        raise lacking(
+            "regimes",
+            subject,
+            "decode_compute_time",
+            "decode_memory_time",
+            "peak_context",
+            otherwise="no batch moves its decode times",
+        )
     frame = drawn(map_, subject)
     shows = f"{HEADLINE}, both logarithmic."
     notes = [
         "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
         + (f", {subject.range_position}." if subject.corners else ".")
     ]
-    return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes)
+    return finished(
+        "regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes
+    )
 
 
 def drawn(map_: Regimes, subject: BoundCase) -> Frame:
     """Draw regions, lines and the case, then labels."""
-    frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
+    frame = framed(
+        sheet(HEADLINE, case_title(subject), subject.does_not_fit),
+        (map_.batches[0] * EDGE, map_.batches[1]),
+        map_.contexts,
+    )
     _regions(frame, map_)
-    frame.axes("batch (requests)", "context of every request (tokens)", power_of_two_ticks, power_of_two_ticks, counted, counted)
+    frame.axes(
+        "batch (requests)",
+        "context of every request (tokens)",
+        power_of_two_ticks,
+        power_of_two_ticks,
+        counted,
+        counted,
+    )
     for name, line in map_.lines.items():
         colour, dash, width = STYLES[name]
         frame.curve(name, drawn_points(line, map_), colour, width, dash)
@@ -60,25 +92,40 @@ def _regions(frame: Frame, map_: Regimes) -> None:
     frame.shade(frame.x.low, frame.x.high, SKY, 0.16)
     if map_.beyond is not None and map_.beyond < map_.contexts[1]:
         height = max(frame.y(float(map_.beyond)), bottom)
-        frame.canvas.area([(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16))
+        frame.canvas.area(
+            [(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16)
+        )
     low, high = frame.x.low, frame.x.high
     for name in ("ridge", "memory"):
         if name not in map_.lines:
             continue
-        ends = [(min(max(float(batch), low), high), float(context)) for context, batch in map_.lines[name]]
+        ends = [
+            (min(max(float(batch), low), high), float(context))
+            for context, batch in map_.lines[name]
+        ]
         outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
         if name == "ridge":
             frame.region(outline, ORANGE, 0.32)
         else:
             frame.canvas.hatched([frame.at(*spot) for spot in outline], frame.box, "#AAAAAA")
     if map_.beyond is not None:
-        frame.curve("beyond", [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
+        frame.curve(
+            "beyond",
+            [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)],
+            GREEN,
+            1.0,
+            DOTTED,
+        )
 
 
 def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
     """A line as coordinates; batches beyond the map are clipped."""
     low, high = map_.batches
-    return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
+    return [
+        (min(max(float(batch), low / 4), high * 4), float(context))
+        for context, batch in line
+        if math.isfinite(batch) or batch == 0
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------- words
@@ -96,21 +143,34 @@ def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
         ("memory-bound", ("memory-bound",), BLUE),
     ):
         area = areas[name]
-        placed = name != "too large" and frame.label_region(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
+        placed = name != "too large" and frame.label_region(
+            lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False
+        )  # type: ignore[misc]
         placed or frame.label_region(area, texts, colour, needed=False)
-    frame.label_line("ridge", ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"), GREEN)
+    frame.label_line(
+        "ridge",
+        ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"),
+        GREEN,
+    )
     frame.label_line("memory", ("memory full",), BLACK)
     target = subject.targets.get("itl")
     if target is not None and "target" in map_.lines:
         frame.label_line("target", (target_word("ITL", target),), BLUE)
         if all(batch < 1 for _, batch in map_.lines["target"]):
-            frame.label_region(lambda _: (frame.box[0], frame.box[2]), (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",), BLUE)
+            frame.label_region(
+                lambda _: (frame.box[0], frame.box[2]),
+                (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",),
+                BLUE,
+            )
 
 
 def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
     """The regions by name."""
     left, _, right, _ = frame.box
-    ridge, never = before(frame, map_, "ridge"), math.inf if map_.beyond is None else frame.y(float(map_.beyond))
+    ridge, never = (
+        before(frame, map_, "ridge"),
+        math.inf if map_.beyond is None else frame.y(float(map_.beyond)),
+    )
 
     def past(name: str) -> Area:
         edge = before(frame, map_, name)
@@ -127,13 +187,20 @@ def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
 def before(frame: Frame, map_: Regimes, name: str) -> Area:
     """The area left of a line, or the whole width without such a line."""
     left, _, right, _ = frame.box
-    line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in map_.lines.get(name, ())]
+    line = [
+        (frame.y(float(context)), _page(frame, batch))
+        for context, batch in map_.lines.get(name, ())
+    ]
 
     def area(y: float) -> tuple[float, float]:
         for (y0, x0), (y1, x1) in pairwise(line):
             if y0 <= y <= y1 or (y < y0 and (y0, x0) == line[0]):
                 share = min(max((y - y0) / (y1 - y0), 0.0), 1.0) if y1 > y0 else 0.0
-                between = x0 + (x1 - x0) * share if math.isfinite(x0) and math.isfinite(x1) else max(x0, x1)
+                between = (
+                    x0 + (x1 - x0) * share
+                    if math.isfinite(x0) and math.isfinite(x1)
+                    else max(x0, x1)
+                )
                 return left, min(max(between, left), right)
         return left, min(max(line[-1][1], left), right) if line else right
 
@@ -141,7 +208,13 @@ def before(frame: Frame, map_: Regimes, name: str) -> Area:
 
 
 def _page(frame: Frame, batch: Fraction | float) -> float:
-    return frame.x(float(batch)) if math.isfinite(batch) and batch > 0 else -math.inf if not batch else math.inf
+    return (
+        frame.x(float(batch))
+        if math.isfinite(batch) and batch > 0
+        else -math.inf
+        if not batch
+        else math.inf
+    )
 
 
 def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
@@ -154,11 +227,17 @@ def says(map_: Regimes, subject: BoundCase) -> str:
     texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]
     ridge, memory, target = (map_.at(name, context) for name in ("ridge", "memory", "target"))
     if ridge is not None:
-        texts.append(f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}")
+        texts.append(
+            f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}"
+        )
     if memory is not None:
-        texts.append(f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}")
+        texts.append(
+            f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}"
+        )
     if target is not None:
-        texts.append(f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}")
+        texts.append(
+            f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}"
+        )
     if map_.beyond is not None:
         texts.append(f"beyond a context of {_tokens(map_.beyond)} no batch reaches the ridge")
     return "; ".join(texts) + "."

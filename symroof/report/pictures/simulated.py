@@ -15,7 +15,11 @@ from symroof.simulate.simulation import Simulation
 
 KINDS = ("distribution", "timeline")
 POINTS = 240
-LINES = (("ttft", "time to first token", BLUE), ("itl", "inter-token latency", ORANGE), ("response_time", "end to end", GREEN))
+LINES = (
+    ("ttft", "time to first token", BLUE),
+    ("itl", "inter-token latency", ORANGE),
+    ("response_time", "end to end", GREEN),
+)
 
 
 class DrawnSimulation(Simulation):
@@ -38,7 +42,9 @@ def picture(found: Simulation, kind: str) -> Picture:
     """
     name = kind.strip().lower()
     if name not in KINDS:
-        raise InputError(Problem(kind[:80], "no such picture of a simulation", hint=nearest(name, [*KINDS])))
+        raise InputError(
+            Problem(kind[:80], "no such picture of a simulation", hint=nearest(name, [*KINDS]))
+        )
     return _distribution(found) if name == "distribution" else _timeline(found)
 
 
@@ -58,9 +64,13 @@ def _distribution(found: Simulation) -> Picture:
     low = min(float(times[times > 0][0]) for _, _, times, _ in curves)
     high = max(float(times[-1]) for _, _, times, _ in curves)
     frame = framed(sheet(headline, found.title), (low / 1.5, high * 1.5), (0, 1.05), True, False)
-    frame.axes("time", "share within it", log_ticks, linear_ticks, seconds, lambda share: f"{share:.0%}")
+    frame.axes(
+        "time", "share within it", log_ticks, linear_ticks, seconds, lambda share: f"{share:.0%}"
+    )
     for name, colour, times, share in curves:
-        places = np.unique(np.searchsorted(share, np.linspace(0, 1, POINTS), side="left").clip(0, len(share) - 1))
+        places = np.unique(
+            np.searchsorted(share, np.linspace(0, 1, POINTS), side="left").clip(0, len(share) - 1)
+        )
         points = [(float(times[0]), 0.0)]
         for i in places:
             points += [(float(times[i]), points[-1][1]), (float(times[i]), float(share[i]))]
@@ -72,9 +82,22 @@ def _distribution(found: Simulation) -> Picture:
     for name in found.limits:
         frame.label_line(f"{name} target", (f"{name} target",), VERMILION)
     summary = found.summary
-    parts = [f"{name} {_text(summary[metric]['p50'].value)}, {_text(summary[metric]['p99'].value)} at the 99th percentile" for metric, name, _ in LINES]
-    shows = f"{headline}, the time on a logarithmic axis; of inter-token latency the share of tokens."
-    return finished("distribution", headline, found.title, frame, shows, f"In the median {'; '.join(parts)}.", ["Inter-token latency is counted by tokens."])
+    parts = [
+        f"{name} {_text(summary[metric]['p50'].value)}, {_text(summary[metric]['p99'].value)} at the 99th percentile"
+        for metric, name, _ in LINES
+    ]
+    shows = (
+        f"{headline}, the time on a logarithmic axis; of inter-token latency the share of tokens."
+    )
+    return finished(
+        "distribution",
+        headline,
+        found.title,
+        frame,
+        shows,
+        f"In the median {'; '.join(parts)}.",
+        ["Inter-token latency is counted by tokens."],
+    )
 
 
 def _timeline(found: Simulation) -> Picture:
@@ -85,20 +108,33 @@ def _timeline(found: Simulation) -> Picture:
     step = max(1, len(run.timeline) // (4 * POINTS))
     rows: Any = run.timeline[::step]
     top = float(max(rows[:, 1].max(), rows[:, 2].max(), 1)) * 1.1
-    frame = framed(sheet(headline, found.title), (0, max(float(rows[-1, 0]), 1e-9)), (0, top), False, False)
+    frame = framed(
+        sheet(headline, found.title), (0, max(float(rows[-1, 0]), 1e-9)), (0, top), False, False
+    )
     low, high = run.window
     frame.shade(low, high, SKY, 0.12)
-    frame.axes("time", "requests", linear_ticks, linear_ticks, seconds, lambda count: f"{count:,.0f}")
+    frame.axes(
+        "time", "requests", linear_ticks, linear_ticks, seconds, lambda count: f"{count:,.0f}"
+    )
     for name, column, colour in (("in the batch", 1, BLUE), ("waiting", 2, VERMILION)):
         pairs = [(float(row[0]), float(row[column])) for row in rows]
-        points = [pairs[0]] + [point for (_, before), (x, y) in pairwise(pairs) for point in ((x, before), (x, y))]
+        points = [pairs[0]] + [
+            point for (_, before), (x, y) in pairwise(pairs) for point in ((x, before), (x, y))
+        ]
         frame.curve(name, points, colour, 1.2)
     frame.label_line("in the batch", ("in the batch",), BLUE)
     frame.label_line("waiting", ("waiting",), VERMILION)
     most, queue = int(run.timeline[:, 1].max()), int(run.timeline[:, 2].max())
     says = f"At most {most:,} requests are in the batch and {queue:,} wait; the server is busy for {run.busy:.1%} of {_text(run.makespan)}."
     frame.label_range(low, high, ("counted",), GREY)
-    return finished("timeline", headline, found.title, frame, f"{headline} against the time; the shaded part is counted.", says)
+    return finished(
+        "timeline",
+        headline,
+        found.title,
+        frame,
+        f"{headline} against the time; the shaded part is counted.",
+        says,
+    )
 
 
 def _text(value: float) -> str:

@@ -60,24 +60,40 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     every = swings(subject)
     if not every:
         raise lacking("tornado", subject, "ttft", "itl")
-    metrics = {metric: word for metric, word in metrics_of(subject).items() if any(metric in swing.ends for swing in every)}
+    metrics = {
+        metric: word
+        for metric, word in metrics_of(subject).items()
+        if any(metric in swing.ends for swing in every)
+    }
     shown = every[:MOST]
-    canvas = sheet(HEADLINE, case_title(subject), subject.does_not_fit, height=86 + ROW * len(shown))
+    canvas = sheet(
+        HEADLINE, case_title(subject), subject.does_not_fit, height=86 + ROW * len(shown)
+    )
     canvas.axes = ("input", "value")
     for i, swing in enumerate(shown):
         _name(canvas, swing, subject, i)
     width = (WIDTH - NAMES - RIGHT / 2 - GAP * (len(metrics) - 1)) / len(metrics)
     for column, metric in enumerate(metrics):
         left = NAMES + column * (width + GAP)
-        _Panel(canvas, subject, metric, shown, left + NUMBERS, left + width - NUMBERS).draw(metrics[metric])
+        _Panel(canvas, subject, metric, shown, left + NUMBERS, left + width - NUMBERS).draw(
+            metrics[metric]
+        )
     notes = [
         f"Each input alone goes from its low to its high value: the ends of its range, or {float(STEP * 100):.0f} % down and up where it has none. Blue: at the low value. "
         "Orange: at the high value.",
-        f"Weaker, not drawn: {', '.join(input_name(swing.name, subject) for swing in every[MOST:])}." if every[MOST:] else "",
+        f"Weaker, not drawn: {', '.join(input_name(swing.name, subject) for swing in every[MOST:])}."
+        if every[MOST:]
+        else "",
     ]
     noted(canvas, notes)
     shows = "A bar for each input from what a metric is at its low value to what it is at its high value, the largest swing first."
-    return Picture("tornado", f"{HEADLINE}: {case_title(subject)}", shows, says(subject, every, metrics), canvas)
+    return Picture(
+        "tornado",
+        f"{HEADLINE}: {case_title(subject)}",
+        shows,
+        says(subject, every, metrics),
+        canvas,
+    )
 
 
 def metrics_of(subject: BoundCase) -> dict[str, str]:
@@ -93,10 +109,17 @@ def swings(subject: BoundCase) -> list[Swing]:
     for name in _free(subject, metrics):
         low, high, ranged = _ends(name, subject)
         lower, higher = (_values(subject.case, name, value, metrics) for value in (low, high))
-        ends = {m: (lower[m], higher[m]) for m in metrics if _moved(base[m], lower[m], higher[m]) >= LEAST}
+        ends = {
+            m: (lower[m], higher[m])
+            for m in metrics
+            if _moved(base[m], lower[m], higher[m]) >= LEAST
+        }
         if ends:
             found.append(Swing(name, low, high, ranged, ends))
-    return sorted(found, key=lambda swing: -max(_moved(base[metric], *ends) for metric, ends in swing.ends.items()))
+    return sorted(
+        found,
+        key=lambda swing: -max(_moved(base[metric], *ends) for metric, ends in swing.ends.items()),
+    )
 
 
 def _free(subject: BoundCase, metrics: Collection[str]) -> list[str]:
@@ -116,11 +139,17 @@ def _ends(name: str, subject: BoundCase) -> tuple[Fraction, Fraction, bool]:
     value = Fraction(subject.case.value(name))
     low, high = value * (1 - STEP), value * (1 + STEP)
     if subject.case.theory.symbol(name).counted:
-        low, high = (Fraction(round(low)), Fraction(round(high))) if value * STEP >= 1 else (max(value - 1, Fraction(1)), value + 1)
+        low, high = (
+            (Fraction(round(low)), Fraction(round(high)))
+            if value * STEP >= 1
+            else (max(value - 1, Fraction(1)), value + 1)
+        )
     return low, min(high, Fraction(1)) if name in SHARES else high, False
 
 
-def _values(case: Case, name: str, value: Fraction, metrics: Collection[str]) -> dict[str, Fraction | None]:
+def _values(
+    case: Case, name: str, value: Fraction, metrics: Collection[str]
+) -> dict[str, Fraction | None]:
     there = case.changed({name: value})
     return {metric: _value(there, metric) for metric in metrics}
 
@@ -134,16 +163,36 @@ def _value(case: Case, metric: str) -> Fraction | None:
 
 def _moved(base: Fraction, *ends: Fraction | None) -> Fraction:
     """How far the ends lie from a value, as a share of it."""
-    return max((abs(end - base) / base for end in ends if end is not None), default=Fraction(0)) if base else Fraction(0)
+    return (
+        max((abs(end - base) / base for end in ends if end is not None), default=Fraction(0))
+        if base
+        else Fraction(0)
+    )
 
 
 def _name(canvas: Canvas, swing: Swing, subject: BoundCase, i: int) -> None:
     """The input in words, and its low and high value below."""
     foot = canvas.height - 80 - ROW * i
     if i % 2:
-        canvas.area([(4, foot - 11), (WIDTH - 4, foot - 11), (WIDTH - 4, foot - 11 + ROW), (4, foot - 11 + ROW)], tint(GREY, 0.07))
-    canvas.text(shortened(input_name(swing.name, subject), NAME_SIZE, NAMES - 10), 6, foot + 2, NAME_SIZE)
-    canvas.text(shortened(span_in_words(subject.case.theory.symbol(swing.name), swing), SMALL, NAMES - 10), 6, foot - 6.5, SMALL, GREY)
+        canvas.area(
+            [
+                (4, foot - 11),
+                (WIDTH - 4, foot - 11),
+                (WIDTH - 4, foot - 11 + ROW),
+                (4, foot - 11 + ROW),
+            ],
+            tint(GREY, 0.07),
+        )
+    canvas.text(
+        shortened(input_name(swing.name, subject), NAME_SIZE, NAMES - 10), 6, foot + 2, NAME_SIZE
+    )
+    canvas.text(
+        shortened(span_in_words(subject.case.theory.symbol(swing.name), swing), SMALL, NAMES - 10),
+        6,
+        foot - 6.5,
+        SMALL,
+        GREY,
+    )
 
 
 def span_in_words(symbol: Symbol, swing: Swing) -> str:
@@ -156,11 +205,22 @@ def span_in_words(symbol: Symbol, swing: Swing) -> str:
 class _Panel:
     """The bars of one metric around its value, with a number at each end."""
 
-    def __init__(self, canvas: Canvas, subject: BoundCase, metric: str, rows: list[Swing], left: float, right: float) -> None:
+    def __init__(
+        self,
+        canvas: Canvas,
+        subject: BoundCase,
+        metric: str,
+        rows: list[Swing],
+        left: float,
+        right: float,
+    ) -> None:
         self.canvas, self.rows, self.metric = canvas, rows, metric
         self.symbol = subject.case.theory.symbol(metric)
         self.base = Fraction(subject.case.value(metric))
-        values = [self.base, *(end for swing in rows for end in swing.ends.get(metric, ()) if end is not None)]
+        values = [
+            self.base,
+            *(end for swing in rows for end in swing.ends.get(metric, ()) if end is not None),
+        ]
         low, high = float(min(values)), float(max(values))
         spare = 1e-9 + 0.02 * (high - low)
         self.scale = Scale(low - spare, high + spare, left, right)
@@ -171,7 +231,14 @@ class _Panel:
         self.canvas.text(word, centre, top + 13, 8.5, BLACK, bold=True, align=0.5)
         now = self._written(self.base)
         half = text_width(now, SMALL) / 2
-        self.canvas.text(now, min(max(middle, self.scale.start - NUMBERS + half), self.scale.end + NUMBERS - half), top + 3, SMALL, GREY, align=0.5)
+        self.canvas.text(
+            now,
+            min(max(middle, self.scale.start - NUMBERS + half), self.scale.end + NUMBERS - half),
+            top + 3,
+            SMALL,
+            GREY,
+            align=0.5,
+        )
         self.canvas.line([(middle, top), (middle, top - ROW * len(self.rows) - 5)], GREY, 0.8)
         for i, swing in enumerate(self.rows):
             if self.metric in swing.ends:
@@ -179,20 +246,38 @@ class _Panel:
 
     def _bar(self, swing: Swing, centre: float) -> None:
         middle = self.scale(float(self.base))
-        for end, colour, side in zip(swing.ends[self.metric], (BLUE, VERMILION), ("low", "high"), strict=True):
+        for end, colour, side in zip(
+            swing.ends[self.metric], (BLUE, VERMILION), ("low", "high"), strict=True
+        ):
             if end is None:
                 continue
             self.canvas.drawn.append((f"{self.metric} at {side}", swing.name, float(end)))
             place = self.scale(float(end))
-            self.canvas.area([(middle, centre - BAR / 2), (place, centre - BAR / 2), (place, centre + BAR / 2), (middle, centre + BAR / 2)], tint(colour, 0.65))
+            self.canvas.area(
+                [
+                    (middle, centre - BAR / 2),
+                    (place, centre - BAR / 2),
+                    (place, centre + BAR / 2),
+                    (middle, centre + BAR / 2),
+                ],
+                tint(colour, 0.65),
+            )
         self._numbers([end for end in swing.ends[self.metric] if end is not None], centre)
 
     def _numbers(self, ends: list[Fraction], centre: float) -> None:
         """The smallest value to the left of the bar, the largest to the right, where they differ from the value itself."""
         sides = ((min(ends), -3, 1.0), (max(ends), 3, 0.0)) if ends else ()
         for value, place, align in sides:
-            if abs(value - self.base) > LEAST / 10 * self.base and (value < self.base) == (align == 1.0):
-                self.canvas.text(self._written(value), self.scale(float(value)) + place, centre - 2.5, SMALL, align=align)
+            if abs(value - self.base) > LEAST / 10 * self.base and (value < self.base) == (
+                align == 1.0
+            ):
+                self.canvas.text(
+                    self._written(value),
+                    self.scale(float(value)) + place,
+                    centre - 2.5,
+                    SMALL,
+                    align=align,
+                )
 
     def _written(self, value: Fraction) -> str:
         return Result(self.symbol, value).plain(3)
@@ -203,7 +288,10 @@ def says(subject: BoundCase, every: list[Swing], metrics: dict[str, str]) -> str
     sentences = []
     for metric, word in metrics.items():
         base, symbol = Fraction(subject.case.value(metric)), subject.case.theory.symbol(metric)
-        most = sorted((swing for swing in every if metric in swing.ends), key=lambda swing: -_moved(base, *swing.ends[metric]))[:3]
+        most = sorted(
+            (swing for swing in every if metric in swing.ends),
+            key=lambda swing: -_moved(base, *swing.ends[metric]),
+        )[:3]
         parts = (
             f"{input_name(swing.name, subject)} {span_in_words(subject.case.theory.symbol(swing.name), swing)} "
             f"({' to '.join('no value' if end is None else Result(symbol, end).plain(3) for end in swing.ends[metric])})"

@@ -35,7 +35,12 @@ def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
     parts = _split(way)
     headline = f"{QUANTITIES_BY_NAME.get(way.symbol.name, way.symbol.name)}: why it differs"
     flagged = DOES_NOT_FIT in (*way.start.flags, *way.end.flags)
-    canvas = sheet(headline, f"{start} to {end}", flagged, height=78 + ROW * (len(parts.drawn) + 2 + bool(parts.together)))
+    canvas = sheet(
+        headline,
+        f"{start} to {end}",
+        flagged,
+        height=78 + ROW * (len(parts.drawn) + 2 + bool(parts.together)),
+    )
     scale = Scale(*_ends(way), NAMES, WIDTH - RIGHT - VALUES)
     _axis(canvas, scale, way.symbol.unit)
     row = _Rows(canvas, scale, way.symbol.unit)
@@ -48,8 +53,18 @@ def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
         row.step(f"{parts.count} smaller steps", value, value + parts.together, None)
     row.total(end, fraction_of(way.end))
     notes = [f"Mistake of {step.slip}." for step in parts.drawn if step.slip]
-    notes += [f"Without a bar, less than 0.1 % together: {'; '.join(map(step_in_words, parts.without_bar))}."] if parts.without_bar else []
-    notes += [f"The axis starts at {in_unit(way.symbol.unit)(scale.low)}, not at zero."] if scale.low > 0 else []
+    notes += (
+        [
+            f"Without a bar, less than 0.1 % together: {'; '.join(map(step_in_words, parts.without_bar))}."
+        ]
+        if parts.without_bar
+        else []
+    )
+    notes += (
+        [f"The axis starts at {in_unit(way.symbol.unit)(scale.low)}, not at zero."]
+        if scale.low > 0
+        else []
+    )
     noted(canvas, notes)
     shows = "Two bars for both values and one for each difference between them, in the order in which they are applied."
     return Picture("waterfall", f"{headline}: {start} to {end}", shows, says(way), canvas)
@@ -71,7 +86,10 @@ def step_in_words(step: WaterfallStep) -> str:
 def _change_in_words(change: CaseDifference) -> str:
     if change.kind == "rest" or ": " in change.name or change.kind == "definition":
         return WaterfallStep((change,), Fraction(0), Fraction(0)).label
-    before, after = (RANGE.sub(r"\1 to \3 \2", side).replace("..", " to ") for side in (change.before, change.after))
+    before, after = (
+        RANGE.sub(r"\1 to \3 \2", side).replace("..", " to ")
+        for side in (change.before, change.after)
+    )
     return f"{name_in_words(change.name)} {before} -> {after}"
 
 
@@ -92,12 +110,24 @@ def _split(way: Waterfall) -> _Parts:
     rest = [step for i, step in enumerate(way.steps) if i not in own]
     together = sum((step.effect for step in rest), Fraction(0))
     shared = abs(together) >= least and together != 0
-    return _Parts([step for i, step in enumerate(way.steps) if i in own], together if shared else Fraction(0), len(rest), [] if shared else rest)
+    return _Parts(
+        [step for i, step in enumerate(way.steps) if i in own],
+        together if shared else Fraction(0),
+        len(rest),
+        [] if shared else rest,
+    )
 
 
 def _ends(way: Waterfall) -> tuple[float, float]:
     """The ends of the axis: from zero, or from a round value below all bars where these differ little."""
-    numbers = [float(n) for n in (*(n for step in way.steps for n in (step.before, step.after)), fraction_of(way.start), fraction_of(way.end))]
+    numbers = [
+        float(n)
+        for n in (
+            *(n for step in way.steps for n in (step.before, step.after)),
+            fraction_of(way.start),
+            fraction_of(way.end),
+        )
+    ]
     low, high = min(numbers), max(numbers)
     if low <= 0 or high - low > NARROW * high or high == low:
         return min(0.0, low), max(0.0, high) or 1.0
@@ -109,7 +139,11 @@ def _axis(canvas: Canvas, scale: Scale, unit: str) -> None:
     """A line with round values above the bars, and a faint line down from each."""
     write, line = in_unit(unit), canvas.height - 54
     canvas.axes = ("step", unit)
-    for mark in readable(linear_ticks(scale.low, scale.high)[1:], lambda m: (scale(m), text_width(write(m), TICK_SIZE)), 8.0):
+    for mark in readable(
+        linear_ticks(scale.low, scale.high)[1:],
+        lambda m: (scale(m), text_width(write(m), TICK_SIZE)),
+        8.0,
+    ):
         canvas.text(write(mark), scale(mark), line + 4, TICK_SIZE, GREY, align=0.5)
         canvas.line([(scale(mark), line), (scale(mark), 12)], tint(GREY, 0.25), 0.6)
     canvas.line([(scale.start, line), (scale.end, line)], GREY, 0.8)
@@ -131,24 +165,55 @@ class _Rows:
     def step(self, name: str, before: Fraction, after: Fraction, factor: Fraction | None) -> None:
         self._bar(before, after, VERMILION if after > before else BLUE, 0.65)
         times = "" if factor is None else f"  × {significant(factor, DIGITS)}"
-        self._words(name, f"{'+' if after >= before else ''}{format_quantity(after - before, self.unit, DIGITS)}{times}")
+        self._words(
+            name,
+            f"{'+' if after >= before else ''}{format_quantity(after - before, self.unit, DIGITS)}{times}",
+        )
 
     def _bar(self, before: Fraction, after: Fraction, colour: str, strength: float) -> None:
         left, right = sorted((self.scale(float(before)), self.scale(float(after))))
         right = max(right, left + 0.6)
         centre = self.foot + 3
-        self.canvas.area([(left, centre - BAR / 2), (right, centre - BAR / 2), (right, centre + BAR / 2), (left, centre + BAR / 2)], tint(colour, strength))
+        self.canvas.area(
+            [
+                (left, centre - BAR / 2),
+                (right, centre - BAR / 2),
+                (right, centre + BAR / 2),
+                (left, centre + BAR / 2),
+            ],
+            tint(colour, strength),
+        )
         if self.reached is not None:
-            self.canvas.line([(self.reached, centre + ROW - BAR / 2), (self.reached, centre + BAR / 2)], GREY, 0.5)
+            self.canvas.line(
+                [(self.reached, centre + ROW - BAR / 2), (self.reached, centre + BAR / 2)],
+                GREY,
+                0.5,
+            )
         self.canvas.drawn.append(("after", str(self.foot), float(after)))
         self.reached = self.scale(float(after))
 
     def _break(self) -> None:
         """A gap near the start of a bar that does not start at zero."""
         left, foot = self.scale.start + 6, self.foot + 3 - BAR / 2
-        self.canvas.area([(left, foot - 1), (left + 3, foot - 1), (left + 6, foot + BAR + 1), (left + 3, foot + BAR + 1)], WHITE)
+        self.canvas.area(
+            [
+                (left, foot - 1),
+                (left + 3, foot - 1),
+                (left + 6, foot + BAR + 1),
+                (left + 3, foot + BAR + 1),
+            ],
+            WHITE,
+        )
 
     def _words(self, name: str, number: str, bold: bool = False) -> None:
-        self.canvas.text(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
+        self.canvas.text(
+            shortened(name, SIZE, NAMES - (46 if bold else 16)),
+            NAMES - 8,
+            self.foot,
+            SIZE,
+            BLACK,
+            bold=bold,
+            align=1.0,
+        )
         self.canvas.text(number, self.scale.end + 8, self.foot, SIZE, BLACK, bold=bold)
         self.foot -= ROW

@@ -50,18 +50,28 @@ class Config:
     def place_of(self, name: str) -> Location:
         """The place of a field, by whichever of its spellings the file uses."""
         written = [spelling for spelling in self.spellings(name) if spelling in self.data]
-        return (*self.place, next((spelling for spelling in written if self.data[spelling] is not None), (*written, name)[0]))
+        return (
+            *self.place,
+            next(
+                (spelling for spelling in written if self.data[spelling] is not None),
+                (*written, name)[0],
+            ),
+        )
 
     def spellings(self, name: str) -> tuple[str, ...]:
         return self.names.get(name, (name,))
 
     def _consult(self, name: str) -> None:
         places = (self.place,) if self.around is None else (self.place, self.around)
-        self.consulted.update((*place, spelling) for place in places for spelling in self.spellings(name))
+        self.consulted.update(
+            (*place, spelling) for place in places for spelling in self.spellings(name)
+        )
 
     def raw(self, name: str) -> Any:
         """What the file or the class's default says, unread; MISSING where neither does."""
-        written = [self.data[spelling] for spelling in self.spellings(name) if spelling in self.data]
+        written = [
+            self.data[spelling] for spelling in self.spellings(name) if spelling in self.data
+        ]
         self._consult(name)
         if written:
             return next((value for value in written if value is not None), None)
@@ -78,7 +88,9 @@ class Config:
 
     def fill(self, name: str, value: object, why: str) -> None:
         """Write down a value that the file does not give."""
-        self.filled.setdefault(name, Filled(field=".".join(map(str, (*self.place, name))), value=str(value), why=why))
+        self.filled.setdefault(
+            name, Filled(field=".".join(map(str, (*self.place, name))), value=str(value), why=why)
+        )
 
     def _taken(self, name: str, check: Callable[[Any], object]) -> Any:
         """A field that passes a check, which fails otherwise; a default is written down, null is nothing."""
@@ -87,7 +99,11 @@ class Config:
             return None
         check(value)
         if not any(spelling in self.data for spelling in self.spellings(name)):
-            self.fill(name, str(value).lower() if isinstance(value, bool) else value, f"the default of {self.source}")
+            self.fill(
+                name,
+                str(value).lower() if isinstance(value, bool) else value,
+                f"the default of {self.source}",
+            )
         return value
 
     def _typed(self, name: str, right: Callable[[Any], bool], expected: str) -> Any:
@@ -109,14 +125,18 @@ class Config:
         """A whole number that must be there."""
         number = self.maybe(name, least, most)
         if number is None:
-            self.fail(name, "is null; expected a whole number" if self.raw(name) is None else "is missing")
+            self.fail(
+                name, "is null; expected a whole number" if self.raw(name) is None else "is missing"
+            )
         return number
 
     def _whole(self, name: str, value: Any, least: int, most: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             self.fail(name, f"expected a whole number, found {kind_of_value(value)}")
         if value < least:
-            self.fail(name, f"expected a whole number, {least} or more, found {kind_of_value(value)}")
+            self.fail(
+                name, f"expected a whole number, {least} or more, found {kind_of_value(value)}"
+            )
         if value > most:
             self.fail(name, f"is far too large: {kind_of_value(value)}; at most {most:,}")
         return value
@@ -127,12 +147,18 @@ class Config:
 
     def text(self, name: str, longest: int = MOST_LAYERS) -> str | None:
         """A short text."""
-        return self._typed(name, lambda value: isinstance(value, str) and 0 < len(value) <= longest, "a text")  # type: ignore[no-any-return]
+        return self._typed(
+            name, lambda value: isinstance(value, str) and 0 < len(value) <= longest, "a text"
+        )  # type: ignore[no-any-return]
 
     def number(self, name: str) -> float | None:
         """A positive number, fractional or not."""
         return self._typed(  # type: ignore[no-any-return]
-            name, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < MOST, "a positive number"
+            name,
+            lambda value: (
+                isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < MOST
+            ),
+            "a positive number",
         )
 
     def listed(self, name: str, length: int | None = None) -> list[Any] | None:
@@ -149,7 +175,11 @@ class Config:
     def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
         """A list of whole numbers, such as the indices of layers."""
         entries = self.listed(name, length)
-        return None if entries is None else [self._whole(name, value, least, MOST) for value in entries]
+        return (
+            None
+            if entries is None
+            else [self._whole(name, value, least, MOST) for value in entries]
+        )
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
@@ -158,7 +188,11 @@ class Config:
             return None
         for value in entries:
             if not isinstance(value, str) or value not in known:
-                self.fail(name, f"has an unknown entry: {kind_of_value(value)}", nearest(str(value)[:40], known))
+                self.fail(
+                    name,
+                    f"has an unknown entry: {kind_of_value(value)}",
+                    nearest(str(value)[:40], known),
+                )
         return [known[value] for value in entries]
 
     # --------------------------------------------------------------------------------------------------- parts of it
@@ -171,7 +205,9 @@ class Config:
     def contradicts(self, key: str) -> bool:
         """Whether a field of the file is another spelling of one that was read, with another value."""
         others = [self.place_of(name)[-1] for name, spelled in self.names.items() if key in spelled]
-        return key not in others and any(self.data.get(str(other)) not in (None, self.data[key]) for other in others)
+        return key not in others and any(
+            self.data.get(str(other)) not in (None, self.data[key]) for other in others
+        )
 
     @property
     def n_layers(self) -> int:
@@ -188,22 +224,49 @@ class Config:
         self.consulted.add((*self.place, name))
         if value is not None and not isinstance(value, dict):
             self.fail(name, f"expected an object with fields, found {kind_of_value(value)}")
-        return Config(self.document, (*self.place, name), value or {}, defaults or {}, {}, self.source, self.filled, self.consulted)
+        return Config(
+            self.document,
+            (*self.place, name),
+            value or {},
+            defaults or {},
+            {},
+            self.source,
+            self.filled,
+            self.consulted,
+        )
 
     def of_layer(self, i: int) -> Config:
         """The fields as one layer has them: those that ``per_layer_config`` holds for its number replace the model's."""
         own = self._layer_fields.get(i)
         if own is None:
             return self
-        place, data = (*self.place, "per_layer_config", own), self.data | self.data["per_layer_config"][own]
+        place, data = (
+            (*self.place, "per_layer_config", own),
+            self.data | self.data["per_layer_config"][own],
+        )
         self.consulted.add(place)
-        return Config(self.document, place, data, self.defaults, self.names, self.source, self.filled, self.consulted, self.place)
+        return Config(
+            self.document,
+            place,
+            data,
+            self.defaults,
+            self.names,
+            self.source,
+            self.filled,
+            self.consulted,
+            self.place,
+        )
 
     @cached_property
     def _layer_fields(self) -> Mapping[int, str]:
         """The key of each layer that ``per_layer_config`` has fields for; keys are numbers, with zeros before them or not."""
         layers = self.inside("per_layer_config").data
         for key, fields in layers.items():
-            if not (key.isdecimal() and key.isascii() and len(key) < 6 and isinstance(fields, dict)):
-                self.fail("per_layer_config", f"expected the fields of each layer by its number, found {kind_of_value(key)}")
+            if not (
+                key.isdecimal() and key.isascii() and len(key) < 6 and isinstance(fields, dict)
+            ):
+                self.fail(
+                    "per_layer_config",
+                    f"expected the fields of each layer by its number, found {kind_of_value(key)}",
+                )
         return {int(key): key for key in layers}

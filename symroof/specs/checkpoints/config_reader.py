@@ -11,7 +11,15 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import DECODER_OF_TWO, NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import (
+    DECODER_OF_TWO,
+    NESTED,
+    REFUSED,
+    SAME_AS,
+    WRAPPERS,
+    family_of,
+    known_types,
+)
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
@@ -23,7 +31,11 @@ from symroof.strict_yaml import Location
 CONFIG = "config.json"
 
 
-def read_config(document: JsonDocument, assume_family: str | None = None, quantization: JsonDocument | None = None) -> ModelSpec:
+def read_config(
+    document: JsonDocument,
+    assume_family: str | None = None,
+    quantization: JsonDocument | None = None,
+) -> ModelSpec:
     """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``, ``quantization`` is the ``hf_quant_config.json``
     beside it, which says how the weights are stored where the file itself does not.
 
@@ -35,18 +47,27 @@ def read_config(document: JsonDocument, assume_family: str | None = None, quanti
     name, family = _family(document, place, data, own, assume_family)
     if paired := next((field for field in PAIRED if data.get(field) is True), None):
         raise InputError(document.problem((*place, paired), f"is true: {DECODER_OF_TWO}"))
-    caveats = [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
+    caveats = (
+        [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
+    )
     caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
     fields, kinds = model_fields(family, c)
     fields |= _around(document, place, c)
     caveats += _unread(c, SAME_AS.get(name, name), assumed=own != name)
-    fields |= {"name": spec_name(title_of(document)), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
+    fields |= {
+        "name": spec_name(title_of(document)),
+        "title": title_of(document),
+        "filled": tuple(c.filled.values()),
+        "caveats": tuple(caveats),
+    }
     fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
     try:
         made = ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        raise InputError(document.problem(place, f"is not a valid model: {', '.join(first_error(error))}")) from None
+        raise InputError(
+            document.problem(place, f"is not a valid model: {', '.join(first_error(error))}")
+        ) from None
     if quantization is None or any(document.data.get(name) or data.get(name) for name in FIELDS):
         stored = read_quantization(document.data, document.problem, made)
     else:
@@ -69,8 +90,20 @@ def _unread(c: Config, name: str, assumed: bool) -> list[str]:
     structure = [entry for entry in left if entry[1]]
     if assumed and structure:
         message = f"{name} does not know what may be structure: {unread_text(structure)}"
-        raise InputError(c.document.problem(structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")))
-    return [f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"] if left else []
+        raise InputError(
+            c.document.problem(
+                structure[0][0],
+                message,
+                nearest_family(c, _type(c.document, c.place, c.data) or ""),
+            )
+        )
+    return (
+        [
+            f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"
+        ]
+        if left
+        else []
+    )
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -79,7 +112,12 @@ def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]
     data: Mapping[str, Any] = document.data
     while name := next((name for name in NESTED if data.get(name) is not None), None):
         if not isinstance(data[name], dict):
-            raise InputError(document.problem((*place, name), f"expected an object with fields, found {kind_of_value(data[name])}"))
+            raise InputError(
+                document.problem(
+                    (*place, name),
+                    f"expected an object with fields, found {kind_of_value(data[name])}",
+                )
+            )
         place, data = (*place, name), data[name]
     return place, data
 
@@ -88,7 +126,11 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
     """``model_type`` at a place; None where there is none."""
     kind = data.get("model_type")
     if kind is not None and not isinstance(kind, str):
-        raise InputError(document.problem((*place, "model_type"), f"expected a text, found {kind_of_value(kind)}"))
+        raise InputError(
+            document.problem(
+                (*place, "model_type"), f"expected a text, found {kind_of_value(kind)}"
+            )
+        )
     return kind or None
 
 
@@ -96,32 +138,61 @@ def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) 
     """The type of the language model that the file names, or the one that its wrapper has."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     wrapper = WRAPPERS.get(outer or "")
-    return wrapper.family if wrapper and (own is None or not place) else own  # text fields may be at the top level (Qwen2-VL)
+    return (
+        wrapper.family if wrapper and (own is None or not place) else own
+    )  # text fields may be at the top level (Qwen2-VL)
 
 
-def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], own: str | None, assumed: str | None) -> tuple[str, Family]:
+def _family(
+    document: JsonDocument,
+    place: Location,
+    data: Mapping[str, Any],
+    own: str | None,
+    assumed: str | None,
+) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
     outer = _type(document, (), document.data)
     refused = next((kind for kind in (outer, own) if kind in REFUSED), None)
     if assumed is None and refused is not None:
-        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
+        raise InputError(
+            document.problem(
+                () if refused == outer else (*place, "model_type"),
+                f"{refused} is not read: {REFUSED[refused]}",
+            )
+        )
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
     if name is not None and family is not None:
         return name, family
     if assumed is not None:
-        raise InputError(document.problem((), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())))
+        raise InputError(
+            document.problem(
+                (), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())
+            )
+        )
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
-    raise InputError(document.problem((*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")))
+    raise InputError(
+        document.problem(
+            (*place, "model_type"),
+            message,
+            nearest_family(Config(document, place, data), own or ""),
+        )
+    )
 
 
 def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
     parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
-    caveats = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
-    further = next((data[name] for name in AHEAD if isinstance(data.get(name), int) and data[name]), 0)
+    caveats = (
+        [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
+    )
+    further = next(
+        (data[name] for name in AHEAD if isinstance(data.get(name), int) and data[name]), 0
+    )
     if not isinstance(further, bool) and further > 0:
-        caveats.append(f"counted without {further} further layer{'s that predict' if further > 1 else ' that predicts'} tokens ahead")
+        caveats.append(
+            f"counted without {further} further layer{'s that predict' if further > 1 else ' that predicts'} tokens ahead"
+        )
     return caveats
 
 
@@ -130,7 +201,9 @@ def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any
     wrapper = WRAPPERS.get(_type(document, (), document.data) or "")
     if not place or wrapper is None or wrapper.tied is None:
         return {}
-    around = Config(document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", {})
+    around = Config(
+        document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", {}
+    )
     tied = around.flag("tie_word_embeddings")
     if not tied and wrapper.forwards and c.flag("tie_word_embeddings"):
         return {"tied_embeddings": True}
@@ -146,7 +219,11 @@ def title_of(document: JsonDocument) -> str:
     if isinstance(stated, str) and (last := _last_part(stated)):
         return last
     path = Path(document.file)
-    return _last_part(str(path.resolve().parent)) if path.name == CONFIG and path.resolve().parent.name else _last_part(path.name) or "model"
+    return (
+        _last_part(str(path.resolve().parent))
+        if path.name == CONFIG and path.resolve().parent.name
+        else _last_part(path.name) or "model"
+    )
 
 
 def _last_part(path: str) -> str:
@@ -168,7 +245,9 @@ def find_config(path: str | os.PathLike[str]) -> Path:
     return file / CONFIG
 
 
-def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, JsonDocument]:
+def read(
+    path: str | os.PathLike[str], assume_family: str | None = None
+) -> tuple[ModelSpec, JsonDocument]:
     """The model spec behind a path, with the file it came from.
 
     Raises:
@@ -179,7 +258,9 @@ def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tupl
     spec = read_config(document, assume_family, _beside(file, "hf_quant_config.json"))
     index = _beside(file, "model.safetensors.index.json", LARGEST_INDEX)
     size = index and isinstance(held := index.data.get("metadata"), dict) and held.get("total_size")
-    return spec.model_copy(update={"stored_bytes": int(size)}) if isinstance(size, (int, float)) and 0 < size < MOST_BYTES else spec, document
+    return spec.model_copy(update={"stored_bytes": int(size)}) if isinstance(
+        size, (int, float)
+    ) and 0 < size < MOST_BYTES else spec, document
 
 
 LARGEST_INDEX, MOST_BYTES = 64_000_000, 10**15

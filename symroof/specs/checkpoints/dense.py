@@ -4,22 +4,58 @@ from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
-from symroof.specs.checkpoints.layer_layouts import each, full_every, full_every_where_windowed, typed, windowed, windowed_after, windowed_without_rope
-from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, GROUPED, MLP_BIAS, PLAIN, QKV_BIAS, even_share, flag, normed_if, own_share
+from symroof.specs.checkpoints.layer_layouts import (
+    each,
+    full_every,
+    full_every_where_windowed,
+    typed,
+    windowed,
+    windowed_after,
+    windowed_without_rope,
+)
+from symroof.specs.checkpoints.recipes import (
+    BIASES,
+    FLOORED,
+    GATED,
+    GROUPED,
+    MLP_BIAS,
+    PLAIN,
+    QKV_BIAS,
+    even_share,
+    flag,
+    normed_if,
+    own_share,
+)
 
 NO_BIAS = {"attention_bias": False, "mlp_bias": False}
 LLAMA_SIZES = sizes(32000, 4096, 11008, 32, 32, None, **NO_BIAS)
 LLAMA_ATTENTION, LLAMA_FFN = {**GROUPED, **BIASES}, {**GATED, **MLP_BIAS}
 FLOORED_BIASES = {**FLOORED, **BIASES}
-GEMMA_SIZES = sizes(256000, 2304, 9216, 26, 8, 4, head_dim=256, attention_bias=False, sliding_window=4096, **TIED)
+GEMMA_SIZES = sizes(
+    256000, 2304, 9216, 26, 8, 4, head_dim=256, attention_bias=False, sliding_window=4096, **TIED
+)
 QWEN_WINDOW = {"use_sliding_window": False, "sliding_window": 4096, "max_window_layers": 28}
-QWEN_VL_SIZES = sizes(152064, 8192, 29568, 80, 64, 8, use_sliding_window=False, sliding_window=4096, max_window_layers=80)
+QWEN_VL_SIZES = sizes(
+    152064,
+    8192,
+    29568,
+    80,
+    64,
+    8,
+    use_sliding_window=False,
+    sliding_window=4096,
+    max_window_layers=80,
+)
 QWEN2_ATTENTION = {**FLOORED, "qkv_bias": True}
 
 
 def whole_residual(c: Config, i: int) -> int:
     """Helium: the heads make up the residual, since its output projection is a square; anything else is an error."""
-    width, n_heads, head = c.whole("hidden_size"), c.whole("num_attention_heads"), c.whole("head_dim")
+    width, n_heads, head = (
+        c.whole("hidden_size"),
+        c.whole("num_attention_heads"),
+        c.whole("head_dim"),
+    )
     if n_heads * head != width:
         c.fail("head_dim", f"{n_heads} heads of {head} are not hidden_size {width}")
     return head

@@ -40,18 +40,40 @@ from symroof.specs.checkpoints.recipes import (
     whole,
 )
 
-LATENT_SIZES = {"kv_lora_rank": 512, "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "attention_bias": False}
+LATENT_SIZES = {
+    "kv_lora_rank": 512,
+    "q_lora_rank": 1536,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "attention_bias": False,
+}
 ROUTED = {"n_routed_experts": ("n_routed_experts", "num_experts", "num_local_experts")}
 LOCAL = {"num_local_experts": ("num_local_experts", "num_experts")}
 FLOORED_BIASES = {**FLOORED, **BIASES}
 QWEN_EXPERTS = experts("num_experts", "moe_intermediate_size")
-QWEN_SHARED = {**QWEN_EXPERTS, "n_shared_experts": 1, "d_shared": whole("shared_expert_intermediate_size"), "shared_gate": True}
-ROUTED_SHARED = experts("n_routed_experts", "moe_intermediate_size", **shared("n_shared_experts", "moe_intermediate_size"))
+QWEN_SHARED = {
+    **QWEN_EXPERTS,
+    "n_shared_experts": 1,
+    "d_shared": whole("shared_expert_intermediate_size"),
+    "shared_gate": True,
+}
+ROUTED_SHARED = experts(
+    "n_routed_experts",
+    "moe_intermediate_size",
+    **shared("n_shared_experts", "moe_intermediate_size"),
+)
 
 
 def early_even(c: Config, i: int) -> str:
     """Qwen 2 MoE: even layers before ``max_window_layers`` have the window, where it is switched on."""
-    return SLIDING if windowed_if_used(c, i) == SLIDING and i % 2 == 0 and i < c.whole("max_window_layers", least=0) else FULL
+    return (
+        SLIDING
+        if windowed_if_used(c, i) == SLIDING
+        and i % 2 == 0
+        and i < c.whole("max_window_layers", least=0)
+        else FULL
+    )
 
 
 def chunked_where_rotated(c: Config, i: int) -> str:
@@ -59,19 +81,28 @@ def chunked_where_rotated(c: Config, i: int) -> str:
     rotated = c.wholes("no_rope_layers") or None
     if rotated is not None and len(rotated) != c.n_layers:
         c.fail("no_rope_layers", f"has {len(rotated)} entries for {c.n_layers} layers")
-    return CHUNKED if (rotated[i] if rotated else (i + 1) % c.whole("no_rope_layer_interval")) else FULL
+    return (
+        CHUNKED
+        if (rotated[i] if rotated else (i + 1) % c.whole("no_rope_layer_interval"))
+        else FULL
+    )
 
 
 def interleaved(c: Config, i: int) -> str:
     """Llama 4: the layers listed have experts, or else the last of every so many."""
     listed = c.wholes("moe_layers")
-    sparse = i in listed if listed is not None else (i + 1) % c.whole("interleave_moe_layer_step") == 0
+    sparse = (
+        i in listed if listed is not None else (i + 1) % c.whole("interleave_moe_layer_step") == 0
+    )
     return SPARSE if sparse else DENSE
 
 
 def ernie_sparse(c: Config, i: int) -> str:
     """Ernie: every so many layers between the first and the last that may have experts; -1 is the last of all."""
-    first, last = c.whole("moe_layer_start_index", least=0), c.whole("moe_layer_end_index", least=-1)
+    first, last = (
+        c.whole("moe_layer_start_index", least=0),
+        c.whole("moe_layer_end_index", least=-1),
+    )
     inside = first <= i and (last == -1 or i <= last)
     return SPARSE if inside and (i + 1) % c.whole("moe_layer_interval") == 0 else DENSE
 

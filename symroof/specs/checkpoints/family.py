@@ -5,8 +5,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.layer_layouts import ALL_FULL, CHUNKED, DENSE, FULL, NOTHING, SLIDING, SPARSE, Layout
-from symroof.specs.checkpoints.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
+from symroof.specs.checkpoints.layer_layouts import (
+    ALL_FULL,
+    CHUNKED,
+    DENSE,
+    FULL,
+    NOTHING,
+    SLIDING,
+    SPARSE,
+    Layout,
+)
+from symroof.specs.checkpoints.recipes import (
+    CHUNK,
+    GATED,
+    GROUPED,
+    NO_FEED,
+    RMS,
+    WINDOW,
+    Recipe,
+    flag,
+    made,
+    whole,
+)
 from symroof.specs.layer_order import distinct_layers
 
 V5, V524 = "transformers 5.23.0", "transformers 5.24.0"
@@ -45,7 +65,11 @@ class Family:
 
     def recipe_of_mixer(self, word: str) -> Recipe | None:
         """The recipe behind a word of ``mixing``."""
-        own = {FULL: self.attention, SLIDING: {**self.attention, **WINDOW}, CHUNKED: {**self.attention, **CHUNK}}
+        own = {
+            FULL: self.attention,
+            SLIDING: {**self.attention, **WINDOW},
+            CHUNKED: {**self.attention, **CHUNK},
+        }
         return self.mixers.get(word, own.get(word))
 
     def recipe_of_feed(self, word: str) -> Recipe:
@@ -53,7 +77,15 @@ class Family:
         return {DENSE: self.ffn, SPARSE: self.experts or self.ffn, NOTHING: NO_FEED}[word]
 
 
-def sizes(vocab: int, width: int, inner: int | None, layers: int | None, heads: int, kv_heads: int | None, **more: object) -> dict[str, object]:
+def sizes(
+    vocab: int,
+    width: int,
+    inner: int | None,
+    layers: int | None,
+    heads: int,
+    kv_heads: int | None,
+    **more: object,
+) -> dict[str, object]:
     """The defaults nearly every class has; the embeddings are not tied unless ``more`` ties them."""
     return {
         "vocab_size": vocab, "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers,
@@ -61,7 +93,11 @@ def sizes(vocab: int, width: int, inner: int | None, layers: int | None, heads: 
     }  # fmt: skip
 
 
-OUTER: Recipe = {"d_model": whole("hidden_size"), "vocab_size": whole("vocab_size"), "tied_embeddings": flag("tie_word_embeddings")}
+OUTER: Recipe = {
+    "d_model": whole("hidden_size"),
+    "vocab_size": whole("vocab_size"),
+    "tied_embeddings": flag("tie_word_embeddings"),
+}
 
 
 def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
@@ -72,7 +108,9 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     """
     fields = made({**OUTER, **family.outer}, c, 0)
     fields["norm"] = made({**RMS, **family.norm}, c, 0)
-    fields["layers"], kinds = distinct_layers(layer(family, c, i, *words) for i, words in enumerate(_words(family, c)))
+    fields["layers"], kinds = distinct_layers(
+        layer(family, c, i, *words) for i, words in enumerate(_words(family, c))
+    )
     if len(fields["layers"]) > MOST_KINDS:
         c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
     if c.states("max_position_embeddings"):
@@ -82,7 +120,9 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
 
 def _words(family: Family, c: Config) -> list[tuple[str, str]]:
     mixing = family.mixing(c)
-    feeding = family.feeding(c) if family.feeding else [SPARSE if family.experts else DENSE] * len(mixing)
+    feeding = (
+        family.feeding(c) if family.feeding else [SPARSE if family.experts else DENSE] * len(mixing)
+    )
     return list(zip(mixing, feeding, strict=True))
 
 
@@ -93,5 +133,13 @@ def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[
         c.fail("layer_types", f"has {mixing!r}, which {family.source} does not know")
     own = c.of_layer(i)
     made_mixer, made_feed = made(recipe, own, i), made(family.recipe_of_feed(feeding), own, i)
-    beside, norms = made_mixer.pop("beside", None), made_mixer.pop("norms", made_feed.pop("norms", None))
-    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made_feed, **({"norms": norms} if norms is not None else {})}
+    beside, norms = (
+        made_mixer.pop("beside", None),
+        made_mixer.pop("norms", made_feed.pop("norms", None)),
+    )
+    return {
+        "attention": made_mixer,
+        **({"mixer": beside} if beside else {}),
+        "ffn": made_feed,
+        **({"norms": norms} if norms is not None else {}),
+    }

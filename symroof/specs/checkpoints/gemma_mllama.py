@@ -5,8 +5,32 @@ from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import TIED, V5, V524, Family, sizes
-from symroof.specs.checkpoints.layer_layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
-from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share
+from symroof.specs.checkpoints.layer_layouts import (
+    DENSE,
+    FULL,
+    MIXERS,
+    SLIDING,
+    SPARSE,
+    Layout,
+    Rule,
+    each,
+    full_every,
+    indices,
+)
+from symroof.specs.checkpoints.recipes import (
+    BIASES,
+    FLOORED,
+    GATED,
+    WINDOW,
+    Recipe,
+    experts,
+    flag,
+    grouped,
+    heads,
+    kv_heads,
+    layered,
+    own_share,
+)
 
 SHARED, CROSS = "shared_", "cross_attention"
 NORMED: Recipe = {**FLOORED, **BIASES, "qk_norm": "head"}
@@ -23,7 +47,10 @@ def shared_at_the_end(rule: Rule, last_full: bool = False) -> Layout:
             words = [*words[:-1], FULL]
         shared = c.maybe("num_kv_shared_layers", 0) or 0
         if shared >= c.n_layers:
-            c.fail("num_kv_shared_layers", f"{shared} leaves no layer of {c.n_layers} that makes keys and values")
+            c.fail(
+                "num_kv_shared_layers",
+                f"{shared} leaves no layer of {c.n_layers} that makes keys and values",
+            )
         return [SHARED + word if i >= c.n_layers - shared else word for i, word in enumerate(words)]
 
     return layout
@@ -47,7 +74,11 @@ def altup(c: Config, i: int) -> dict[str, int]:
 
 def global_kv_heads(c: Config, i: int) -> int:
     """Gemma 4: full layers have KV heads of their own number where their values are their keys."""
-    own = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") and not c.states("per_layer_config") else None
+    own = (
+        c.maybe("num_global_key_value_heads")
+        if c.flag("attention_k_eq_v") and not c.states("per_layer_config")
+        else None
+    )
     return grouped(c, heads(c), own, "num_global_key_value_heads") if own else kv_heads(c)
 
 
@@ -64,10 +95,19 @@ def wider_where_shared(c: Config, i: int) -> int:
 
 def gemma4_norms(c: Config, i: int) -> int:
     """Four; one after the layer's own vector; three around the experts, and the router's scale, which is as long as one."""
-    return 4 + (c.maybe("hidden_size_per_layer_input", 0) is not None and layer_inputs(c, i) is not None) + 4 * c.flag("enable_moe_block")
+    return (
+        4
+        + (c.maybe("hidden_size_per_layer_input", 0) is not None and layer_inputs(c, i) is not None)
+        + 4 * c.flag("enable_moe_block")
+    )
 
 
-GEMMA4_FULL: Recipe = {**NORMED, "head_dim": global_head_dim, "n_kv_heads": global_kv_heads, "value_is_key": flag("attention_k_eq_v")}
+GEMMA4_FULL: Recipe = {
+    **NORMED,
+    "head_dim": global_head_dim,
+    "n_kv_heads": global_kv_heads,
+    "value_is_key": flag("attention_k_eq_v"),
+}
 
 GEMMA_MLLAMA_FAMILIES: Mapping[str, Family] = {
     "gemma3n_text": Family(

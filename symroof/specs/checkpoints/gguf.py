@@ -81,13 +81,18 @@ class TensorTotals:
         return self.small.elements + sum(share.elements for share in self.operators.values())
 
 
-def totals_by_operator(tensors: Iterable[tuple[str, Tensor]], plain: bool, q_lora: bool) -> TensorTotals:
+def totals_by_operator(
+    tensors: Iterable[tuple[str, Tensor]], plain: bool, q_lora: bool
+) -> TensorTotals:
     """Tensors, by their names without ``blk.N.``, shared out; ``plain`` feed-forward layers have no gate."""
     held = TensorTotals()
     for name, tensor in tensors:
         base, _, kind = name.rpartition(".")
         operator = "experts" if OLD_EXPERT.match(base) else OPERATORS.get(base)
-        operator = {"attn_kv_a_mqa": operator if q_lora else "qkv", "ffn_up": "up" if plain else operator}.get(base, operator)
+        operator = {
+            "attn_kv_a_mqa": operator if q_lora else "qkv",
+            "ffn_up": "up" if plain else operator,
+        }.get(base, operator)
         if base in CONSTANTS:
             continue
         if operator and kind == "weight":
@@ -107,10 +112,17 @@ def quantization(header: Header, held: TensorTotals, tied: bool) -> dict[str, An
     widths = {operator: share.bits for operator, share in operators.items()}
     if tied and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
-    common = _most_common(widths, {operator: share.elements for operator, share in operators.items()})
-    kind = _most_common({name: tensor.type for name, tensor in header.tensors.items()}, {name: tensor.elements for name, tensor in header.tensors.items()})
+    common = _most_common(
+        widths, {operator: share.elements for operator, share in operators.items()}
+    )
+    kind = _most_common(
+        {name: tensor.type for name, tensor in header.tensors.items()},
+        {name: tensor.elements for name, tensor in header.tensors.items()},
+    )
     stated = header.metadata.get("general.file_type")
-    method = FILE_TYPES.get(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
+    method = (
+        FILE_TYPES.get(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
+    )
     return {
         "method": method or kind.name.lower(),
         "bits": common,
@@ -139,11 +151,16 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     architecture = _architecture(header)
     layers, layer_tensors = _layers(header, architecture)
     kinds, order = distinct_layers(layer_kind(layer) for layer in layers)
-    outer = [(name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")]
+    outer = [
+        (name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")
+    ]
     plain = any(kind["ffn"]["kind"] == "plain" for kind in kinds)
     q_lora = any("q_lora_rank" in kind.get("attention", {}) for kind in kinds)
     held = totals_by_operator([*outer, *layer_tensors], plain, q_lora)
-    fields = _outer_fields(header, architecture) | {"layers": kinds, "published_params": held.elements}
+    fields = _outer_fields(header, architecture) | {
+        "layers": kinds,
+        "published_params": held.elements,
+    }
     fields["quantization"] = quantization(header, held, fields["tied_embeddings"])
     try:
         model = ModelSpec.model_validate(fields).in_order(order)
@@ -153,10 +170,15 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     return model.model_copy(update={"notes": tuple(_notes(held, layers, model))}), header
 
 
-def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
+def read(
+    path: str | os.PathLike[str], assume_family: str | None = None
+) -> tuple[ModelSpec, Document]:
     """The model of a GGUF file and the file itself, whose text, for telling versions apart, is its list of tensors."""
     model, header = read_gguf(path)
-    lines = tuple(f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type.name}" for tensor in header.tensors.values())
+    lines = tuple(
+        f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type.name}"
+        for tensor in header.tensors.values()
+    )
     return model, Document(header.file, {}, {}, lines, "\n".join(lines))
 
 
@@ -167,8 +189,14 @@ def _with_parts(header: Header, path: Path) -> Header:
         return header
     split = re.fullmatch(r"(.*-)(\d{5})(-of-\d{5}\.gguf)", path.name)
     if split is None or count > MOST_PARTS:
-        raise header.problem("split.count", f"is one of {count:,} parts, and its name does not say which", "name it like model-00001-of-00002.gguf")
-    parts = [read_header(path.with_name(f"{split[1]}{i:05d}{split[3]}")) for i in range(1, count + 1)]
+        raise header.problem(
+            "split.count",
+            f"is one of {count:,} parts, and its name does not say which",
+            "name it like model-00001-of-00002.gguf",
+        )
+    parts = [
+        read_header(path.with_name(f"{split[1]}{i:05d}{split[3]}")) for i in range(1, count + 1)
+    ]
     tensors: dict[str, Tensor] = {}
     for part in parts:
         for name in part.tensors.keys() & tensors.keys():
@@ -180,10 +208,16 @@ def _with_parts(header: Header, path: Path) -> Header:
 def _architecture(header: Header) -> str:
     architecture = header.metadata.get("general.architecture")
     if not isinstance(architecture, str):
-        raise header.problem("general.architecture", "is missing" if architecture is None else "expected a text")
+        raise header.problem(
+            "general.architecture", "is missing" if architecture is None else "expected a text"
+        )
     if architecture not in ARCHITECTURES:
-        near = nearest(architecture, ARCHITECTURES) or f"known are {', '.join(sorted(ARCHITECTURES))}"
-        raise header.problem("general.architecture", f"no architecture {architecture[:40]!r} is known", near)
+        near = (
+            nearest(architecture, ARCHITECTURES) or f"known are {', '.join(sorted(ARCHITECTURES))}"
+        )
+        raise header.problem(
+            "general.architecture", f"no architecture {architecture[:40]!r} is known", near
+        )
     if "token_embd.weight" not in header.tensors:
         raise header.problem("token_embd.weight", "is missing: the file holds no model")
     return architecture
@@ -191,14 +225,25 @@ def _architecture(header: Header) -> str:
 
 def _layers(header: Header, architecture: str) -> tuple[list[GgufLayer], list[tuple[str, Tensor]]]:
     """The blocks that run, and their tensors; prediction heads come last and are left out."""
-    count, ahead = (_whole(header, f"{architecture}.{key}", default) for key, default in (("block_count", None), ("nextn_predict_layers", 0)))
+    count, ahead = (
+        _whole(header, f"{architecture}.{key}", default)
+        for key, default in (("block_count", None), ("nextn_predict_layers", 0))
+    )
     if not 0 < count - ahead <= min(len(header.tensors), MOST_LAYERS):
-        raise header.problem(f"{architecture}.block_count", f"is {count:,}; the file has {len(header.tensors):,} tensors")
+        raise header.problem(
+            f"{architecture}.block_count",
+            f"is {count:,}; the file has {len(header.tensors):,} tensors",
+        )
     blocks: list[dict[str, Tensor]] = [{} for _ in range(count - ahead)]
     for name, tensor in header.tensors.items():
-        if re.fullmatch(r"blk\.\d+\.attn_[kv]_b\.weight", name) and f"{name.rsplit('_', 2)[0]}_kv_b.weight" in header.tensors:
+        if (
+            re.fullmatch(r"blk\.\d+\.attn_[kv]_b\.weight", name)
+            and f"{name.rsplit('_', 2)[0]}_kv_b.weight" in header.tensors
+        ):
             continue  # the same matrix cut in two, beside the whole
-        if (match := re.fullmatch(r"blk\.(0|[1-9]\d{0,4})\.(.+)", name)) and int(match[1]) < len(blocks):
+        if (match := re.fullmatch(r"blk\.(0|[1-9]\d{0,4})\.(.+)", name)) and int(match[1]) < len(
+            blocks
+        ):
             blocks[int(match[1])][match[2]] = tensor
     layers = [GgufLayer(header, i, block) for i, block in enumerate(blocks)]
     return layers, [(name, tensor) for block in blocks for name, tensor in block.items()]
@@ -228,22 +273,34 @@ def _outer_fields(header: Header, architecture: str) -> dict[str, Any]:
         "tied_embeddings": "output.weight" not in tensors,
         "positions": positions.shape[1] if positions and len(positions.shape) > 1 else None,
         "head_bias": "output.bias" in tensors,
-        "max_context": context if isinstance(context, int) and not isinstance(context, bool) and context > 0 else None,
+        "max_context": context
+        if isinstance(context, int) and not isinstance(context, bool) and context > 0
+        else None,
         "norm": {"kind": "layer" if norms else "rms", "final": "output_norm.weight" in tensors},
     }
 
 
 def _notes(held: TensorTotals, layers: list[GgufLayer], model: ModelSpec) -> list[str]:
     """Notes on all that the layer list does not have."""
-    notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are not parameters and are not counted."]
+    notes = [
+        "Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are not parameters and are not counted."
+    ]
     if held.unknown:
         named = ", ".join(sorted(held.unknown)[:3])
         size = sum(tensor.bytes for tensor in held.unknown.values())
-        notes.append(f"{len(held.unknown)} tensors with {size:,} byte belong to no operator and are not counted: {named[:160]}")
+        notes.append(
+            f"{len(held.unknown)} tensors with {size:,} byte belong to no operator and are not counted: {named[:160]}"
+        )
     window = layers[0].meta("attention.sliding_window")
     if window and slides_by_pattern(layers[0]) is None:
-        notes.append(f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full.")
-    made = Case(theory(model.architecture()), {name: Num(value) for name, value in model.values().items()}).value("params")
+        notes.append(
+            f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full."
+        )
+    made = Case(
+        theory(model.architecture()), {name: Num(value) for name, value in model.values().items()}
+    ).value("params")
     if made != held.elements:
-        notes.append(f"The file's tensors hold {held.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much.")
+        notes.append(
+            f"The file's tensors hold {held.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much."
+        )
     return notes

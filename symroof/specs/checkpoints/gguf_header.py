@@ -23,7 +23,19 @@ MOST_KEYS, MOST_TENSORS, MOST_STRINGS = 10_000, 100_000, 2_000_000
 LONGEST_NAME, LONGEST_KEPT, LONGEST_LIST = 1024, 1024, 10_000
 MOST_DIMENSIONS, MOST_ELEMENTS = 4, 10**13
 
-SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 STRING, ARRAY = 8, 9
 
 Value = int | float | bool | str | list[int] | list[float] | list[bool]
@@ -235,5 +247,7 @@ class _HeaderReader:
         if not 0 < tensor.elements <= MOST_ELEMENTS:
             raise self.stop(f"has {tensor.elements:,} elements; 1 to {MOST_ELEMENTS:,} are read")
         if shape[0] % tensor.type.block:
-            raise self.stop(f"has rows of {shape[0]:,} weights, no multiple of the {tensor.type.block} in a block of {tensor.type.name}")
+            raise self.stop(
+                f"has rows of {shape[0]:,} weights, no multiple of the {tensor.type.block} in a block of {tensor.type.name}"
+            )
         header.tensors[name] = tensor

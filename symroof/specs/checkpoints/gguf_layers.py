@@ -9,10 +9,27 @@ from typing import Any
 
 from symroof.specs.checkpoints.gguf_header import Header, Tensor
 
-PERIODS = {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4, "olmo2": 4, "exaone4": 4, "phi3": 0}
+PERIODS = {
+    "gemma2": 2,
+    "gemma3": 6,
+    "gpt-oss": 2,
+    "cohere2": 4,
+    "olmo2": 4,
+    "exaone4": 4,
+    "phi3": 0,
+}
 """Of so many layers all but the last slide (0: all), where the file does not say so itself (``set_swa_pattern`` of llama.cpp)."""
 
-NOT_RESIDUAL = ("attn_q_norm", "attn_k_norm", "attn_q_a_norm", "attn_kv_a_norm", "ssm_norm", "ssm_dt_norm", "ssm_b_norm", "ssm_c_norm")
+NOT_RESIDUAL = (
+    "attn_q_norm",
+    "attn_k_norm",
+    "attn_q_a_norm",
+    "attn_kv_a_norm",
+    "ssm_norm",
+    "ssm_dt_norm",
+    "ssm_b_norm",
+    "ssm_c_norm",
+)
 """Norms inside a block, which belong to it."""
 
 
@@ -49,7 +66,9 @@ class GgufLayer:
         value = self.header.metadata.get(name)
         if isinstance(value, list):
             if self.index >= len(value):
-                raise self.header.problem(name, f"has {len(value)} entries; layer {self.index} has none")
+                raise self.header.problem(
+                    name, f"has {len(value)} entries; layer {self.index} has none"
+                )
             value = value[self.index]
         if value is None:
             return None
@@ -61,13 +80,19 @@ class GgufLayer:
         value = self.meta(key)
         if not value:
             name = f"{self.header.metadata['general.architecture']}.{key}"
-            raise self.header.problem(name, "is missing" if value is None else f"is 0 in layer {self.index}, which needs one")
+            raise self.header.problem(
+                name,
+                "is missing" if value is None else f"is 0 in layer {self.index}, which needs one",
+            )
         return value
 
     def split(self, name: str, total: int, parts: int) -> int:
         """An extent of a tensor shared out evenly."""
         if parts < 1 or total % parts or total < parts:
-            raise self.header.problem(f"blk.{self.index}.{name}.weight", f"its extent of {total:,} cannot be shared by {parts:,}")
+            raise self.header.problem(
+                f"blk.{self.index}.{name}.weight",
+                f"its extent of {total:,} cannot be shared by {parts:,}",
+            )
         return total // parts
 
 
@@ -86,7 +111,11 @@ def layer_kind(layer: GgufLayer) -> dict[str, Any]:
 
 def _norms(layer: GgufLayer) -> int:
     d_model = layer.header.tensors["token_embd.weight"].shape[0]
-    names = [name.removesuffix(".weight") for name in layer.tensors if name.endswith("norm.weight") or ("norm_" in name and name.endswith(".weight"))]
+    names = [
+        name.removesuffix(".weight")
+        for name in layer.tensors
+        if name.endswith("norm.weight") or ("norm_" in name and name.endswith(".weight"))
+    ]
     return sum(name not in NOT_RESIDUAL and layer.shape(name) == (d_model, 1) for name in names)
 
 
@@ -101,9 +130,15 @@ def _grouped(layer: GgufLayer) -> dict[str, Any]:
         n_kv = layer.split("attn_k", layer.outputs("attn_k"), head_dim)
         fields |= _values(layer, n_kv, head_dim)
     fields |= {"n_kv_heads": n_kv, "head_dim": head_dim}
-    fields |= {"qkv_bias": layer.biased("attn_q", "attn_qkv"), "out_bias": layer.biased("attn_output"), "sinks": layer.has("attn_sinks")}
+    fields |= {
+        "qkv_bias": layer.biased("attn_q", "attn_qkv"),
+        "out_bias": layer.biased("attn_output"),
+        "sinks": layer.has("attn_sinks"),
+    }
     if layer.has("attn_q_norm"):
-        fields["qk_norm"] = "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
+        fields["qk_norm"] = (
+            "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
+        )
     return fields | _window(layer)
 
 
@@ -140,9 +175,18 @@ def _latent(layer: GgufLayer) -> dict[str, Any]:
     wide = "attn_q_b" if layer.has("attn_q_b") else "attn_q"
     nope = layer.split(wide, layer.outputs(wide), n_heads) - rope
     if rope < 1 or nope < 1:
-        raise layer.header.problem(f"blk.{layer.index}.attn_kv_a_mqa.weight", "its extents leave no room for a rotated key")
+        raise layer.header.problem(
+            f"blk.{layer.index}.attn_kv_a_mqa.weight", "its extents leave no room for a rotated key"
+        )
     value = layer.split("attn_output", layer.inputs("attn_output"), n_heads)
-    fields = {"kind": "mla", "n_heads": n_heads, "kv_lora_rank": rank, "qk_nope_dim": nope, "qk_rope_dim": rope, "value_dim": value}
+    fields = {
+        "kind": "mla",
+        "n_heads": n_heads,
+        "kv_lora_rank": rank,
+        "qk_nope_dim": nope,
+        "qk_rope_dim": rope,
+        "value_dim": value,
+    }
     return fields | ({"q_lora_rank": layer.inputs("attn_q_b")} if wide == "attn_q_b" else {})
 
 
@@ -150,21 +194,40 @@ def _feed_forward(layer: GgufLayer) -> dict[str, Any]:
     if not layer.has("ffn_down"):
         return {"kind": "none"}
     d_ff = layer.inputs("ffn_down")
-    gated = layer.has("ffn_gate") or layer.outputs("ffn_up") == 2 * d_ff  # both in one tensor: phi3, glm4
-    return {"kind": "gated" if gated else "plain", "d_ff": d_ff, "bias": layer.biased("ffn_up", "ffn_down")}
+    gated = (
+        layer.has("ffn_gate") or layer.outputs("ffn_up") == 2 * d_ff
+    )  # both in one tensor: phi3, glm4
+    return {
+        "kind": "gated" if gated else "plain",
+        "d_ff": d_ff,
+        "bias": layer.biased("ffn_up", "ffn_down"),
+    }
 
 
 def _experts(layer: GgufLayer) -> dict[str, Any]:
     merged = layer.has("ffn_down_exps")
     down = "ffn_down_exps" if merged else "ffn_down.0"
     n_experts = layer.outputs("ffn_gate_inp")
-    fields: dict[str, Any] = {"kind": "moe", "n_experts": n_experts, "experts_per_token": layer.needed("expert_used_count"), "d_expert": layer.inputs(down)}
+    fields: dict[str, Any] = {
+        "kind": "moe",
+        "n_experts": n_experts,
+        "experts_per_token": layer.needed("expert_used_count"),
+        "d_expert": layer.inputs(down),
+    }
     gated = any(layer.has(name) for name in ("ffn_gate_exps", "ffn_gate_up_exps", "ffn_gate.0"))
-    fields |= {"expert": "gated" if gated else "plain", "bias": layer.biased("ffn_down_exps"), "router_bias": layer.biased("ffn_gate_inp", "exp_probs_b")}
+    fields |= {
+        "expert": "gated" if gated else "plain",
+        "bias": layer.biased("ffn_down_exps"),
+        "router_bias": layer.biased("ffn_gate_inp", "exp_probs_b"),
+    }
     if layer.has("ffn_down_shexp"):
         together, shared = layer.inputs("ffn_down_shexp"), layer.meta("expert_shared_count") or 1
         shared = shared if together % shared == 0 else 1
-        fields |= {"n_shared_experts": shared, "d_shared": together // shared, "shared_gate": layer.has("ffn_gate_inp_shexp")}
+        fields |= {
+            "n_shared_experts": shared,
+            "d_shared": together // shared,
+            "shared_gate": layer.has("ffn_gate_inp_shexp"),
+        }
     return fields
 
 

@@ -31,7 +31,11 @@ class Place(NamedTuple):
     def gets_more(self) -> bool:
         """The first and the last eighth of the layers and every third between."""
         first = self.layers // 8
-        return self.layer < first or self.layer >= 7 * self.layers // 8 or (self.layer - first) % 3 == 2
+        return (
+            self.layer < first
+            or self.layer >= 7 * self.layers // 8
+            or (self.layer - first) % 3 == 2
+        )
 
 
 Rule = Callable[[Place], str]
@@ -58,7 +62,10 @@ def _more(most: str, more: str) -> dict[str, Rule]:
 
 
 def _shared_values(most: str) -> dict[str, Rule]:
-    return {"attn_v": lambda p: "Q5_K" if p.sharing >= 4 else most, "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else most}
+    return {
+        "attn_v": lambda p: "Q5_K" if p.sharing >= 4 else most,
+        "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else most,
+    }
 
 
 MIXTURES: dict[str, Mixture] = {
@@ -81,10 +88,27 @@ MIXTURES: dict[str, Mixture] = {
 }  # fmt: skip
 """Mixtures by the name in a file's name; ``wide_output`` where eight experts bring Q5_K for ``attn_output``."""
 
-NARROWER_BLOCKS = {"Q2_K": "Q4_0", "Q3_K": "Q4_0", "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0", "IQ4_XS": "IQ4_NL"}
+NARROWER_BLOCKS = {
+    "Q2_K": "Q4_0",
+    "Q3_K": "Q4_0",
+    "Q4_K": "Q5_0",
+    "Q5_K": "Q5_1",
+    "Q6_K": "Q8_0",
+    "IQ4_XS": "IQ4_NL",
+}
 """What a tensor takes whose rows do not come out even in blocks of 256."""
 
-NOT_QUANTIZED = ("router", "shared_gate", "conv", "altup", "altup_in", "altup_out", "laurel", "layer_input", "layer_input_in")
+NOT_QUANTIZED = (
+    "router",
+    "shared_gate",
+    "conv",
+    "altup",
+    "altup_in",
+    "altup_out",
+    "laurel",
+    "layer_input",
+    "layer_input_in",
+)
 """Small matrices that stay in 32 bits, as norms and biases do."""
 
 LAYERS_OF_70B = 80
@@ -106,7 +130,11 @@ def mixture(name: str, model: ModelSpec) -> Quantization:
         total[0] += weights * bits
         total[1] += weights
     most = BY_NAME[chosen.most]
-    widths = {operator: bits / weights for operator, (bits, weights) in sorted(sums.items()) if operator not in NOT_QUANTIZED}
+    widths = {
+        operator: bits / weights
+        for operator, (bits, weights) in sorted(sums.items())
+        if operator not in NOT_QUANTIZED
+    }
     if model.tied_embeddings and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
     return Quantization.model_validate({
@@ -118,7 +146,9 @@ def mixture(name: str, model: ModelSpec) -> Quantization:
 def plain(name: str) -> Quantization:
     """The same where no layers are known: the type that most tensors have."""
     most = BY_NAME[MIXTURES[name].most]
-    return Quantization.model_validate({"method": name, "bits": most.bits, "format": most.format, "kept": ()})
+    return Quantization.model_validate(
+        {"method": name, "bits": most.bits, "format": most.format, "kept": ()}
+    )
 
 
 def _around(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
@@ -135,14 +165,24 @@ def _around(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fract
 def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
     """Every matrix of the layers: operator, weights, mean bits of a weight over the layers."""
     layers = sum(kind.count for kind in model.layers)
-    experts = next((kind.ffn.n_experts for kind in model.layers if isinstance(kind.ffn, Experts)), 0)
+    experts = next(
+        (kind.ffn.n_experts for kind in model.layers if isinstance(kind.ffn, Experts)), 0
+    )
     for kind in model.layers:
-        grouped = next((block for block in kind.blocks if isinstance(block, GroupedAttention)), None)
+        grouped = next(
+            (block for block in kind.blocks if isinstance(block, GroupedAttention)), None
+        )
         sharing = Fraction(grouped.n_heads, grouped.n_kv_heads) if grouped else Fraction(1)
         places = [Place(i, layers, sharing, experts) for i in range(layers)]
         for tensor, matrix in _tensors(kind, model.d_model or 1):
             types = Counter(_type(chosen, tensor, place) for place in places)
-            mean = sum((_bits(name, matrix.columns) * count for name, count in types.items()), Fraction(0)) / layers
+            mean = (
+                sum(
+                    (_bits(name, matrix.columns) * count for name, count in types.items()),
+                    Fraction(0),
+                )
+                / layers
+            )
             yield matrix.operator, matrix.rows * matrix.columns * matrix.times * kind.count, mean
 
 

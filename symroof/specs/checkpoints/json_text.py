@@ -33,7 +33,11 @@ class JsonDocument(Document):
 
 def load_json(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> JsonDocument:
     """Read a JSON file of no more than ``largest`` bytes strictly; see :func:`loads_json`."""
-    return loads_json(read_text(path, largest, "a config.json has a few kilobytes"), str(path), largest > LARGEST_FILE)
+    return loads_json(
+        read_text(path, largest, "a config.json has a few kilobytes"),
+        str(path),
+        largest > LARGEST_FILE,
+    )
 
 
 def loads_json(text: str, file: str = "config.json", large: bool = False) -> JsonDocument:
@@ -48,7 +52,16 @@ def loads_json(text: str, file: str = "config.json", large: bool = False) -> Jso
     lines = tuple(text.split("\n"))
 
     def stop(message: str, line: int = 1, column: int = 1, hint: str = "") -> InputError:
-        return InputError(Problem(file, message, line, column, hint=hint, source=lines[line - 1] if line <= len(lines) else ""))
+        return InputError(
+            Problem(
+                file,
+                message,
+                line,
+                column,
+                hint=hint,
+                source=lines[line - 1] if line <= len(lines) else "",
+            )
+        )
 
     if reason := _not_json(text):
         raise InputError(Problem(file, reason[0], hint=reason[1]))
@@ -56,10 +69,14 @@ def loads_json(text: str, file: str = "config.json", large: bool = False) -> Jso
     try:
         data = json.loads(text, object_pairs_hook=_Unique(text), parse_int=_whole)
     except json.JSONDecodeError as error:
-        raise stop(f"not valid JSON: {error.msg[0].lower()}{error.msg[1:]}", error.lineno, error.colno) from None
+        raise stop(
+            f"not valid JSON: {error.msg[0].lower()}{error.msg[1:]}", error.lineno, error.colno
+        ) from None
     except _Duplicate as error:
         line, column = error.place
-        raise InputError(Problem(file, "duplicate key", line, column, error.key[:80], source=lines[line - 1])) from None
+        raise InputError(
+            Problem(file, "duplicate key", line, column, error.key[:80], source=lines[line - 1])
+        ) from None
     except RecursionError:
         raise stop(f"nested more than {DEEPEST} deep") from None
     if not isinstance(data, dict):
@@ -95,16 +112,28 @@ def _not_json(text: str) -> tuple[str, str] | None:
 def _bounded(text: str, stop: Any, most_values: int) -> None:
     """Depth and number of values, before anything is built."""
     depth = 0
-    for values, sign in enumerate(re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))):
+    for values, sign in enumerate(
+        re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))
+    ):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign.group(), 0)
         if depth > DEEPEST or values > most_values:
             line, column = _line_column(text, sign.start())
-            raise stop(f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {most_values:,} values", line, column)
+            raise stop(
+                f"nested more than {DEEPEST} deep"
+                if depth > DEEPEST
+                else f"more than {most_values:,} values",
+                line,
+                column,
+            )
 
 
 def _whole(digits: str) -> int | float:
     """A whole number; one too long to mean anything is an infinity, which no field takes."""
-    return int(digits) if len(digits) <= LONGEST_NUMBER else float("-inf" if digits.startswith("-") else "inf")
+    return (
+        int(digits)
+        if len(digits) <= LONGEST_NUMBER
+        else float("-inf" if digits.startswith("-") else "inf")
+    )
 
 
 class _Duplicate(ValueError):

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
 
-FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid"
+FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = (
+    "full_attention",
+    "sliding_attention",
+    "chunked_attention",
+    "linear_attention",
+    "conv",
+    "hybrid",
+)
 INDEXED = "indexed_attention"
 NOTHING, DENSE, SPARSE = "none", "dense", "sparse"
 MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID, INDEXED)} | {
@@ -47,7 +54,9 @@ def feed_typed(rule: Rule, longer: bool = False) -> Layout:
 def _listed(c: Config, name: str, known: Mapping[str, str], longer: bool) -> list[str] | None:
     ahead = (c.maybe("num_nextn_predict_layers", 0) or 0) if longer else 0
     listed = c.listed(name)
-    words = c.words(name, known, c.n_layers + (ahead if listed is not None and len(listed) != c.n_layers else 0))
+    words = c.words(
+        name, known, c.n_layers + (ahead if listed is not None and len(listed) != c.n_layers else 0)
+    )
     return None if words is None else words[: c.n_layers]
 
 
@@ -66,17 +75,27 @@ def windowed_if_used(c: Config, i: int) -> str:
 
 def windowed_after(c: Config, i: int) -> str:
     """Layers from ``max_window_layers`` on have the window, where it is switched on."""
-    return SLIDING if windowed_if_used(c, i) == SLIDING and i >= c.whole("max_window_layers", least=0) else FULL
+    return (
+        SLIDING
+        if windowed_if_used(c, i) == SLIDING and i >= c.whole("max_window_layers", least=0)
+        else FULL
+    )
 
 
 def windowed_after_unasked(c: Config, i: int) -> str:
     """Layers from ``max_window_layers`` on have the window, where there is one."""
-    return SLIDING if c.maybe("sliding_window") and i >= c.whole("max_window_layers", least=0) else FULL
+    return (
+        SLIDING
+        if c.maybe("sliding_window") and i >= c.whole("max_window_layers", least=0)
+        else FULL
+    )
 
 
 def full_every(name: str | int, first: bool = False) -> Rule:
     """The last (or ``first``) of every so many layers is full, the others have the window."""
-    return lambda c, i: SLIDING if (i + (not first)) % (name if isinstance(name, int) else c.whole(name)) else FULL
+    return lambda c, i: (
+        SLIDING if (i + (not first)) % (name if isinstance(name, int) else c.whole(name)) else FULL
+    )
 
 
 def windowed_without_rope(c: Config, i: int) -> str:
@@ -141,7 +160,9 @@ def sparse_by_step(count: str) -> Rule:
 
     def rule(c: Config, i: int) -> str:
         dense = c.wholes("mlp_only_layers") or []
-        sparse = i not in dense and c.maybe(count, 0) and (i + 1) % c.whole("decoder_sparse_step") == 0
+        sparse = (
+            i not in dense and c.maybe(count, 0) and (i + 1) % c.whole("decoder_sparse_step") == 0
+        )
         return SPARSE if sparse else DENSE
 
     return rule

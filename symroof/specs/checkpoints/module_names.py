@@ -57,7 +57,9 @@ LONGEST_PATTERN, MOST_GLOBS, MOST_LAYERS = 200, 64, 1000
 REGEX = {".*": "*", ".+": "*", r"\d+": "*", r"[0-9]+": "*", r"\.": "."}
 OTHER_PARTS = ("vision", "visual", "audio", "projector", "image", "mtp", "patch_merge")
 """Parts of a model other than the decoder: towers for other inputs, prediction heads."""
-ALWAYS_WIDE = re.compile(r"norm|bias|rotary|embed|conv1d|eh_proj|shared_head|indexer|gate$|router|A_log|dt_proj|in_proj_[ab]$")
+ALWAYS_WIDE = re.compile(
+    r"norm|bias|rotary|embed|conv1d|eh_proj|shared_head|indexer|gate$|router|A_log|dt_proj|in_proj_[ab]$"
+)
 """Modules that no method narrows, or that are no matrix of the decoder's layers: a list that names them says nothing new."""
 
 
@@ -77,7 +79,9 @@ def operators_named(patterns: Iterable[str], model_type: str = "") -> NamedOpera
     ['attention_out', 'head_gate', 'kv_up', 'lm_head', 'q_up', 'qkv', 'qkv_down', 'router']
     """
     modules = OPERATOR_MODULES | OF_TYPE.get(model_type, {})
-    each = dict.fromkeys(module for spelled in modules.values() for names in spelled for module in names.split())
+    each = dict.fromkeys(
+        module for spelled in modules.values() for names in spelled for module in names.split()
+    )
     matched: dict[str, set[int | None]] = {}
     paths, unread = _paths(patterns)
     for (below, parts), (layers, written) in paths.items():
@@ -86,13 +90,23 @@ def operators_named(patterns: Iterable[str], model_type: str = "") -> NamedOpera
             matched.setdefault(module, set()).update(layers)
         if not found and not ALWAYS_WIDE.search(written.removesuffix(".weight").rstrip("*.")):
             unread.append(written[:60])
-    named = {operator: layers for operator, spelled in modules.items() if (layers := _layers_of(spelled, matched))}
+    named = {
+        operator: layers
+        for operator, spelled in modules.items()
+        if (layers := _layers_of(spelled, matched))
+    }
     wholly = frozenset(operator for operator, layers in named.items() if None in layers)
-    partly = {operator: frozenset(n for n in layers if n is not None) for operator, layers in named.items() if operator not in wholly}
+    partly = {
+        operator: frozenset(n for n in layers if n is not None)
+        for operator, layers in named.items()
+        if operator not in wholly
+    }
     return NamedOperators(wholly, partly, tuple(unread))
 
 
-def _paths(patterns: Iterable[str]) -> tuple[dict[tuple[bool, tuple[str, ...]], tuple[set[int | None], str]], list[str]]:
+def _paths(
+    patterns: Iterable[str],
+) -> tuple[dict[tuple[bool, tuple[str, ...]], tuple[set[int | None], str]], list[str]]:
     """What a list names, each part of a layer once with its layers (None: all) and as it was first written; and what of it is no glob."""
     paths: dict[tuple[bool, tuple[str, ...]], tuple[set[int | None], str]] = {}
     unread = []
@@ -125,7 +139,12 @@ def _globs(pattern: str) -> list[str] | None:
     if len(text) > LONGEST_PATTERN:
         return None
     if text.startswith("re:") or "\\" in text:
-        text = text.removeprefix("re:").removeprefix("^").removesuffix("$").replace("layers.*.", "layers.*")
+        text = (
+            text.removeprefix("re:")
+            .removeprefix("^")
+            .removesuffix("$")
+            .replace("layers.*.", "layers.*")
+        )
         text = re.sub(r"layers\.\*", "layers.[0-9]+.", text)
         text = re.sub(r"\.\*|\.\+|\\d\+|\[0-9\]\+|\\\.", lambda match: REGEX[match[0]], text)
     made = [text]
@@ -152,7 +171,11 @@ def _layer_numbers(text: str) -> set[int | None]:
     if not text.endswith("*") and len(text) < 6:
         return {int(text)}
     begin = text.removesuffix("*")
-    return {n for n in range(MOST_LAYERS) if str(n).startswith(begin)} if begin and len(begin) < 6 and text != begin else {None}
+    return (
+        {n for n in range(MOST_LAYERS) if str(n).startswith(begin)}
+        if begin and len(begin) < 6 and text != begin
+        else {None}
+    )
 
 
 def _any_number(part: str) -> str:
@@ -166,4 +189,8 @@ def _matches(parts: list[str], module: str, below: bool) -> bool:
     names = module.split(".")
     starts = (0,) if below or (len(parts) == 1 and "*" in parts[0]) else range(len(names))
     text = ".".join(parts)
-    return any(fnmatchcase(".".join(names[i:j]), text) for i in starts for j in range(i + 1, len(names) + 1))
+    return any(
+        fnmatchcase(".".join(names[i:j]), text)
+        for i in starts
+        for j in range(i + 1, len(names) + 1)
+    )

@@ -12,7 +12,9 @@ LEAST_SHARED = 5
 """Keys below which sharing them says nothing: every class has a width, a depth and a vocabulary."""
 LIKE = 0.6
 """How alike two names are that are of one family; below it the commoner family, listed first, is the better guess."""
-NONE_KNOWN = "no family that is known reads all of its keys: write a model spec (`symroof init model`)"
+NONE_KNOWN = (
+    "no family that is known reads all of its keys: write a model spec (`symroof init model`)"
+)
 
 
 def nearest_family(c: Config, own: str) -> str:
@@ -23,7 +25,11 @@ def nearest_family(c: Config, own: str) -> str:
     (missing, _, shared, _), name, left = min(tried, key=lambda made: made[0])
     if missing == 0 and -shared >= LEAST_SHARED:
         return f"the nearest by its keys is {name}: `--assume-family {name}` reads every one that could be structure, if its layers are built alike"
-    return f"the nearest family by its keys is {name}, which does not know {left}; {NONE_KNOWN}" if -shared >= LEAST_SHARED else NONE_KNOWN
+    return (
+        f"the nearest family by its keys is {name}, which does not know {left}; {NONE_KNOWN}"
+        if -shared >= LEAST_SHARED
+        else NONE_KNOWN
+    )
 
 
 def _read_as(name: str, c: Config, own: str) -> tuple[tuple[int, int, int, float], str, str] | None:
@@ -36,7 +42,10 @@ def _read_as(name: str, c: Config, own: str) -> tuple[tuple[int, int, int, float
     except InputError:
         return None
     left = [entry for entry in unread(tried, name) if entry[1]]
-    put_in = sum(bool(value) and not any(spelling in c.data for spelling in tried.spellings(key)) for key, value in family.defaults.items())
+    put_in = sum(
+        bool(value) and not any(spelling in c.data for spelling in tried.spellings(key))
+        for key, value in family.defaults.items()
+    )
     taken = sum(place[:-1] == c.place and place[-1] in c.data for place in tried.consulted)
     alike = difflib.SequenceMatcher(None, own, name).ratio()
     return (len(left), put_in, -taken, -alike if alike > LIKE else 0.0), name, unread_text(left)

@@ -29,8 +29,21 @@ GPT_NAMES = {
     "hidden_size": ("n_embd", "hidden_size"), "num_attention_heads": ("n_head", "num_attention_heads"), "num_hidden_layers": ("n_layer", "num_hidden_layers"),
     "max_position_embeddings": ("n_positions", "max_position_embeddings"), "intermediate_size": ("n_inner",),
 }  # fmt: skip
-GPT_SIZES = {"vocab_size": 50257, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": 1024, **TIED}
-JAX_SIZES = {"vocab_size": 50400, "hidden_size": 4096, "num_hidden_layers": 28, "num_attention_heads": 16, "tie_word_embeddings": False}
+GPT_SIZES = {
+    "vocab_size": 50257,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "max_position_embeddings": 1024,
+    **TIED,
+}
+JAX_SIZES = {
+    "vocab_size": 50400,
+    "hidden_size": 4096,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "tie_word_embeddings": False,
+}
 POSITIONS = {"positions": whole("max_position_embeddings")}
 WIDE = {"kind": "plain", "d_ff": four_times("intermediate_size"), "bias": True}
 ONE_NORM = {"kind": "layer", "per_layer": 1}
@@ -68,13 +81,23 @@ def local_by_type(c: Config, i: int) -> str:
     """GPT-Neo: ``attention_types`` holds pairs of a pattern and how often it is repeated."""
     words: list[str] = []
     for entry in c.listed("attention_types") or [[["global", "local"], 12]]:
-        if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], list) and isinstance(entry[1], int) and 0 < entry[1] <= c.n_layers):
-            c.fail("attention_types", "expected pairs of a list of words and how often it is repeated")
+        if not (
+            isinstance(entry, list)
+            and len(entry) == 2
+            and isinstance(entry[0], list)
+            and isinstance(entry[1], int)
+            and 0 < entry[1] <= c.n_layers
+        ):
+            c.fail(
+                "attention_types", "expected pairs of a list of words and how often it is repeated"
+            )
         words += [str(word) for word in entry[0]] * entry[1]
         if len(words) > c.n_layers or not set(words) <= {"global", "local"}:
             break
     if len(words) != c.n_layers or not set(words) <= {"global", "local"}:
-        c.fail("attention_types", f"does not say 'global' or 'local' for each of {c.n_layers} layers")
+        c.fail(
+            "attention_types", f"does not say 'global' or 'local' for each of {c.n_layers} layers"
+        )
     return SLIDING if words[i] == "local" else FULL
 
 

@@ -15,7 +15,13 @@ from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, NamedOperators, operators_named
-from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError, along_row, bits, mixed_precision
+from symroof.specs.checkpoints.quantization_methods import (
+    METHODS,
+    SchemeError,
+    along_row,
+    bits,
+    mixed_precision,
+)
 from symroof.specs.fields import first_error
 from symroof.specs.layer_order import MOST_LAYERS
 from symroof.specs.quantization import Quantization, Storage, matrices
@@ -28,14 +34,24 @@ Report = Callable[[Location, str, str], Problem]
 
 FIELDS = ("quantization_config", "compression_config")
 NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "language_model_config")
-LISTS = ("modules_to_not_convert", "ignored_layers", "ignore", "modules_not_converted", "exclude_modules", "llm_int8_skip_modules", "skip_modules")
+LISTS = (
+    "modules_to_not_convert",
+    "ignored_layers",
+    "ignore",
+    "modules_not_converted",
+    "exclude_modules",
+    "llm_int8_skip_modules",
+    "skip_modules",
+)
 NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 """What no method narrows: tables, short convolutions, and the few columns that choose experts."""
 
 MOST_PATTERNS = 100_000
 
 
-def read_quantization(config: Mapping[str, Any], report: Report | None = None, model: ModelSpec | None = None) -> Quantization | None:
+def read_quantization(
+    config: Mapping[str, Any], report: Report | None = None, model: ModelSpec | None = None
+) -> Quantization | None:
     """How the checkpoint of a ``config.json`` is stored; None where it is not quantized. ``model`` says which of its layers have which operators.
 
     An unquantized checkpoint is served in 16 bits whatever its ``torch_dtype`` says: float32 files are narrowed when loaded.
@@ -57,7 +73,9 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None, m
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
-        raise InputError(say(place, f"is not a valid quantization: {': '.join(first_error(error))}", "")) from None
+        raise InputError(
+            say(place, f"is not a valid quantization: {': '.join(first_error(error))}", "")
+        ) from None
 
 
 def _in_config(place: Location, message: str, hint: str) -> Problem:
@@ -85,11 +103,21 @@ class Held:
 
     def of(self, operator: str) -> frozenset[int] | None:
         """The layers that have an operator; None where that is not known."""
-        return self.layers.get(operator, frozenset()) if self.layers else frozenset(range(self.n_layers)) if self.n_layers else None
+        return (
+            self.layers.get(operator, frozenset())
+            if self.layers
+            else frozenset(range(self.n_layers))
+            if self.n_layers
+            else None
+        )
 
 
 def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
-    counts = (inside.get("num_hidden_layers") for inside in (config, *(config.get(name) for name in NESTED)) if isinstance(inside, Mapping))
+    counts = (
+        inside.get("num_hidden_layers")
+        for inside in (config, *(config.get(name) for name in NESTED))
+        if isinstance(inside, Mapping)
+    )
     n_layers = next((n for n in counts if isinstance(n, int) and 0 < n <= MOST_LAYERS), None)
     if model is None:
         return Held(n_layers, {}, {})
@@ -101,32 +129,56 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     for label, kind in kinds.items():
         for matrix in matrices(kind, model.d_model or 1):
             layers.setdefault(matrix.operator, set()).update(places[label])
-            params[matrix.operator] += matrix.rows * matrix.columns * matrix.times * len(places[label])
-    return Held(n_layers, {operator: frozenset(numbers) for operator, numbers in layers.items()}, params)
+            params[matrix.operator] += (
+                matrix.rows * matrix.columns * matrix.times * len(places[label])
+            )
+    return Held(
+        n_layers, {operator: frozenset(numbers) for operator, numbers in layers.items()}, params
+    )
 
 
 def _type(config: Mapping[str, Any]) -> str:
-    inner = next((inside for name in NESTED if isinstance(inside := config.get(name), Mapping)), config)
+    inner = next(
+        (inside for name in NESTED if isinstance(inside := config.get(name), Mapping)), config
+    )
     return str(inner.get("model_type") or "")
 
 
-def _read(fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: Any) -> Quantization:
+def _read(
+    fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: Any
+) -> Quantization:
     own = fields.get("quant_method")
     method = own
     if method is None:
-        method = "bitsandbytes" if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit")) else "modelopt" if "quant_algo" in fields else None
+        method = (
+            "bitsandbytes"
+            if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit"))
+            else "modelopt"
+            if "quant_algo" in fields
+            else None
+        )
     if not isinstance(method, str):
-        raise SchemeError("is missing" if method is None else "expected a text", ("quant_method",), f"known are {', '.join(METHODS)}")
+        raise SchemeError(
+            "is missing" if method is None else "expected a text",
+            ("quant_method",),
+            f"known are {', '.join(METHODS)}",
+        )
     scheme = METHODS.get(method.lower())
     if scheme is None:
         near = nearest(method, METHODS)
         known = f"known are {', '.join(METHODS)}"
-        raise SchemeError(f"no quantization method {method[:40]!r} is known", ("quant_method",), f"{near} {known}" if near.startswith("did") else known)
+        raise SchemeError(
+            f"no quantization method {method[:40]!r} is known",
+            ("quant_method",),
+            f"{near} {known}" if near.startswith("did") else known,
+        )
     stored = scheme(fields)
     notes, always = stored.pop("notes", ()), stored.pop("kept", ("lm_head",))
     groups = stored.pop("groups", [])
     named = operators_named(_patterns(fields), model_type)
-    if stored and str(fields.get("quant_algo")).upper() == "MIXED_PRECISION":  # a checkpoint of one method, of which another stored parts again
+    if (
+        stored and str(fields.get("quant_algo")).upper() == "MIXED_PRECISION"
+    ):  # a checkpoint of one method, of which another stored parts again
         groups, named = mixed_precision(fields), NamedOperators(frozenset())
     each = [(how, operators_named(modules, model_type), "*" in modules) for how, modules in groups]
     if not stored:
@@ -134,20 +186,37 @@ def _read(fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: 
         base = everything or max(each, key=lambda group: _weight(group[1], held))
         stored = base[0]
         if not everything:
-            always = tuple(operator for operator in OPERATOR_MODULES if not any(operator in names for _, one, _ in each for names in (one.wholly, one.partly)))
+            always = tuple(
+                operator
+                for operator in OPERATOR_MODULES
+                if not any(
+                    operator in names for _, one, _ in each for names in (one.wholly, one.partly)
+                )
+            )
         each.remove(base)
     if expert_dtype == "fp4":
         each.append((MXFP4_EXPERTS, NamedOperators(frozenset(["experts"])), False))
-    others = [(how, one) for how, one, of_all in each if not of_all]  # of two groups for everything the first holds
+    others = [
+        (how, one) for how, one, of_all in each if not of_all
+    ]  # of two groups for everything the first holds
     kept, parts, doubts = _wide({*NEVER, *always}, named, held)
     taken: set[str] = set(kept) - set(always)
     for how, one in others:
         made = _stored_parts(how, one, held, taken)
         parts += made
-        taken |= {operator for part in made for operator in part["operators"] if "layers" not in part}
+        taken |= {
+            operator for part in made for operator in part["operators"] if "layers" not in part
+        }
     elsewhere = {operator for part in parts for operator in part["operators"]}
-    unread = [f"the pattern {text!r} of its list of modules was not understood" for text in named.unread[:5]]
-    unread += [f"quantization_config.{key} was not read" for key in fields if key not in KNOWN and fields[key] not in (None, [], {})][:5]
+    unread = [
+        f"the pattern {text!r} of its list of modules was not understood"
+        for text in named.unread[:5]
+    ]
+    unread += [
+        f"quantization_config.{key} was not read"
+        for key in fields
+        if key not in KNOWN and fields[key] not in (None, [], {})
+    ][:5]
     return Quantization.model_validate({
         **stored, "kept": tuple(sorted(kept - elsewhere)), "parts": parts, "kv": _cache(fields),
         "notes": (*notes, *doubts), "unread": unread,
@@ -176,10 +245,15 @@ KNOWN = frozenset([
 
 def _weight(named: NamedOperators, held: Held) -> int:
     """How many parameters a group has; of an unknown model how many operators."""
-    return sum(held.params.get(operator, 0) if held.params else 1 for operator in (*named.wholly, *named.partly))
+    return sum(
+        held.params.get(operator, 0) if held.params else 1
+        for operator in (*named.wholly, *named.partly)
+    )
 
 
-def _wide(always: set[str], named: NamedOperators, held: Held) -> tuple[set[str], list[dict[str, Any]], list[str]]:
+def _wide(
+    always: set[str], named: NamedOperators, held: Held
+) -> tuple[set[str], list[dict[str, Any]], list[str]]:
     """Operators that stay wide, those that do in some of their layers, and what could not be read exactly."""
     wide, parts, notes = {*always, *named.wholly}, [], []
     for operator, layers in named.partly.items():
@@ -188,13 +262,28 @@ def _wide(always: set[str], named: NamedOperators, held: Held) -> tuple[set[str]
             continue
         if among is None or among <= layers:
             wide.add(operator)
-            notes += [] if among else [f"{operator} stays wide in {len(layers)} of some layers; it counts as wide in all"]
+            notes += (
+                []
+                if among
+                else [
+                    f"{operator} stays wide in {len(layers)} of some layers; it counts as wide in all"
+                ]
+            )
         else:
-            parts.append({"operators": (operator,), "bits": bits(16), "layers": len(layers & among), "of": len(among)})
+            parts.append(
+                {
+                    "operators": (operator,),
+                    "bits": bits(16),
+                    "layers": len(layers & among),
+                    "of": len(among),
+                }
+            )
     return wide, parts, notes
 
 
-def _stored_parts(how: Mapping[str, Any], named: NamedOperators, held: Held, taken: set[str]) -> list[dict[str, Any]]:
+def _stored_parts(
+    how: Mapping[str, Any], named: NamedOperators, held: Held, taken: set[str]
+) -> list[dict[str, Any]]:
     """The operators of a group with what it stores, those of all layers together; ``taken`` are stored otherwise already."""
     storage = {key: value for key, value in how.items() if key in STORAGE}
     parts: list[dict[str, Any]] = []
@@ -206,8 +295,19 @@ def _stored_parts(how: Mapping[str, Any], named: NamedOperators, held: Held, tak
         if among is None or among <= layers:
             whole_ones.add(operator)
         elif layers & among:
-            parts.append({**storage, "operators": (operator,), "layers": len(layers & among), "of": len(among)})
-    whole_ones = {operator for operator in whole_ones if held.of(operator) != frozenset() or operator in ("lm_head", "embedding")}
+            parts.append(
+                {
+                    **storage,
+                    "operators": (operator,),
+                    "layers": len(layers & among),
+                    "of": len(among),
+                }
+            )
+    whole_ones = {
+        operator
+        for operator in whole_ones
+        if held.of(operator) != frozenset() or operator in ("lm_head", "embedding")
+    }
     return [*([{**storage, "operators": tuple(sorted(whole_ones))}] if whole_ones else []), *parts]
 
 
@@ -217,7 +317,9 @@ def _cache(fields: Mapping[str, Any]) -> str | None:
     source = inside if isinstance(inside, Mapping) else fields
     named = source.get("kv_cache_quant_algo") or source.get("kv_cache_scheme")
     if isinstance(named, Mapping):
-        return {("float", 8): "fp8", ("int", 8): "int8", ("float", 4): "fp4"}.get((str(named.get("type", "float")), named.get("num_bits") or 0))
+        return {("float", 8): "fp8", ("int", 8): "int8", ("float", 4): "fp4"}.get(
+            (str(named.get("type", "float")), named.get("num_bits") or 0)
+        )
     return {"FP8": "fp8", "INT8": "int8", "NVFP4": "fp4"}.get(str(named).upper())
 
 

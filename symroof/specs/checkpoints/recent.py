@@ -81,13 +81,19 @@ def lfm3_mixing(c: Config, i: int) -> str:
 def cohere_mixing(c: Config, i: int) -> str:
     """Cohere 2 MoE: the dense layers in front have a pattern of their own, the others begin theirs behind them."""
     dense = c.maybe("first_k_dense_replace", 0) or 0
-    every, at = ("prefix_dense_sliding_window_pattern", i) if i < dense else ("sliding_window_pattern", i - dense)
+    every, at = (
+        ("prefix_dense_sliding_window_pattern", i)
+        if i < dense
+        else ("sliding_window_pattern", i - dense)
+    )
     return SLIDING if (at + 1) % c.whole(every) else FULL
 
 
 def first_sparse_by(name: str, every: str) -> Reader:
     """Dense layers in front; of the others those at a multiple of a number have experts."""
-    return lambda c, i: SPARSE if i >= (c.maybe(name, 0) or 0) and i % (c.maybe(every) or 1) == 0 else DENSE
+    return lambda c, i: (
+        SPARSE if i >= (c.maybe(name, 0) or 0) and i % (c.maybe(every) or 1) == 0 else DENSE
+    )
 
 
 def rows_without_head(c: Config) -> int | None:
@@ -123,19 +129,34 @@ def mimo_local_kv_heads(c: Config, i: int) -> int:
     return 2 * kv_heads(c) if own is None else grouped(c, heads(c), own, "swa_num_key_value_heads")
 
 
-MIMO: Recipe = {**FLOORED, **QKV_BIAS, "value_dim": whole("v_head_dim"), "sinks": flag("add_full_attention_sink_bias")}
+MIMO: Recipe = {
+    **FLOORED,
+    **QKV_BIAS,
+    "value_dim": whole("v_head_dim"),
+    "sinks": flag("add_full_attention_sink_bias"),
+}
 MIMO_LOCAL: Recipe = {
     **MIMO, "n_kv_heads": mimo_local_kv_heads, "n_heads": lambda c, i: c.maybe("swa_num_attention_heads") or heads(c),
     "head_dim": lambda c, i: c.maybe("swa_head_dim") or c.whole("head_dim"), "value_dim": lambda c, i: c.maybe("swa_v_head_dim") or c.whole("v_head_dim"),
     "sinks": flag("add_swa_attention_sink_bias"), "window": mimo_window,
 }  # fmt: skip
-LAGUNA: Recipe = {**FLOORED_BIASES, "n_heads": heads_of_layer, "qk_norm": "head", "head_gate": laguna_gate(True), "out_gate": laguna_gate(False)}
+LAGUNA: Recipe = {
+    **FLOORED_BIASES,
+    "n_heads": heads_of_layer,
+    "qk_norm": "head",
+    "head_gate": laguna_gate(True),
+    "out_gate": laguna_gate(False),
+}
 
 
 def step_heads(c: Config, i: int) -> int:
     """Step 3.5: query heads of windowed layers, of their own number where the file says so."""
     own = c.maybe("num_sliding_attention_heads")
-    return own if own is not None else c.inside("attention_other_setting").maybe("num_attention_heads") or heads(c)
+    return (
+        own
+        if own is not None
+        else c.inside("attention_other_setting").maybe("num_attention_heads") or heads(c)
+    )
 
 
 def step_kv_heads(c: Config, i: int) -> int:
@@ -152,7 +173,13 @@ def step_sparse(c: Config, i: int) -> str:
             c.fail("moe_layers_enum", "expected numbers with commas between")
         return SPARSE if str(i) in numbers else DENSE
     listed = c.wholes("moe_layers_enum")
-    return (SPARSE if i in listed else DENSE) if listed is not None else SPARSE if i >= c.whole("first_sparse_layer", least=0) else DENSE
+    return (
+        (SPARSE if i in listed else DENSE)
+        if listed is not None
+        else SPARSE
+        if i >= c.whole("first_sparse_layer", least=0)
+        else DENSE
+    )
 
 
 STEP: Recipe = {**FLOORED, **BIASES, "qk_norm": "head", "head_gate": True}
@@ -170,7 +197,10 @@ BAILING_SIZES = {
 def bailing_shared(c: Config, i: int) -> int | None:
     """Ling: the shared experts are one block, of a width of its own where the file gives one."""
     count = c.maybe("num_shared_experts", 0) or 0
-    return count * (c.maybe("moe_shared_expert_intermediate_size") or c.whole("moe_intermediate_size")) or None
+    return (
+        count * (c.maybe("moe_shared_expert_intermediate_size") or c.whole("moe_intermediate_size"))
+        or None
+    )
 
 
 def block(c: Config, i: int, part: str) -> Config:
@@ -179,8 +209,19 @@ def block(c: Config, i: int, part: str) -> Config:
     if blocks is None:
         c.fail("block_configs", "is missing")
     if not (isinstance(blocks[i], dict) and isinstance(blocks[i].get(part), dict)):
-        c.fail("block_configs", f"expected an object with {part!r} for layer {i}, found {kind_of_value(blocks[i])}")
-    return Config(c.document, (*c.place, "block_configs", i, part), blocks[i][part], {"no_op": False, "replace_with_linear": False}, {}, c.source, {})
+        c.fail(
+            "block_configs",
+            f"expected an object with {part!r} for layer {i}, found {kind_of_value(blocks[i])}",
+        )
+    return Config(
+        c.document,
+        (*c.place, "block_configs", i, part),
+        blocks[i][part],
+        {"no_op": False, "replace_with_linear": False},
+        {},
+        c.source,
+        {},
+    )
 
 
 def absent(part: Config) -> bool:
@@ -193,7 +234,10 @@ def absent(part: Config) -> bool:
 def block_kv_heads(c: Config, i: int) -> int:
     group = block(c, i, "attention").whole("n_heads_in_group")
     if heads(c) % group:
-        c.fail("block_configs", f"n_heads_in_group {group} of layer {i} does not divide num_attention_heads {heads(c)}")
+        c.fail(
+            "block_configs",
+            f"n_heads_in_group {group} of layer {i} does not divide num_attention_heads {heads(c)}",
+        )
     return heads(c) // group
 
 

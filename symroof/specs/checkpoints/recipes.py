@@ -30,7 +30,11 @@ def maybe(name: str, least: int = 1) -> Reader:
 
 def layered(name: str) -> Reader:
     """A whole number, or a list of one for each layer."""
-    return lambda c, layer: entries[layer] if isinstance(c.raw(name), list) and (entries := c.wholes(name, c.n_layers, least=1)) else c.whole(name)
+    return lambda c, layer: (
+        entries[layer]
+        if isinstance(c.raw(name), list) and (entries := c.wholes(name, c.n_layers, least=1))
+        else c.whole(name)
+    )
 
 
 def flag(name: str) -> Reader:
@@ -76,7 +80,10 @@ def even_share(c: Config, layer: int = 0) -> int:
     """``hidden_size // num_attention_heads``, with an error where it does not come out even."""
     width, n_heads = c.whole("hidden_size"), heads(c)
     if width % n_heads:
-        c.fail("hidden_size", f"{width} is not a multiple of num_attention_heads {n_heads}, and no head_dim is given")
+        c.fail(
+            "hidden_size",
+            f"{width} is not a multiple of num_attention_heads {n_heads}, and no head_dim is given",
+        )
     c.fill("head_dim", width // n_heads, "hidden_size / num_attention_heads")
     return width // n_heads
 
@@ -90,8 +97,14 @@ def own_share(c: Config, layer: int = 0) -> int:
     """The same in classes that do not look at ``head_dim``."""
     width, n_heads = c.whole("hidden_size"), heads(c)
     if width < n_heads:
-        c.fail("num_attention_heads", f"{n_heads} heads leave nothing of hidden_size {width} for one")
-    c.fill("head_dim", width // n_heads, "hidden_size // num_attention_heads" + (", rounded down" if width % n_heads else ""))
+        c.fail(
+            "num_attention_heads", f"{n_heads} heads leave nothing of hidden_size {width} for one"
+        )
+    c.fill(
+        "head_dim",
+        width // n_heads,
+        "hidden_size // num_attention_heads" + (", rounded down" if width % n_heads else ""),
+    )
     return width // n_heads
 
 
@@ -136,8 +149,19 @@ def shared_out(c: Config, layer: int = 0) -> int:
     return width
 
 
-STATE_BIASES: Recipe = {"in_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
-MAMBA: Recipe = {"kind": "mamba", "d_inner": inner, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "dt_rank": dt_rank, **STATE_BIASES}
+STATE_BIASES: Recipe = {
+    "in_bias": flag("use_bias"),
+    "out_bias": flag("use_bias"),
+    "conv_bias": flag("use_conv_bias"),
+}
+MAMBA: Recipe = {
+    "kind": "mamba",
+    "d_inner": inner,
+    "d_state": whole("state_size"),
+    "d_conv": whole("conv_kernel"),
+    "dt_rank": dt_rank,
+    **STATE_BIASES,
+}
 MAMBA2: Recipe = {
     "kind": "mamba2", "d_inner": shared_out, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "ssm_heads": whole("num_heads"),
     "ssm_groups": whole("n_groups"), **STATE_BIASES,
@@ -170,12 +194,21 @@ def at_least_taken(c: Config, taken: str, name: str, layer: int = 0) -> int:
 
 def experts(count: str, width: str, **more: Any) -> Recipe:
     """A mixture of experts by the fields that hold how many there are and how wide one is."""
-    return {"kind": "moe", "n_experts": n_experts(count), "experts_per_token": layered("num_experts_per_tok"), "d_expert": whole(width), **more}
+    return {
+        "kind": "moe",
+        "n_experts": n_experts(count),
+        "experts_per_token": layered("num_experts_per_tok"),
+        "d_expert": whole(width),
+        **more,
+    }
 
 
 def shared(count: str, width: str) -> Recipe:
     """Shared experts by the fields of their number and of the width of one; 0 or null is none."""
-    return {"n_shared_experts": maybe(count, 0), "d_shared": lambda c, layer: c.whole(width) if c.maybe(count, 0) else None}
+    return {
+        "n_shared_experts": maybe(count, 0),
+        "d_shared": lambda c, layer: c.whole(width) if c.maybe(count, 0) else None,
+    }
 
 
 def times_shared(count: str, width: str) -> Recipe:
@@ -188,7 +221,10 @@ def times_shared(count: str, width: str) -> Recipe:
 
 def one_shared(width: str) -> Recipe:
     """One shared expert of a width of its own; 0 or null is none."""
-    return {"n_shared_experts": lambda c, layer: 1 if c.maybe(width, 0) else None, "d_shared": maybe(width, 0)}
+    return {
+        "n_shared_experts": lambda c, layer: 1 if c.maybe(width, 0) else None,
+        "d_shared": maybe(width, 0),
+    }
 
 
 def four_times(name: str) -> Reader:

@@ -90,14 +90,20 @@ def nemotron_layers(c: Config) -> list[tuple[str, str]]:
     if (words := c.listed("layers_block_type") or c.listed("layer_types")) is None:
         pattern = c.text("hybrid_override_pattern") or "ME*-"
         if unknown := set(pattern) - set(NEMOTRON_LETTERS):
-            c.fail("hybrid_override_pattern", f"has {min(unknown)!r}; the letters are {' '.join(NEMOTRON_LETTERS)}")
+            c.fail(
+                "hybrid_override_pattern",
+                f"has {min(unknown)!r}; the letters are {' '.join(NEMOTRON_LETTERS)}",
+            )
         words = [NEMOTRON_LETTERS[letter] for letter in pattern]
     for word in words:
         if not isinstance(word, str) or word not in NEMOTRON_WORDS:
             c.fail("layers_block_type", f"has an unknown entry: {str(word)[:40]!r}")
     c.bounded("hybrid_override_pattern", len(words))
     if (stated := c.maybe("num_hidden_layers")) not in (None, len(words)):
-        c.fail("num_hidden_layers", f"{stated} layers, but the list or pattern of blocks has {len(words)}")
+        c.fail(
+            "num_hidden_layers",
+            f"{stated} layers, but the list or pattern of blocks has {len(words)}",
+        )
     return [NEMOTRON_WORDS[word] for word in words]
 
 
@@ -139,20 +145,43 @@ def by_number(c: Config, i: int) -> str:
 def beside_mamba2(c: Config, i: int) -> dict[str, object]:
     """Falcon-H1: a state space of its own width beside the attention of every layer."""
     inner = c.maybe("mamba_d_ssm") or c.whole("expand") * c.whole("hidden_size")
-    return made({**MAMBA2, "d_inner": inner, "mixer_norm": flag("mamba_rms_norm"), "out_bias": flag("projectors_bias")}, c, i)
+    return made(
+        {
+            **MAMBA2,
+            "d_inner": inner,
+            "mixer_norm": flag("mamba_rms_norm"),
+            "out_bias": flag("projectors_bias"),
+        },
+        c,
+        i,
+    )
 
 
 def zamba_layers(c: Config) -> list[str]:
     """Zamba: a list of the layers that also run the shared block, or else the third and those at an offset in a period behind it."""
-    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words(
+        "layer_types", MIXERS, c.n_layers
+    )
     rule = period("attn_layer_period", "attn_layer_offset", HYBRID, LINEAR)
-    return listed or [LINEAR if i < 2 else HYBRID if i == 2 else rule(c, i - 3) for i in range(c.n_layers)]
+    return listed or [
+        LINEAR if i < 2 else HYBRID if i == 2 else rule(c, i - 3) for i in range(c.n_layers)
+    ]
 
 
 def zamba2_layers(c: Config) -> list[str]:
     """Zamba 2: the list, or else that of the class, which is as long as one model."""
-    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
-    own = [LINEAR, *([LINEAR] * 5 + [HYBRID]) * 7, *[LINEAR] * 4, HYBRID, *[LINEAR] * 3, HYBRID, *[LINEAR] * 2]
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words(
+        "layer_types", MIXERS, c.n_layers
+    )
+    own = [
+        LINEAR,
+        *([LINEAR] * 5 + [HYBRID]) * 7,
+        *[LINEAR] * 4,
+        HYBRID,
+        *[LINEAR] * 3,
+        HYBRID,
+        *[LINEAR] * 2,
+    ]
     if listed is None and c.n_layers != len(own):
         c.fail("num_hidden_layers", f"{c.n_layers} layers need layers_block_type, which is missing")
     return listed or own
@@ -165,7 +194,10 @@ def twice_share(c: Config, i: int) -> int:
         if c.maybe(name) not in (None, own):
             c.fail(name, f"is not {own}, which follows from hidden_size")
     if not c.flag("tie_word_embeddings"):
-        c.fail("tie_word_embeddings", "without tied weights the class shares no block, which is not read")
+        c.fail(
+            "tie_word_embeddings",
+            "without tied weights the class shares no block, which is not read",
+        )
     return width // heads(c)
 
 
@@ -198,9 +230,17 @@ ZAMBA_NAMES = {
 def plamo_layer(c: Config, i: int) -> str:
     """PLaMo 2: attention in the middle of every ``mamba_step`` layers, or in the last of few; of those, all but the listed have the window."""
     step = c.whole("mamba_step", least=2)
-    attends = not c.flag("mamba_enabled") or (i == c.n_layers - 1 if c.n_layers <= step // 2 else i % step == step // 2)
+    attends = not c.flag("mamba_enabled") or (
+        i == c.n_layers - 1 if c.n_layers <= step // 2 else i % step == step // 2
+    )
     listed = c.wholes("full_attention_idx")
-    return LINEAR if not attends else SLIDING if listed is not None and i not in listed and c.maybe("attention_window_size") else FULL
+    return (
+        LINEAR
+        if not attends
+        else SLIDING
+        if listed is not None and i not in listed and c.maybe("attention_window_size")
+        else FULL
+    )
 
 
 PLAMO: Recipe = {

@@ -21,11 +21,34 @@ from symroof.specs.checkpoints.layer_layouts import (
     sparse_from,
     typed,
 )
-from symroof.specs.checkpoints.recipes import FLOORED, LATENT, Reader, Recipe, experts, flag, heads, maybe, one_shared, times_shared, whole
+from symroof.specs.checkpoints.recipes import (
+    FLOORED,
+    LATENT,
+    Reader,
+    Recipe,
+    experts,
+    flag,
+    heads,
+    maybe,
+    one_shared,
+    times_shared,
+    whole,
+)
 
 INDEX_SIZES = {"index_topk": 2048, "index_head_dim": 128, "index_n_heads": 64}
-INDEXER: Recipe = {**LATENT, "index_heads": whole("index_n_heads"), "index_dim": whole("index_head_dim"), "index_topk": whole("index_topk")}
-ROUTED_LATENT = {"moe_intermediate_size": 2048, "n_shared_experts": 1, "n_routed_experts": 256, "num_experts_per_tok": 8, "first_k_dense_replace": 3}
+INDEXER: Recipe = {
+    **LATENT,
+    "index_heads": whole("index_n_heads"),
+    "index_dim": whole("index_head_dim"),
+    "index_topk": whole("index_topk"),
+}
+ROUTED_LATENT = {
+    "moe_intermediate_size": 2048,
+    "n_shared_experts": 1,
+    "n_routed_experts": 256,
+    "num_experts_per_tok": 8,
+    "first_k_dense_replace": 3,
+}
 WINDOWED, HEAVY, CHOSEN = SLIDING, "heavily_compressed_attention", "compressed_sparse_attention"
 RATIOS = {0: WINDOWED, 4: CHOSEN, 128: HEAVY}
 
@@ -74,12 +97,17 @@ def v4_words(c: Config) -> list[str]:
     words = c.words("layer_types", known, None)
     if words is None and (ratios := c.wholes("compress_ratios")) is not None:
         if unknown := set(ratios) - set(RATIOS):
-            c.fail("compress_ratios", f"has {min(unknown)}; known are {', '.join(map(str, RATIOS))}")
+            c.fail(
+                "compress_ratios", f"has {min(unknown)}; known are {', '.join(map(str, RATIOS))}"
+            )
         words = [RATIOS[ratio] for ratio in ratios]
     if words is None:
         words = [HEAVY if i < 2 or i % 2 == 0 else CHOSEN for i in range(c.n_layers)]
     if len(words) < c.n_layers:
-        c.fail("layer_types" if c.states("layer_types") else "compress_ratios", f"has {len(words)} entries for {c.n_layers} layers")
+        c.fail(
+            "layer_types" if c.states("layer_types") else "compress_ratios",
+            f"has {len(words)} entries for {c.n_layers} layers",
+        )
     return words[: c.n_layers]
 
 
@@ -118,7 +146,11 @@ def m3_field(name: str, older: str) -> Reader:
 
 def m3_mixing(c: Config, i: int) -> str:
     sparse = c.inside("sparse_attention_config", {"use_sparse_attention": True})
-    listed = sparse.wholes("sparse_attention_freq", c.n_layers) if sparse.flag("use_sparse_attention") else None
+    listed = (
+        sparse.wholes("sparse_attention_freq", c.n_layers)
+        if sparse.flag("use_sparse_attention")
+        else None
+    )
     return INDEXED if listed and listed[i] else FULL
 
 
@@ -139,7 +171,13 @@ def kimi_inside(c: Config) -> Config:
 def kimi_mixing(c: Config, i: int) -> str:
     """Kimi: a list of the full layers, counted from 1, or else every fourth but the first."""
     listed = kimi_inside(c).wholes("full_attn_layers", least=1)
-    return (FULL if i + 1 in listed else LINEAR) if listed is not None else FULL if i and i % 4 == 0 else LINEAR
+    return (
+        (FULL if i + 1 in listed else LINEAR)
+        if listed is not None
+        else FULL
+        if i and i % 4 == 0
+        else LINEAR
+    )
 
 
 def kimi_size(name: str, inner: str) -> Reader:
@@ -167,7 +205,11 @@ KIMI_NAMES = {
     "num_experts": ("num_experts", "num_local_experts"), "num_experts_per_tok": ("num_experts_per_token", "num_experts_per_tok"),
     "num_shared_experts": ("num_shared_experts", "n_shared_experts"), "max_position_embeddings": ("model_max_length", "max_position_embeddings"),
 }  # fmt: skip
-KIMI_EXPERTS = experts("num_experts", "moe_intermediate_size", **times_shared("num_shared_experts", "moe_intermediate_size"))
+KIMI_EXPERTS = experts(
+    "num_experts",
+    "moe_intermediate_size",
+    **times_shared("num_shared_experts", "moe_intermediate_size"),
+)
 
 
 def ling_size(name: str, older: str) -> Reader:
@@ -191,7 +233,11 @@ def longcat_words(mixing: bool) -> Any:
 
 def longcat_nope(c: Config, i: int) -> int:
     """LongCat: a width of queries and keys that is not that of both their parts is an error."""
-    nope, rope, both = c.whole("qk_nope_head_dim"), c.whole("qk_rope_head_dim"), c.maybe("qk_head_dim")
+    nope, rope, both = (
+        c.whole("qk_nope_head_dim"),
+        c.whole("qk_rope_head_dim"),
+        c.maybe("qk_head_dim"),
+    )
     if both is not None and both != nope + rope:
         c.fail("qk_head_dim", f"{both} is not qk_nope_head_dim {nope} + qk_rope_head_dim {rope}")
     return nope
@@ -206,7 +252,14 @@ LONGCAT_EXPERTS: Recipe = {
 
 
 DOTS: Recipe = {**LATENT, "head_gate": True, "rope_norm": True}
-DOTS_LOCAL_SIZES = {"num_attention_heads": 64, "q_lora_rank": 1024, "kv_lora_rank": 1024, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 128}
+DOTS_LOCAL_SIZES = {
+    "num_attention_heads": 64,
+    "q_lora_rank": 1024,
+    "kv_lora_rank": 1024,
+    "qk_nope_head_dim": 192,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+}
 
 
 def dots_local(name: str) -> Reader:
@@ -229,7 +282,9 @@ DOTS_LOCAL: Recipe = {
 
 def dots_words(c: Config) -> list[str]:
     """Dots 3: full layers of older files choose their keys too, unless ``use_dsa`` says otherwise."""
-    words = c.words("layer_types", MIXERS, c.n_layers) or [INDEXED if i < 2 or i % 4 == 1 else SLIDING for i in range(c.n_layers)]
+    words = c.words("layer_types", MIXERS, c.n_layers) or [
+        INDEXED if i < 2 or i % 4 == 1 else SLIDING for i in range(c.n_layers)
+    ]
     older = c.flag("use_dsa") if c.states("use_dsa") else not c.states("per_layer_config")
     return [INDEXED if word == FULL and older else word for word in words]
 

@@ -21,7 +21,13 @@ OTHER_PARTS = (
     "perceiver_config", "projector_config", "vision_tower_config", "audio_encoder_config", "sound_config", "mm_projector_config", "qformer_config",
 )  # fmt: skip
 """Objects that describe parts for images and sounds, which are counted nowhere and said to be left aside."""
-AHEAD = ("num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers", "num_mtp_modules", "mtp_num_layers")
+AHEAD = (
+    "num_nextn_predict_layers",
+    "num_mtp_layers",
+    "mtp_num_hidden_layers",
+    "num_mtp_modules",
+    "mtp_num_layers",
+)
 """How many further layers predict tokens ahead: said to be left aside."""
 
 NO_EFFECT = _words("""
@@ -65,7 +71,9 @@ activation_situ_linear_beta mla_use_nope moe_renormalize num_expert_group use_gr
 projector_hidden_size use_gemma_norm moe_router_scaling_factor
 """)
 """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
-NO_EFFECT_ENDS = re.compile(r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)")
+NO_EFFECT_ENDS = re.compile(
+    r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)"
+)
 
 PAIRED = ("add_cross_attention", "is_encoder_decoder")
 """Fields that give the layers of a decoder an attention to an encoder, in any class that has them."""
@@ -73,7 +81,16 @@ BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
 OFF = frozenset([*PAIRED, "use_bidirectional_attention", "shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
                  "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
-ONE = frozenset(["moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_every_n_layers", "expert_interval", "moe_layer_interval"])
+ONE = frozenset(
+    [
+        "moe_layer_freq",
+        "decoder_sparse_step",
+        "interleave_moe_layer_step",
+        "moe_every_n_layers",
+        "expert_interval",
+        "moe_layer_interval",
+    ]
+)
 """Keys that change nothing where they are 1: every layer."""
 WINDOWED = frozenset(["sliding_window", "max_window_layers", "sliding_window_size"])
 """Keys that change nothing where the file switches windows off."""
@@ -85,7 +102,11 @@ REPEATED = {
     "moe_intermediate_size": "intermediate_size",
 }  # fmt: skip
 """Keys that repeat another, and change nothing where they are equal to it."""
-ONE_KIND = {"layer_types": ("full_attention", "attention"), "mlp_layer_types": ("dense",), "attn_type_list": (1,)}
+ONE_KIND = {
+    "layer_types": ("full_attention", "attention"),
+    "mlp_layer_types": ("dense",),
+    "attn_type_list": (1,),
+}
 """Lists of a word for each layer that change nothing where every layer is the plain one."""
 
 OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for family, keys in {
@@ -192,14 +213,20 @@ def _left(c: Config, family: str) -> Iterator[tuple[Location, Any]]:
         inside = c.place[depth] if depth < len(c.place) else None
         for key, value in data.items():
             place = (*c.place[:depth], key)
-            aside = key == inside or (key in OTHER_PARTS and isinstance(value, dict)) or (inside and _is_repeated(value, c.data.get(key)))
+            aside = (
+                key == inside
+                or (key in OTHER_PARTS and isinstance(value, dict))
+                or (inside and _is_repeated(value, c.data.get(key)))
+            )
             if aside or _is_known(c, family, place, value):
                 continue
             yield from _left_inside(c, family, place, value)
         data = data[str(inside)] if inside else {}
 
 
-def _left_inside(c: Config, family: str, place: Location, value: Any) -> Iterator[tuple[Location, Any]]:
+def _left_inside(
+    c: Config, family: str, place: Location, value: Any
+) -> Iterator[tuple[Location, Any]]:
     """A key, or, of an object that was looked into, those in it that nothing took."""
     if place not in c.consulted or not isinstance(value, dict):
         yield place, value
@@ -218,12 +245,25 @@ def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
         return False
     if place in c.consulted and not isinstance(value, dict):
         return True
-    if key in NO_EFFECT or key in OF_FAMILY.get(family, ()) or NO_EFFECT_ENDS.fullmatch(key) or key in AHEAD or key.startswith("mtp_") or key in c.known:
+    if (
+        key in NO_EFFECT
+        or key in OF_FAMILY.get(family, ())
+        or NO_EFFECT_ENDS.fullmatch(key)
+        or key in AHEAD
+        or key.startswith("mtp_")
+        or key in c.known
+    ):
         return True
     if key == "qk_head_dim":
-        return value == sum(c.data.get(part, 0) for part in ("qk_nope_head_dim", "qk_rope_head_dim") if isinstance(c.data.get(part), int))  # type: ignore[no-any-return]
+        return value == sum(
+            c.data.get(part, 0)
+            for part in ("qk_nope_head_dim", "qk_rope_head_dim")
+            if isinstance(c.data.get(part), int)
+        )  # type: ignore[no-any-return]
     if key == "use_sliding_window" and value is False:
-        return (*c.place, "sliding_window") not in c.consulted or c.data.get("sliding_window") is None
+        return (*c.place, "sliding_window") not in c.consulted or c.data.get(
+            "sliding_window"
+        ) is None
     if value is False or value == 0:
         return key in OFF or bool(BIASES.fullmatch(key))
     if key in ONE_KIND and isinstance(value, list):
@@ -236,9 +276,13 @@ def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
 def _repeats_another(c: Config, key: str, value: Any) -> bool:
     """Whether a key says again what another one says that was taken."""
     other = REPEATED.get(key, "")
-    return (*c.place, other) in c.consulted and _is_repeated(value, c.data.get(other, c.defaults.get(other)))
+    return (*c.place, other) in c.consulted and _is_repeated(
+        value, c.data.get(other, c.defaults.get(other))
+    )
 
 
 def _is_repeated(value: Any, read: Any) -> bool:
     """Whether a value, or every entry of a list, is the one that was read."""
-    return read is not None and (value == read or (isinstance(value, list) and all(entry == read for entry in value)))
+    return read is not None and (
+        value == read or (isinstance(value, list) and all(entry == read for entry in value))
+    )

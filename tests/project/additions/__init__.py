@@ -46,7 +46,8 @@ def paths(text):
     """Every path in a text, in backquotes: of a file or folder of the repository, or a file beside the one named before it."""
     found, folder = [], ""
     for path, name in re.findall(
-        r"`(?:((?:symroof|specs|templates|tests|tools|docs|reports|schema)/[\w./-]*|pyproject\.toml)|([a-z]\w*\.(?:py|j2|js|md)))`", text
+        r"`(?:((?:symroof|specs|templates|tests|tools|docs|reports|schema)/[\w./-]*|pyproject\.toml)|([a-z]\w*\.(?:py|j2|js|md)))`",
+        text,
     ):
         found.append(path or f"{folder}/{name}")
         folder = found[-1].rpartition("/")[0]
@@ -56,7 +57,9 @@ def paths(text):
 @cache
 def entries():
     """The additions of the page by name."""
-    found = re.findall(r"^- \*\*(.+?)\*\*(.*?)(?=\n- |\n\n|\Z)", CONTRIBUTING, re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        r"^- \*\*(.+?)\*\*(.*?)(?=\n- |\n\n|\Z)", CONTRIBUTING, re.DOTALL | re.MULTILINE
+    )
     return {name: Entry(name, text) for name, text in found}
 
 
@@ -78,7 +81,9 @@ class Insert:
             file.write_text(self.text, encoding="utf-8")
             return
         source = file.read_text(encoding="utf-8")
-        assert source.count(self.before) == 1, f"{self.path} has {source.count(self.before)} times {self.before!r}: mend the anchor of this test"
+        assert source.count(self.before) == 1, (
+            f"{self.path} has {source.count(self.before)} times {self.before!r}: mend the anchor of this test"
+        )
         file.write_text(source.replace(self.before, self.text + self.before), encoding="utf-8")
 
 
@@ -87,10 +92,16 @@ def make(root, additions):
     for name in COPIED:
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, root / name, **({"ignore": shutil.ignore_patterns("__pycache__")} if source.is_dir() else {}))
+        copy(
+            source,
+            root / name,
+            **({"ignore": shutil.ignore_patterns("__pycache__")} if source.is_dir() else {}),
+        )
     for name, inserts in additions.items():
         for insert in inserts:
-            assert entries()[name].allows(insert.path), f"**{name}** takes an edit of {insert.path}, which CONTRIBUTING does not name"
+            assert entries()[name].allows(insert.path), (
+                f"**{name}** takes an edit of {insert.path}, which CONTRIBUTING does not name"
+            )
             insert.apply(root)
 
 
@@ -132,7 +143,15 @@ def environment(root):
 
 def python(root, folder, code):
     """What a few lines of Python print beside the copy."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=environment(root), timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment(root),
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -140,7 +159,10 @@ def python(root, folder, code):
 @contextlib.contextmanager
 def command_line(root, folder):
     """A function that runs one command of the copy in a folder."""
-    command, pipes = [sys.executable, "-c", SERVER], dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command, pipes = (
+        [sys.executable, "-c", SERVER],
+        dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+    )
     with subprocess.Popen(command, text=True, cwd=folder, env=environment(root), **pipes) as server:
 
         def run(*words, code=0):

@@ -3,7 +3,11 @@
 from . import ROOT, Insert
 
 INFERENCE = "specs/theories/inference"
-THEORY, CHECKPOINTS, PICTURES = "symroof/theory", "symroof/specs/checkpoints", "symroof/report/pictures"
+THEORY, CHECKPOINTS, PICTURES = (
+    "symroof/theory",
+    "symroof/specs/checkpoints",
+    "symroof/report/pictures",
+)
 REVIEW = "templates/review.j2"
 STARTERS = ROOT / "templates" / "starters"
 
@@ -61,13 +65,42 @@ OF_THE_THEORY = {
 }  # fmt: skip
 
 OF_THE_CATALOGUE = {
-    "A hardware part": [Insert("specs/hardware/made-up-gpu.yaml", started("hardware", "name: my-device", "name: made-up-gpu"))],
-    "A model": [Insert("specs/models/made-up-1b.yaml", started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"))],
-    "A source of measurements": [Insert("specs/measured/made-up-source.yaml", started("measured", "name: my-measurements", "name: made-up-source"))],
-    "A claim file": [Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))],
-    "A theory": [Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))],
-    "An engine": [Insert("specs/engines/made-up-engine.yaml", started("engine", "name: my-engine", "name: made-up-engine"))],
-    "A preset": [Insert("specs/presets/made-up-tool.yaml", started("preset", "name: my-preset", "name: made-up-tool"))],
+    "A hardware part": [
+        Insert(
+            "specs/hardware/made-up-gpu.yaml",
+            started("hardware", "name: my-device", "name: made-up-gpu"),
+        )
+    ],
+    "A model": [
+        Insert(
+            "specs/models/made-up-1b.yaml",
+            started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"),
+        )
+    ],
+    "A source of measurements": [
+        Insert(
+            "specs/measured/made-up-source.yaml",
+            started("measured", "name: my-measurements", "name: made-up-source"),
+        )
+    ],
+    "A claim file": [
+        Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))
+    ],
+    "A theory": [
+        Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))
+    ],
+    "An engine": [
+        Insert(
+            "specs/engines/made-up-engine.yaml",
+            started("engine", "name: my-engine", "name: made-up-engine"),
+        )
+    ],
+    "A preset": [
+        Insert(
+            "specs/presets/made-up-tool.yaml",
+            started("preset", "name: my-preset", "name: made-up-tool"),
+        )
+    ],
 }
 """The starter of a model has the dimensions of TinyLlama-1.1B, whose model card counts 1,100,048,384 parameters."""
 
@@ -99,7 +132,9 @@ OF_CLAIMS = {
             '    Slip("k_and_v_factor", (',
         )
     ],
-    "A way prose writes a unit or a bound": [Insert("symroof/claims/read/written_units.py", '"gigs": "GB", ', '"sec": "s"')],
+    "A way prose writes a unit or a bound": [
+        Insert("symroof/claims/read/written_units.py", '"gigs": "GB", ', '"sec": "s"')
+    ],
 }
 
 OF_REVIEWS = {
@@ -150,10 +185,20 @@ OF_VERDICTS = {
             "  attention_share: {means:",
         ),
         Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
-        Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
-        Insert("symroof/specs/study.py", '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n', '    ttft: _limit("ttft"'),
+        Insert(
+            "symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'
+        ),
+        Insert(
+            "symroof/specs/study.py",
+            '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n',
+            '    ttft: _limit("ttft"',
+        ),
         Insert("symroof/cli/options.py", "energy='2 J' (per token), ", "cost='2 USD' (per million"),
-        Insert("templates/verdict.j2", '<% elif name == "energy" %>energy per token', '<% elif name == "cost" %>cost per million tokens'),
+        Insert(
+            "templates/verdict.j2",
+            '<% elif name == "energy" %>energy per token',
+            '<% elif name == "cost" %>cost per million tokens',
+        ),
     ],
     "A condition of the headline": [
         Insert(
@@ -167,7 +212,13 @@ OF_VERDICTS = {
             'row.condition == "memory" %><% if row.holds %>fits',
         ),
     ],
-    "A lever of a selection": [Insert("symroof/select/required_changes.py", '"memory_share", ', '"price")\n"""What can be bought, tuned')],
+    "A lever of a selection": [
+        Insert(
+            "symroof/select/required_changes.py",
+            '"memory_share", ',
+            '"price")\n"""What can be bought, tuned',
+        )
+    ],
     "A format of sweeps": [
         Insert(
             "symroof/sweep/tabbed.py",
@@ -181,13 +232,21 @@ OF_VERDICTS = {
             '                stream.writelines("\\t".join(row) + "\\n" for row in zip(*_columns(grid, block, values), strict=True))\n',
         ),
         Insert("symroof/cli/sweep_command.py", ".tsv, ", ".parquet, .nc or .zarr; without"),
-        Insert("symroof/sweep/write_file.py", '    ".tsv": ("tabbed", "write_tabs", ()),\n', '    ".parquet": ('),
+        Insert(
+            "symroof/sweep/write_file.py",
+            '    ".tsv": ("tabbed", "write_tabs", ()),\n',
+            '    ".parquet": (',
+        ),
     ],
 }
 
 OF_THE_COMMAND_LINE = {
     "A command": [
-        Insert("symroof/cli/main.py", '    "count": "The number of models.",\n', '    "show": "One entry'),
+        Insert(
+            "symroof/cli/main.py",
+            '    "count": "The number of models.",\n',
+            '    "show": "One entry',
+        ),
         Insert(
             "symroof/cli/count_command.py",
             "import click\n\n"
@@ -199,7 +258,9 @@ OF_THE_COMMAND_LINE = {
             '    say(str(len(KINDS["models"]())))\n',
         ),
     ],
-    "An option of another tool": [Insert("symroof/specs/other_tools.py", '    "--cards": "--tp",\n', '    "--block-size": ')],
+    "An option of another tool": [
+        Insert("symroof/specs/other_tools.py", '    "--cards": "--tp",\n', '    "--block-size": ')
+    ],
     "A flag of vLLM": [
         Insert(
             "symroof/vllm/flags.py",
@@ -214,4 +275,12 @@ OF_THE_COMMAND_LINE = {
     ],
 }
 
-ADDITIONS = OF_THE_THEORY | OF_THE_CATALOGUE | OF_CHECKPOINTS | OF_CLAIMS | OF_REVIEWS | OF_VERDICTS | OF_THE_COMMAND_LINE
+ADDITIONS = (
+    OF_THE_THEORY
+    | OF_THE_CATALOGUE
+    | OF_CHECKPOINTS
+    | OF_CLAIMS
+    | OF_REVIEWS
+    | OF_VERDICTS
+    | OF_THE_COMMAND_LINE
+)

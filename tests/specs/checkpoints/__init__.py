@@ -32,7 +32,10 @@ def from_file(name):
 
 def case(spec, switches=None, **values):
     """A case of a spec with whole-number inputs."""
-    given = {name: Num(Fraction(value), dimension(name)) for name, value in {**spec.values(), **values}.items()}
+    given = {
+        name: Num(Fraction(value), dimension(name))
+        for name, value in {**spec.values(), **values}.items()
+    }
     return Case(theory(spec.architecture(), assume(**(switches or {}))), given)
 
 

@@ -17,7 +17,14 @@ from symroof.specs.fields import spec_name
 from . import problem, read
 from .gguf_files import BF16, F16, F32, Q8_0, block, gguf, heads, model
 
-CONFIG = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 320, "intermediate_size": 96}
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "vocab_size": 320,
+    "intermediate_size": 96,
+}
 
 
 @pytest.mark.parametrize(
@@ -46,21 +53,38 @@ def test_a_folder_holds_the_file(tmp_path):
     with pytest.raises(InputError, match=r"is a directory that holds no config\.json"):
         find_config(tmp_path)
     (tmp_path / "config.json").write_text("{}")
-    assert find_config(tmp_path) == tmp_path / "config.json" == find_config(tmp_path / "config.json")
+    assert (
+        find_config(tmp_path) == tmp_path / "config.json" == find_config(tmp_path / "config.json")
+    )
 
 
 @pytest.mark.parametrize(
     ("fields", "caveats"),
     [
         ({}, ()),
-        ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
+        (
+            {"num_nextn_predict_layers": 1},
+            ("counted without 1 further layer that predicts tokens ahead",),
+        ),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
+        (
+            {"num_nextn_predict_layers": 0, "num_mtp_layers": 2},
+            ("counted without 2 further layers that predict tokens ahead",),
+        ),
+        (
+            {"mtp_num_hidden_layers": 1},
+            ("counted without 1 further layer that predicts tokens ahead",),
+        ),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
-        ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),
-        ({"vision_config": 3}, ("keys of its file that are not read, so that any number may be wrong: vision_config",)),
+        (
+            {"vision_config": {}, "audio_config": {}},
+            ("the language model alone is counted, without vision_config and audio_config",),
+        ),
+        (
+            {"vision_config": 3},
+            ("keys of its file that are not read, so that any number may be wrong: vision_config",),
+        ),
     ],
 )
 def test_what_is_not_counted_is_said(fields, caveats):
@@ -69,7 +93,9 @@ def test_what_is_not_counted_is_said(fields, caveats):
 
 def test_a_family_that_is_assumed_is_said():
     assert read(CONFIG, assume_family="llama").caveats == ()
-    assert read(CONFIG | {"model_type": "own"}, assume_family="llama").caveats == ("read as llama, as asked; its model_type is own",)
+    assert read(CONFIG | {"model_type": "own"}, assume_family="llama").caveats == (
+        "read as llama, as asked; its model_type is own",
+    )
     assert read({key: value for key, value in CONFIG.items() if key != "model_type"}, assume_family="llama").caveats == (
         "read as llama, as asked; its model_type is not given",
     )  # fmt: skip
@@ -81,11 +107,20 @@ def test_a_family_that_is_assumed_is_said():
 def test_the_language_model_inside():
     """By whatever field it stands in, in one inside another too; flat fields of a wrapper are its language model's."""
     inner = {key: value for key, value in CONFIG.items() if key != "model_type"}
-    for nested in ({"text_config": CONFIG}, {"thinker_config": {"text_config": CONFIG}}, {"llm_config": CONFIG}):
+    for nested in (
+        {"text_config": CONFIG},
+        {"thinker_config": {"text_config": CONFIG}},
+        {"llm_config": CONFIG},
+    ):
         assert read({"model_type": "llava", **nested}).vocab_size == 320
-    assert read({"model_type": "llava", "text_config": inner}).source.title == "config.json, as LlamaConfig of transformers 5.23.0 reads it"
+    assert (
+        read({"model_type": "llava", "text_config": inner}).source.title
+        == "config.json, as LlamaConfig of transformers 5.23.0 reads it"
+    )
     assert read({"model_type": "llava", **inner}).vocab_size == 320
-    assert "text_config: expected an object with fields, found a list" in problem({"model_type": "llava", "text_config": []})
+    assert "text_config: expected an object with fields, found a list" in problem(
+        {"model_type": "llava", "text_config": []}
+    )
     assert read({"model_type": "llava", "text_config": None, **inner}).vocab_size == 320
 
 
@@ -111,8 +146,17 @@ def test_a_value_in_words(value, words):
 
 def wide(patterns, layers=8):
     """Operators that are wide in all layers, in some (how many of how many), and what is said of the list."""
-    stored = read_quantization({"num_hidden_layers": layers, "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": patterns}})
-    return set(stored.kept) - {*NEVER, "lm_head"}, {part.operators[0]: (part.layers, part.of) for part in stored.parts}, [*stored.notes, *stored.unread]
+    stored = read_quantization(
+        {
+            "num_hidden_layers": layers,
+            "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": patterns},
+        }
+    )
+    return (
+        set(stored.kept) - {*NEVER, "lm_head"},
+        {part.operators[0]: (part.layers, part.of) for part in stored.parts},
+        [*stored.notes, *stored.unread],
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,13 +170,23 @@ def wide(patterns, layers=8):
     ],
 )
 def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, notes):
-    assert wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers) == (wholly, partly, notes)
+    assert wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers) == (
+        wholly,
+        partly,
+        notes,
+    )
 
 
 def test_an_operator_is_wide_where_all_its_modules_are():
     """Gate and up make one operator: named in different layers they are wide in none."""
-    gate, up = ([f"model.layers.{i}.mlp.{name}_proj" for i in range(low, low + 3)] for name, low in (("gate", 0), ("up", 2)))
-    assert operators_named([*gate, *up]).partly == {"gate_up": frozenset({2}), "up": frozenset({2, 3, 4})}
+    gate, up = (
+        [f"model.layers.{i}.mlp.{name}_proj" for i in range(low, low + 3)]
+        for name, low in (("gate", 0), ("up", 2))
+    )
+    assert operators_named([*gate, *up]).partly == {
+        "gate_up": frozenset({2}),
+        "up": frozenset({2, 3, 4}),
+    }
     assert operators_named([*gate, "up_proj"]).partly["gate_up"] == frozenset({0, 1, 2})
     assert "gate_up" not in operators_named(gate).partly
     assert operators_named(["mlp.gate_proj", "mlp.up_proj"]).wholly == {"gate_up", "up"}
@@ -166,12 +220,30 @@ def test_paths_lead_to_operators_and_layers(pattern, wholly, partly):
 
 
 def test_patterns_of_all_lists_count_and_long_ones_are_not_read():
-    fields = {"quant_method": "fp8", "ignore": ["down_proj"], "quantization": {"exclude_modules": ["router", "mlp.router"]}, "ignored_layers": ["lm_head"]}
-    assert {"down", "router", "lm_head"} <= set(read_quantization({"quantization_config": fields}).kept)
+    fields = {
+        "quant_method": "fp8",
+        "ignore": ["down_proj"],
+        "quantization": {"exclude_modules": ["router", "mlp.router"]},
+        "ignored_layers": ["lm_head"],
+    }
+    assert {"down", "router", "lm_head"} <= set(
+        read_quantization({"quantization_config": fields}).kept
+    )
     assert operators_named(["x" * 200, "y" * 201]).unread == ("y" * 60, "x" * 60)
-    assert operators_named(["model.layers.0.input_layernorm", "model.embed_tokens", "model.layers.3.self_attn.k_norm.bias"]).unread == ()
+    assert (
+        operators_named(
+            [
+                "model.layers.0.input_layernorm",
+                "model.embed_tokens",
+                "model.layers.3.self_attn.k_norm.bias",
+            ]
+        ).unread
+        == ()
+    )
     notes = wide([f"re:({i})" for i in range(7)])[2]
-    assert notes == [f"the pattern 're:({i})' of its list of modules was not understood" for i in range(5)]
+    assert notes == [
+        f"the pattern 're:({i})' of its list of modules was not understood" for i in range(5)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------------ GGUF
@@ -183,7 +255,14 @@ def stored(tmp_path):
 
     def from_tensors(metadata=None, more=(), name="m.gguf", architecture="llama", **options):
         layers = [block(i, 64, 4, 2, 16, 96, **options) for i in range(2)]
-        made, tensors = model(architecture, layers, 64, 320, heads(architecture, 4, 2) | (metadata or {}), head=options.get("head", Q8_0))
+        made, tensors = model(
+            architecture,
+            layers,
+            64,
+            320,
+            heads(architecture, 4, 2) | (metadata or {}),
+            head=options.get("head", Q8_0),
+        )
         path = tmp_path / name
         path.write_bytes(gguf(made, [*tensors, *more]))
         return read_gguf(path)[0]
@@ -195,7 +274,12 @@ def test_the_name_and_context_of_a_file(stored):
     assert (stored().name, stored().title, stored().max_context) == ("m", "m", None)
     assert stored(name="Some Model-Q4.gguf").name == "some-model-q4"
     named = stored({"general.name": "Own: Name\x07", "llama.context_length": 77})
-    assert (named.name, named.title, named.max_context, named.source.title) == ("own-name", "Own: Name", 77, "header of m.gguf")
+    assert (named.name, named.title, named.max_context, named.source.title) == (
+        "own-name",
+        "Own: Name",
+        77,
+        "header of m.gguf",
+    )
     assert stored({"llama.context_length": 0}).max_context is None
     with pytest.raises(InputError, match="context_length: expected a whole number"):
         stored({"llama.context_length": True})
@@ -204,8 +288,18 @@ def test_the_name_and_context_of_a_file(stored):
 def test_norms_biases_and_positions(stored):
     """A layer norm where a norm has a bias; a table of positions by its rows."""
     plain = stored()
-    assert (plain.norm.kind, plain.norm.final, plain.head_bias, plain.positions, plain.tied_embeddings) == ("rms", True, False, None, False)
-    more = [("output_norm.bias", (64,), F32), ("output.bias", (320,), F32), ("position_embd.weight", (64, 48), F32)]
+    assert (
+        plain.norm.kind,
+        plain.norm.final,
+        plain.head_bias,
+        plain.positions,
+        plain.tied_embeddings,
+    ) == ("rms", True, False, None, False)
+    more = [
+        ("output_norm.bias", (64,), F32),
+        ("output.bias", (320,), F32),
+        ("position_embd.weight", (64, 48), F32),
+    ]
     rich = stored(more=more)
     assert (rich.norm.kind, rich.head_bias, rich.positions) == ("layer", True, 48)
 
@@ -223,27 +317,55 @@ def test_heads_that_guess_ahead_are_left_out(stored):
     [
         ("gemma2", {"gemma2.attention.sliding_window": 9}, [9, None]),
         ("gemma2", {"gemma2.attention.sliding_window": 9, "gemma2.context_length": 10}, [9, None]),
-        ("gemma2", {"gemma2.attention.sliding_window": 9, "gemma2.context_length": 9}, [None, None]),  # as long as the context: none
+        (
+            "gemma2",
+            {"gemma2.attention.sliding_window": 9, "gemma2.context_length": 9},
+            [None, None],
+        ),  # as long as the context: none
         ("gemma2", {"gemma2.attention.sliding_window": 0}, [None, None]),
         ("phi3", {"phi3.attention.sliding_window": 9}, [9, 9]),
         ("llama", {"llama.attention.sliding_window": 9}, [None, None]),
-        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": [False, True]}, [None, 9]),
-        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2}, [9, None]),
-        ("gemma3", {"gemma3.attention.sliding_window": 9, "gemma3.attention.sliding_window_pattern": True}, [9, 9]),  # no number: the architecture's six
+        (
+            "llama",
+            {
+                "llama.attention.sliding_window": 9,
+                "llama.attention.sliding_window_pattern": [False, True],
+            },
+            [None, 9],
+        ),
+        (
+            "llama",
+            {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2},
+            [9, None],
+        ),
+        (
+            "gemma3",
+            {"gemma3.attention.sliding_window": 9, "gemma3.attention.sliding_window_pattern": True},
+            [9, 9],
+        ),  # no number: the architecture's six
     ],
 )
 def test_which_layers_slide(stored, architecture, more, windows):
     read = stored(more, architecture=architecture)
     order = read.sequence() or read.labels() * 2
-    by_label = dict(zip(read.labels(), (kind.attention.window for kind in read.layers), strict=True))
+    by_label = dict(
+        zip(read.labels(), (kind.attention.window for kind in read.layers), strict=True)
+    )
     assert [by_label[label] for label in order] == windows
 
 
 def test_widths_of_keys_and_values(stored):
     """Values narrower than keys have a width of their own; queries and keys may be normalised by head or as a whole."""
     assert stored().layers[0].attention.value_dim is None
-    assert (stored(qk_norm=True).layers[0].attention.qk_norm, stored().layers[0].attention.qk_norm) == ("head", "none")
-    whole = [(f"blk.{i}.attn_{name}_norm.weight", (extent,), F32) for i in range(2) for name, extent in (("q", 64), ("k", 32))]
+    assert (
+        stored(qk_norm=True).layers[0].attention.qk_norm,
+        stored().layers[0].attention.qk_norm,
+    ) == ("head", "none")
+    whole = [
+        (f"blk.{i}.attn_{name}_norm.weight", (extent,), F32)
+        for i in range(2)
+        for name, extent in (("q", 64), ("k", 32))
+    ]
     assert stored(more=whole).layers[0].attention.qk_norm == "full"
     fused = stored(fused=True).layers[0].attention
     assert (fused.n_kv_heads, fused.head_dim, fused.qkv_bias) == (2, 16, False)
@@ -253,33 +375,70 @@ def test_widths_of_keys_and_values(stored):
 def test_the_width_that_most_parameters_have(stored):
     """Matrices of the layers at 4.5 bits, the head at 8.5, norms at 32; with files of one width nothing has a width of its own."""
     model = stored()
-    assert (model.quantization.method, model.quantization.bits.value * 8, model.quantization.kept_bits.value * 8) == ("q4_0", 4.5, 32)
-    assert {name: width.value * 8 for name, width in model.quantization.widths.items()} == {"lm_head": 8.5}
-    assert [of_one_type(kind) for kind in (F16, BF16, Q8_0)] == [("f16", {}), ("bf16", {}), ("q8_0", {})]
+    assert (
+        model.quantization.method,
+        model.quantization.bits.value * 8,
+        model.quantization.kept_bits.value * 8,
+    ) == ("q4_0", 4.5, 32)
+    assert {name: width.value * 8 for name, width in model.quantization.widths.items()} == {
+        "lm_head": 8.5
+    }
+    assert [of_one_type(kind) for kind in (F16, BF16, Q8_0)] == [
+        ("f16", {}),
+        ("bf16", {}),
+        ("q8_0", {}),
+    ]
 
 
 def of_one_type(kind):
     """Method and own widths of a file all of whose matrices are of one type."""
-    tensors = {name: Tensor(name, shape, TYPES[number]) for name, shape, number in block(0, 64, 4, 2, 16, 96, kind=kind)}
-    held = totals_by_operator([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
+    tensors = {
+        name: Tensor(name, shape, TYPES[number])
+        for name, shape, number in block(0, 64, 4, 2, 16, 96, kind=kind)
+    }
+    held = totals_by_operator(
+        [(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False
+    )
     made = quantization(Header("m", {}, {}, tensors), held, False)
     return made["method"], made["widths"]
 
 
-@pytest.mark.parametrize("part", ["vision_tower", "visual", "audio_tower", "multi_modal_projector", "image_encoder", "mtp"])
+@pytest.mark.parametrize(
+    "part",
+    ["vision_tower", "visual", "audio_tower", "multi_modal_projector", "image_encoder", "mtp"],
+)
 def test_what_stands_beside_the_decoder_names_none_of_its_operators(part):
     """In any case of letters, and in whatever place of the path; the same without it does, and blank lines name nothing."""
-    for pattern in (f"{part}.layers.*.mlp.fc1", f"model.{part.title()}.blocks.3.mlp.fc1", f"re:.*{part.upper()}.*fc1"):
+    for pattern in (
+        f"{part}.layers.*.mlp.fc1",
+        f"model.{part.title()}.blocks.3.mlp.fc1",
+        f"re:.*{part.upper()}.*fc1",
+    ):
         assert operators_named([pattern]) == operators_named([" ", ""]) == operators_named([])
     assert operators_named(["model.layers.*.mlp.fc1", f"{part}.layers.*.mlp.fc2"]).wholly == {"up"}
 
 
 def test_a_head_that_does_not_come_out_even_is_rounded_down_and_that_is_told():
     """100 over 3 heads is 33; over 4 it is 25 with nothing to add."""
-    for n_heads, width, why in ((3, 33, "hidden_size // num_attention_heads, rounded down"), (4, 25, "hidden_size // num_attention_heads")):
-        made = read({"model_type": "mistral", "hidden_size": 100, "num_attention_heads": n_heads, "num_key_value_heads": 1, "head_dim": None})
+    for n_heads, width, why in (
+        (3, 33, "hidden_size // num_attention_heads, rounded down"),
+        (4, 25, "hidden_size // num_attention_heads"),
+    ):
+        made = read(
+            {
+                "model_type": "mistral",
+                "hidden_size": 100,
+                "num_attention_heads": n_heads,
+                "num_key_value_heads": 1,
+                "head_dim": None,
+            }
+        )
         (filled,) = [entry for entry in made.filled if entry.field == "head_dim"]
-        assert (made.layers[0].attention.head_dim, filled.value, filled.why) == (width, str(width), why)
+        assert (made.layers[0].attention.head_dim, filled.value, filled.why) == (
+            width,
+            str(width),
+            why,
+        )
 
 
 def test_a_field_under_its_other_name_is_given_and_not_filled_in():
@@ -289,7 +448,9 @@ def test_a_field_under_its_other_name_is_given_and_not_filled_in():
     biases = {"attention_bias", "mlp_bias"}
     assert (given.layers[0].attention.qkv_bias, given.layers[0].ffn.bias) == (True, True)
     assert (silent.layers[0].attention.qkv_bias, silent.layers[0].ffn.bias) == (False, False)
-    assert biases.isdisjoint(entry.field for entry in given.filled) and biases <= {entry.field for entry in silent.filled}
+    assert biases.isdisjoint(entry.field for entry in given.filled) and biases <= {
+        entry.field for entry in silent.filled
+    }
 
 
 @pytest.mark.parametrize(

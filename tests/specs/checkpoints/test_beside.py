@@ -20,9 +20,13 @@ def folder(tmp_path, quantization=None, total=None, name="config.json", **change
     stem = name.removesuffix("config.json")
     (tmp_path / name).write_text(json.dumps(LLAMA | changes))
     if quantization is not None:
-        (tmp_path / f"{stem}hf_quant_config.json").write_text(json.dumps({"producer": {"name": "modelopt"}, "quantization": quantization}))
+        (tmp_path / f"{stem}hf_quant_config.json").write_text(
+            json.dumps({"producer": {"name": "modelopt"}, "quantization": quantization})
+        )
     if total is not None:
-        (tmp_path / f"{stem}model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": {"lm_head": "a"}}))
+        (tmp_path / f"{stem}model.safetensors.index.json").write_text(
+            json.dumps({"metadata": {"total_size": total}, "weight_map": {"lm_head": "a"}})
+        )
     return tmp_path if name == "config.json" else tmp_path / name
 
 
@@ -32,10 +36,17 @@ FP8 = {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["l
 @pytest.mark.parametrize("name", ["config.json", "nvidia--Llama_config.json"])
 def test_the_quantization_beside_a_file_is_its_own(tmp_path, name):
     spec, _ = read(folder(tmp_path, FP8, name=name))
-    assert (spec.quantization.method, spec.quantization.compute, spec.quantization.kv) == ("fp8", "fp8", "fp8")
+    assert (spec.quantization.method, spec.quantization.compute, spec.quantization.kv) == (
+        "fp8",
+        "fp8",
+        "fp8",
+    )
     narrow = 32 * (2 * 4096 * 4096 + 2 * 1024 * 4096 + 3 * 4096 * 14336)
     assert Study(model=spec).exact("weight_bytes") == COUNTED - narrow + 32 * 7 * 8
-    assert "weights fp8, kv fp8" in good("eval", "--model", tmp_path / name, "--hardware", "h100-sxm", "--prompt", 8).out
+    assert (
+        "weights fp8, kv fp8"
+        in good("eval", "--model", tmp_path / name, "--hardware", "h100-sxm", "--prompt", 8).out
+    )
 
 
 def test_what_the_file_says_itself_holds(tmp_path):
@@ -44,7 +55,10 @@ def test_what_the_file_says_itself_holds(tmp_path):
 
 
 def test_a_fault_is_told_in_the_file_that_has_it(tmp_path):
-    with pytest.raises(InputError, match=r"hf_quant_config\.json:1:\d+: quantization\.quant_algo: no algorithm 'FP9' is known|hf_quant_config\.json.*FP9"):
+    with pytest.raises(
+        InputError,
+        match=r"hf_quant_config\.json:1:\d+: quantization\.quant_algo: no algorithm 'FP9' is known|hf_quant_config\.json.*FP9",
+    ):
         read(folder(tmp_path, {"quant_algo": "FP9"}))
 
 
@@ -55,11 +69,18 @@ def test_experts_beside_the_feed_forward_block():
         "num_key_value_heads": 8, "head_dim": 256, "global_head_dim": 512, "num_global_key_value_heads": 2, "attention_k_eq_v": True, "enable_moe_block": True,
         "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704, "hidden_size_per_layer_input": 0, "sliding_window": 1024,
     }  # fmt: skip
-    wide = [f"model.language_model.layers.{i}.{part}*" for i in range(30) for part in ("mlp", "router", "self_attn")]
+    wide = [
+        f"model.language_model.layers.{i}.{part}*"
+        for i in range(30)
+        for part in ("mlp", "router", "self_attn")
+    ]
     stored = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head", *wide]}
     from . import read as read_dict
 
-    plain, narrow = (Study(model=read_dict({"text_config": gemma, "model_type": "gemma4", **more})) for more in ({}, {"quantization_config": stored}))
+    plain, narrow = (
+        Study(model=read_dict({"text_config": gemma, "model_type": "gemma4", **more}))
+        for more in ({}, {"quantization_config": stored})
+    )
     shapes = [(704, 2816), (704, 2816), (2816, 704)]
     saved = 30 * 128 * sum(2 * n * k - n * k // 2 - n * (k // 16) - 8 for n, k in shapes)
     assert plain.exact("weight_bytes") - narrow.exact("weight_bytes") == saved
@@ -70,8 +91,23 @@ def test_experts_beside_the_feed_forward_block():
 
 
 def weights(path, *more):
-    (case,) = good("eval", "--model", path, "--hardware", "h100-sxm", "--engine", "ideal", "--prompt", 8, "--json", *more).json["cases"]
-    held = {name: case["quantities"][name]["value"] for name in ("weight_bytes", "weight_bytes_per_device")}
+    (case,) = good(
+        "eval",
+        "--model",
+        path,
+        "--hardware",
+        "h100-sxm",
+        "--engine",
+        "ideal",
+        "--prompt",
+        8,
+        "--json",
+        *more,
+    ).json["cases"]
+    held = {
+        name: case["quantities"][name]["value"]
+        for name in ("weight_bytes", "weight_bytes_per_device")
+    }
     return held, [warning for warning in case["warnings"] if "its index says" in warning]
 
 
@@ -84,7 +120,10 @@ def test_the_size_of_the_index_is_resident_and_a_difference_is_said(tmp_path):
 
 
 def test_an_index_that_agrees_needs_no_word(tmp_path):
-    assert weights(folder(tmp_path, total=COUNTED + 4096)) == ({"weight_bytes": COUNTED + 4096, "weight_bytes_per_device": COUNTED + 4096}, [])
+    assert weights(folder(tmp_path, total=COUNTED + 4096)) == (
+        {"weight_bytes": COUNTED + 4096, "weight_bytes_per_device": COUNTED + 4096},
+        [],
+    )
 
 
 def test_matrices_of_32_bits_are_narrowed(tmp_path):
@@ -100,7 +139,16 @@ def test_another_precision_is_not_the_one_of_the_index(tmp_path):
     assert weights(path, "--set", "weight_bytes=20 GB")[0]["weight_bytes"] == 20_000_000_000
 
 
-@pytest.mark.parametrize("index", [{}, {"metadata": {}}, {"metadata": 3}, {"metadata": {"total_size": -1}}, {"metadata": {"total_size": "x"}}])
+@pytest.mark.parametrize(
+    "index",
+    [
+        {},
+        {"metadata": {}},
+        {"metadata": 3},
+        {"metadata": {"total_size": -1}},
+        {"metadata": {"total_size": "x"}},
+    ],
+)
 def test_an_index_without_a_size_says_nothing(tmp_path, index):
     path = folder(tmp_path)
     (path / "model.safetensors.index.json").write_text(json.dumps(index))

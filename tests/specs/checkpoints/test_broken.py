@@ -11,7 +11,10 @@ from symroof.specs.checkpoints.json_text import DEEPEST, LARGEST_FILE, load_json
 
 from . import DATA, problem, read
 
-CONFIGS = {path.name.removesuffix(".config.json"): json.loads(path.read_text()) for path in sorted((DATA / "configs").glob("*.config.json"))}
+CONFIGS = {
+    path.name.removesuffix(".config.json"): json.loads(path.read_text())
+    for path in sorted((DATA / "configs").glob("*.config.json"))
+}
 MEASURED = json.loads((DATA / "families.json").read_text())["models"]
 WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 BAD_NUMBERS = [
@@ -51,7 +54,10 @@ def one_line(text, file="config.json"):
 
 
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=repr)
-@pytest.mark.parametrize("field", [*WIDTHS, "num_key_value_heads", "intermediate_size", "head_dim", "max_position_embeddings"])
+@pytest.mark.parametrize(
+    "field",
+    [*WIDTHS, "num_key_value_heads", "intermediate_size", "head_dim", "max_position_embeddings"],
+)
 def test_a_width_that_is_none(field, value):
     said = problem(CONFIGS["llama-2-7b"] | {field: value})
     assert said.startswith("config.json:1:")
@@ -59,12 +65,16 @@ def test_a_width_that_is_none(field, value):
 
 
 @pytest.mark.parametrize("model", CONFIGS)
-@pytest.mark.parametrize("value", [-1, 0.5, 10**30, float("nan"), "8", [8], {"a": 1}, True], ids=repr)
+@pytest.mark.parametrize(
+    "value", [-1, 0.5, 10**30, float("nan"), "8", [8], {"a": 1}, True], ids=repr
+)
 def test_every_field_that_counts(model, value):
     """Of each field of a real file: either it has no bearing, or the error names it."""
     plain = read(CONFIGS[model])
     for field in CONFIGS[model]:
-        if (value is True and isinstance(CONFIGS[model][field], bool)) or (value == [8] and isinstance(CONFIGS[model][field], list)):
+        if (value is True and isinstance(CONFIGS[model][field], bool)) or (
+            value == [8] and isinstance(CONFIGS[model][field], list)
+        ):
             continue
         try:
             found = read(CONFIGS[model] | {field: value})
@@ -104,23 +114,37 @@ def test_no_field_of_any_family_breaks_the_reader(place, model):
 
 @pytest.mark.parametrize("field", WIDTHS)
 def test_null_where_a_number_must_be(field):
-    assert f"{field}: is null; expected a whole number" in problem(CONFIGS["llama-2-7b"] | {field: None})
+    assert f"{field}: is null; expected a whole number" in problem(
+        CONFIGS["llama-2-7b"] | {field: None}
+    )
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", "false", [], 2.0], ids=repr)
-@pytest.mark.parametrize(("model", "field"), [("llama-3.1-8b", "tie_word_embeddings"), ("gpt-oss-20b", "attention_bias"), ("falcon-7b", "multi_query")])
+@pytest.mark.parametrize(
+    ("model", "field"),
+    [
+        ("llama-3.1-8b", "tie_word_embeddings"),
+        ("gpt-oss-20b", "attention_bias"),
+        ("falcon-7b", "multi_query"),
+    ],
+)
 def test_a_truth_that_is_none(model, field, value):
     assert f"{field}: expected true or false" in problem(CONFIGS[model] | {field: value})
 
 
 def test_a_place_in_the_file():
     text = '{\n  "model_type": "llama",\n  "num_hidden_layers": "32"\n}'
-    assert one_line(text, "m/config.json") == "m/config.json:3:3: num_hidden_layers: expected a whole number, found the text '32'"
+    assert (
+        one_line(text, "m/config.json")
+        == "m/config.json:3:3: num_hidden_layers: expected a whole number, found the text '32'"
+    )
 
 
 def test_a_place_in_a_nested_part():
     text = '{"model_type": "gemma3",\n "vision_config": {"hidden_size": 1},\n "text_config": {"model_type": "gemma3_text",\n  "hidden_size": -1}}'
-    assert one_line(text).startswith("config.json:4:3: text_config.hidden_size: expected a whole number, 1 or more, found -1")
+    assert one_line(text).startswith(
+        "config.json:4:3: text_config.hidden_size: expected a whole number, 1 or more, found -1"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------- lists
@@ -147,12 +171,16 @@ def test_lists_of_layers_that_are_none(kinds):
 
 
 def test_a_kind_of_layer_that_the_family_lacks():
-    assert "layer_types: has 'conv', which GptOssConfig" in problem(CONFIGS["gpt-oss-20b"] | {"layer_types": ["conv"] * 24})
+    assert "layer_types: has 'conv', which GptOssConfig" in problem(
+        CONFIGS["gpt-oss-20b"] | {"layer_types": ["conv"] * 24}
+    )
 
 
 @pytest.mark.parametrize("pattern", ["", "MMX", 7, ["M"], "M" * 20_000])
 def test_patterns_of_letters(pattern):
-    assert "hybrid_override_pattern" in problem(MEASURED["made-up-nemotron-h"]["config"] | {"hybrid_override_pattern": pattern})
+    assert "hybrid_override_pattern" in problem(
+        MEASURED["made-up-nemotron-h"]["config"] | {"hybrid_override_pattern": pattern}
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,7 +204,9 @@ def test_patterns_of_letters(pattern):
     ],
 )
 def test_fields_that_contradict_each_other(model, changes, field):
-    assert f": {field}: " in problem((MEASURED.get(model) or {}).get("config", CONFIGS.get(model)) | changes)
+    assert f": {field}: " in problem(
+        (MEASURED.get(model) or {}).get("config", CONFIGS.get(model)) | changes
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- the file
@@ -187,7 +217,10 @@ def test_fields_that_contradict_each_other(model, changes, field):
     [
         ("", "is empty"),
         ("  \n ", "is empty"),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "is a Git LFS pointer, not the file itself"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n",
+            "is a Git LFS pointer, not the file itself",
+        ),
         ("<!DOCTYPE html><html>404</html>", "is a web page, not JSON"),
         ("[1, 2]", "expected an object with fields, found a list"),
         ("null", "expected an object with fields, found null"),
@@ -196,10 +229,19 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"a": 1,}', "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
         ('{"a": 1} {"b": 2}', "not valid JSON"),
-        ('{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size: duplicate key"),
+        (
+            '{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}',
+            "hidden_size: duplicate key",
+        ),
         ('{"a": {"b": 1, "b": 2}}', "b: duplicate key"),
-        ('{"a": 1,\n "a": 2,\n "a": 3}', "config.json:2:2: a: duplicate key"),  # the second, not the last
-        ('{"a": 1,\n "\\u0061": 2}', "config.json:1:2: a: duplicate key"),  # spelled otherwise, so the one that is there
+        (
+            '{"a": 1,\n "a": 2,\n "a": 3}',
+            "config.json:2:2: a: duplicate key",
+        ),  # the second, not the last
+        (
+            '{"a": 1,\n "\\u0061": 2}',
+            "config.json:1:2: a: duplicate key",
+        ),  # spelled otherwise, so the one that is there
         ("[" * 100_000, f"nested more than {DEEPEST} deep"),
         ('{"a":' * 50_000 + "1" + "}" * 50_000, f"nested more than {DEEPEST} deep"),
         ('{"a": [' + "[]," * 300_000 + "[]]}", "more than 200,000 values"),
@@ -209,7 +251,10 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"model_type": 7}', "model_type: expected a text, found 7"),
         ('{"model_type": null}', "model_type: is missing"),
         ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
-        ('{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}", "hidden_size: expected a whole number"),
+        (
+            '{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}",
+            "hidden_size: expected a whole number",
+        ),
     ],
     ids=range(25),
 )
@@ -234,7 +279,9 @@ def test_bytes_that_are_no_text(tmp_path, raw, said):
 
 
 def test_a_byte_order_mark_is_no_matter(tmp_path):
-    (tmp_path / "config.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(CONFIGS["llama-2-7b"]).encode())
+    (tmp_path / "config.json").write_bytes(
+        b"\xef\xbb\xbf" + json.dumps(CONFIGS["llama-2-7b"]).encode()
+    )
     assert read_config(load_json(tmp_path / "config.json")).d_model == 4096
 
 

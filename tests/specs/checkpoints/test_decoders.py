@@ -39,7 +39,9 @@ def classes():
         return []
 
 
-@pytest.mark.parametrize("name", classes() or [pytest.param("", marks=pytest.mark.skip("transformers is not installed"))])
+@pytest.mark.parametrize(
+    "name", classes() or [pytest.param("", marks=pytest.mark.skip("transformers is not installed"))]
+)
 def test_each_class_is_read_or_refused(name):
     """What cannot be read says why, and is not one that we say we read."""
     try:
@@ -51,7 +53,9 @@ def test_each_class_is_read_or_refused(name):
         found = params(file)
     except InputError as error:
         assert name not in FAMILIES
-        assert any(f"{refused} is not read: {reason}" in str(error) for refused, reason in REFUSED.items())
+        assert any(
+            f"{refused} is not read: {reason}" in str(error) for refused, reason in REFUSED.items()
+        )
         return
     assert config is not None
     try:
@@ -61,7 +65,13 @@ def test_each_class_is_read_or_refused(name):
     assert found == expected
 
 
-FIELDS = [(name, field, value) for name in classes() if name in FAMILIES for field, value in written(configuration(name)).items() if type(value) in (int, bool)]
+FIELDS = [
+    (name, field, value)
+    for name in classes()
+    if name in FAMILIES
+    for field, value in written(configuration(name)).items()
+    if type(value) in (int, bool)
+]
 
 
 @pytest.mark.parametrize(("name", "field", "value"), FIELDS)

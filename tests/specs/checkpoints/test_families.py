@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from symroof.specs.checkpoints.family_table import FAMILIES, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import (
+    FAMILIES,
+    SAME_AS,
+    WRAPPERS,
+    family_of,
+    known_types,
+)
 from symroof.theory.block_rows import SCAN
 from symroof.theory.operator_table import placed_rows, total
 from symroof.theory.sparse_rows import CORE
@@ -22,16 +28,32 @@ DEFAULTS, LAYERS = OF_CLASSES["types"], OF_CLASSES["layers"]
 SETTINGS = {
     "default": {},
     "seven layers": {"num_hidden_layers": 7},
-    "window in use": {"num_hidden_layers": 9, "use_sliding_window": True, "sliding_window": 512, "max_window_layers": 5},
+    "window in use": {
+        "num_hidden_layers": 9,
+        "use_sliding_window": True,
+        "sliding_window": 512,
+        "max_window_layers": 5,
+    },
 }
 NOT_OF_THE_CLASS = {
-    "tie_word_embeddings": {"qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3_omni_moe_text", "qwen3_vl_moe_text", "qwen3_vl_text", "glm4v_text"},
+    "tie_word_embeddings": {
+        "qwen2_5_omni_text",
+        "qwen2_5_vl_text",
+        "qwen2_vl_text",
+        "qwen3_omni_moe_text",
+        "qwen3_vl_moe_text",
+        "qwen3_vl_text",
+        "glm4v_text",
+    },
     "intermediate_size": {"qwen3_5_moe_text", "solar_open"},
     "num_key_value_heads": {"persimmon"},
     "num_hidden_layers": {"nemotron_h"},
 }
 """Fields that the model around it decides on, that a class lacks, or that it counts from a pattern of layers."""
-BESIDE = {"dots1": {"num_experts_per_tok": 6, "n_routed_experts": 128}, "gemma3n_text": {"num_kv_shared_layers": 0}}
+BESIDE = {
+    "dots1": {"num_experts_per_tok": 6, "n_routed_experts": 128},
+    "gemma3n_text": {"num_kv_shared_layers": 0},
+}
 """What a class leaves open, or has for its own number of layers only."""
 MIXING = {"gqa": "f", "mla": "f", "chunked": "c"}
 NOT_COMPARED = frozenset({CORE, SCAN, "conv", "ssm_dt"})
@@ -41,7 +63,11 @@ NOT_COMPARED = frozenset({CORE, SCAN, "conv", "ssm_dt"})
 def tables(key):
     """Every model with a measured table: what it was measured at, the numbers."""
     return [
-        pytest.param(model, {tuple(at.split("_")): value for at, value in entry[key].items()}, id=model) for model, entry in MEASURED.items() if key in entry
+        pytest.param(
+            model, {tuple(at.split("_")): value for at, value in entry[key].items()}, id=model
+        )
+        for model, entry in MEASURED.items()
+        if key in entry
     ]
 
 
@@ -51,8 +77,16 @@ def spec(model):
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
-    expected = {field: value for field, value in DEFAULTS[name].items() if name not in NOT_OF_THE_CLASS.get(field, ())}
-    own = {field: value for field, value in FAMILIES[name].defaults.items() if name not in NOT_OF_THE_CLASS.get(field, ())}
+    expected = {
+        field: value
+        for field, value in DEFAULTS[name].items()
+        if name not in NOT_OF_THE_CLASS.get(field, ())
+    }
+    own = {
+        field: value
+        for field, value in FAMILIES[name].defaults.items()
+        if name not in NOT_OF_THE_CLASS.get(field, ())
+    }
     assert own == expected
 
 
@@ -62,11 +96,18 @@ def test_parameters_cache_and_state(model):
     found = case(made)
     assert found.value("params") == truth["params"]
     assert found.value("active_params") == truth["active_params"]
-    expanded = made.layers[0].attention.n_heads // made.layers[0].attention.n_kv_heads if model in CACHED_EXPANDED else 1
+    expanded = (
+        made.layers[0].attention.n_heads // made.layers[0].attention.n_kv_heads
+        if model in CACHED_EXPANDED
+        else 1
+    )
     if "kv_bytes_per_token" in truth:
         assert found.value("kv_bytes_per_token") * expanded == truth["kv_bytes_per_token"]
     if "state_elements" in truth:
-        assert case(made, state_bytes_per_element=2).value("state_bytes_per_request") == 2 * truth["state_elements"]
+        assert (
+            case(made, state_bytes_per_element=2).value("state_bytes_per_request")
+            == 2 * truth["state_elements"]
+        )
     if "state_bytes" in truth:  # what convolutions keep has 16 bits, what recurrences carry 32
         assert found.value("state_bytes_per_request") == truth["state_bytes"]
 
@@ -83,7 +124,10 @@ def test_prefill_flops(model, measured):
 @pytest.mark.parametrize(("model", "measured"), tables("decode_flops"))
 def test_decode_flops(model, measured):
     made = spec(model)
-    assert {at: case(made, FULL, context=int(at[1][1:]) + 1, batch=int(at[0][1:])).value("decode_flops") for at in measured} == measured
+    assert {
+        at: case(made, FULL, context=int(at[1][1:]) + 1, batch=int(at[0][1:])).value("decode_flops")
+        for at in measured
+    } == measured
 
 
 def linear_flops(model, tokens, rows):
@@ -91,7 +135,11 @@ def linear_flops(model, tokens, rows):
     made = spec(model)
     found = case(made)
     drivers = {"tokens": tokens, "logit_rows": rows}
-    counted = [row for row in placed_rows(made.architecture(), assume(**FULL)) if row.stream == "flops" and row.operator not in NOT_COMPARED]
+    counted = [
+        row
+        for row in placed_rows(made.architecture(), assume(**FULL))
+        if row.stream == "flops" and row.operator not in NOT_COMPARED
+    ]
     assert {row.per for row in counted} <= set(drivers)
     return sum(drivers[row.per] * found.evaluate(total([row])) for row in counted)
 
@@ -100,7 +148,9 @@ def linear_flops(model, tokens, rows):
 def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
     for at, flops in measured.items():
         batch, prompt, logits = int(at[0][1:]), int(at[1][1:]), at[2]
-        assert linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
+        assert (
+            linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
+        )
 
 
 @pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
@@ -112,12 +162,19 @@ def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
 
 def test_every_family_is_measured():
     """A family comes with a config measured on its class: an entry without one is a guess."""
-    reached = {*json.loads(COUNTS.read_text())["types"], *(config.values[0]["model_type"] for config in PUBLISHED), "step3_text", "nemotron-nas"}
+    reached = {
+        *json.loads(COUNTS.read_text())["types"],
+        *(config.values[0]["model_type"] for config in PUBLISHED),
+        "step3_text",
+        "nemotron-nas",
+    }
     for entry in MEASURED.values():
         config = entry["config"]
         own = config.get("text_config", {}).get("model_type") or config["model_type"]
         reached |= {SAME_AS.get(own, own), WRAPPERS[own].family if own in WRAPPERS else own}
-    unmeasured = {name for name in known_types() if name not in SAME_AS and name not in WRAPPERS} - reached
+    unmeasured = {
+        name for name in known_types() if name not in SAME_AS and name not in WRAPPERS
+    } - reached
     assert unmeasured == set()
 
 
@@ -125,8 +182,14 @@ def letters(made):
     """A letter for each layer's mixing: full, sliding, chunked or linear; and for its feed-forward: dense, or x for experts."""
     kinds = dict(zip(made.labels(), made.layers, strict=True))
     layers = [kinds[label] for label in made.sequence()] or [made.layers[0]] * made.layers[0].count
-    mixing = ["s" if getattr(kind.attention, "window", None) else MIXING.get(kind.attention.kind, "l") for kind in layers]
-    return {"mixing": "".join(mixing), "feeding": "".join("x" if kind.ffn.kind == "moe" else "d" for kind in layers)}
+    mixing = [
+        "s" if getattr(kind.attention, "window", None) else MIXING.get(kind.attention.kind, "l")
+        for kind in layers
+    ]
+    return {
+        "mixing": "".join(mixing),
+        "feeding": "".join("x" if kind.ffn.kind == "moe" else "d" for kind in layers),
+    }
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -138,20 +201,45 @@ def test_layers_are_of_the_kinds_that_the_class_works_out(name):
 
 USED = {"use_sliding_window": True, "sliding_window": 512}
 IN_THREES = [
-    ("llama4_text", {"interleave_moe_layer_step": 3, "no_rope_layer_interval": 3}, "ccfccfc", "ddxddxd"),
-    ("llama4_text", {"moe_layers": [0, 4], "no_rope_layers": [1, 0, 1, 1, 0, 0, 1]}, "cfccffc", "xdddxdd"),
+    (
+        "llama4_text",
+        {"interleave_moe_layer_step": 3, "no_rope_layer_interval": 3},
+        "ccfccfc",
+        "ddxddxd",
+    ),
+    (
+        "llama4_text",
+        {"moe_layers": [0, 4], "no_rope_layers": [1, 0, 1, 1, 0, 0, 1]},
+        "cfccffc",
+        "xdddxdd",
+    ),
     ("ernie4_5_moe", {"moe_layer_interval": 3}, "fffffff", "ddxddxd"),
     ("ernie4_5_moe", {"moe_layer_interval": 3, "moe_layer_end_index": 4}, "fffffff", "ddxdddd"),
     ("ernie4_5_moe", {"moe_layer_start_index": 3, "moe_layer_end_index": 5}, "fffffff", "dddxxxd"),
     ("qwen2_moe", {"decoder_sparse_step": 3}, "fffffff", "ddxddxd"),
-    ("qwen2_moe", {"mlp_only_layers": [2, 3], "max_window_layers": 5, **USED}, "sfsfsff", "xxddxxx"),
+    (
+        "qwen2_moe",
+        {"mlp_only_layers": [2, 3], "max_window_layers": 5, **USED},
+        "sfsfsff",
+        "xxddxxx",
+    ),
     ("qwen2", {"max_window_layers": 5, **USED}, "fffffss", "ddddddd"),
     ("smollm3", {"no_rope_layer_interval": 3, **USED}, "ffsffsf", "ddddddd"),
     ("exaone4", {"sliding_window_pattern": 3}, "ssfssfs", "ddddddd"),
     ("exaone4", {"sliding_window_pattern": 3, "sliding_window": None}, "fffffff", "ddddddd"),
     ("cohere2", {"sliding_window_pattern": 3}, "ssfssfs", "ddddddd"),
     ("cwm", {}, "fsssfss", "ddddddd"),
-    ("jamba", {"attn_layer_period": 3, "attn_layer_offset": 1, "expert_layer_period": 4, "expert_layer_offset": 2}, "lfllfll", "ddxdddx"),
+    (
+        "jamba",
+        {
+            "attn_layer_period": 3,
+            "attn_layer_offset": 1,
+            "expert_layer_period": 4,
+            "expert_layer_offset": 2,
+        },
+        "lfllfll",
+        "ddxdddx",
+    ),
     ("deepseek_v3", {"first_k_dense_replace": 2}, "fffffff", "ddxxxxx"),
 ]
 """A family, what its file says, and by hand which of seven layers is what: every third tells the last of a few from the first and from the one before."""
@@ -159,7 +247,10 @@ IN_THREES = [
 
 @pytest.mark.parametrize(("name", "stated", "mixing", "feeding"), IN_THREES)
 def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
-    assert letters(read({"model_type": name, "num_hidden_layers": 7, **stated})) == {"mixing": mixing, "feeding": feeding}
+    assert letters(read({"model_type": name, "num_hidden_layers": 7, **stated})) == {
+        "mixing": mixing,
+        "feeding": feeding,
+    }
 
 
 def test_wrappers_lead_to_families():

@@ -17,7 +17,22 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 
 from . import numbered
-from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
+from .gguf_files import (
+    BF16,
+    F16,
+    F32,
+    MXFP4,
+    Q4_0,
+    Q4_K,
+    Q6_K,
+    Q8_0,
+    block,
+    gguf,
+    heads,
+    model,
+    text,
+    value,
+)
 from .sizes import resident
 
 STORED = {
@@ -42,8 +57,15 @@ MOSTLY = {
 
 def test_types_are_those_of_the_format():
     assert {number: kind[:3] for number, kind in TYPES.items()} == {**STORED, 9: ("Q8_1", 32, 36)}
-    assert all(kind.bits == Fraction(8 * STORED[number][2], STORED[number][1]) for number, kind in TYPES.items() if number != 9)
-    plain = {number: name.replace("MOSTLY_", "").replace("ALL_", "").replace("_MOE", "").lower() for number, name in MOSTLY.items()}
+    assert all(
+        kind.bits == Fraction(8 * STORED[number][2], STORED[number][1])
+        for number, kind in TYPES.items()
+        if number != 9
+    )
+    plain = {
+        number: name.replace("MOSTLY_", "").replace("ALL_", "").replace("_MOE", "").lower()
+        for number, name in MOSTLY.items()
+    }
     assert plain == FILE_TYPES
 
 
@@ -69,7 +91,11 @@ def same_model(found, name):
     assert [kind.model_copy(update={"label": None, "norms": None}) for kind in found.layers] == [
         kind.model_copy(update={"label": None}) for kind in known.layers
     ]
-    assert (found.d_model, found.vocab_size, found.tied_embeddings) == (known.d_model, known.vocab_size, known.tied_embeddings)
+    assert (found.d_model, found.vocab_size, found.tied_embeddings) == (
+        known.d_model,
+        known.vocab_size,
+        known.tied_embeddings,
+    )
     assert Study(model=found).exact("params") == found.published_params == known.published_params
     assert numbered(found.sequence()) == numbered(known.sequence())
     assert not any("hold" in note for note in found.notes)
@@ -84,8 +110,20 @@ SIX_BITS = [*range(4), *range(6, 28, 3), *range(28, 32)]
 
 def q4_k_m(vocab, kv, ff, extra=()):
     wide = {"attn_v": Q6_K, "ffn_down": Q6_K}
-    layers = [block(i, 4096, 32, kv, 128, ff, kind=Q4_K, kinds=wide if i in SIX_BITS else None) for i in range(32)]
-    return model("llama", layers, 4096, vocab, heads("llama", 32, kv) | {"general.file_type": 15}, head=Q6_K, table=Q4_K, outer=extra)
+    layers = [
+        block(i, 4096, 32, kv, 128, ff, kind=Q4_K, kinds=wide if i in SIX_BITS else None)
+        for i in range(32)
+    ]
+    return model(
+        "llama",
+        layers,
+        4096,
+        vocab,
+        heads("llama", 32, kv) | {"general.file_type": 15},
+        head=Q6_K,
+        table=Q4_K,
+        outer=extra,
+    )
 
 
 def bytes_of(tensors):
@@ -101,7 +139,11 @@ def bytes_of(tensors):
 
 
 @pytest.mark.parametrize(
-    ("vocab", "kv", "ff", "gib", "bpw", "name"), [(32000, 32, 11008, "3.80", "4.84", "llama-2-7b"), (128256, 8, 14336, "4.58", "4.89", "llama-3-8b")]
+    ("vocab", "kv", "ff", "gib", "bpw", "name"),
+    [
+        (32000, 32, 11008, "3.80", "4.84", "llama-2-7b"),
+        (128256, 8, 14336, "4.58", "4.89", "llama-3-8b"),
+    ],
 )
 def test_q4_k_m_is_as_large_as_llama_cpp_says(read, vocab, kv, ff, gib, bpw, name):
     """llama.cpp of Llama-2-7B Q4_K_M: 65 tensors f32, 193 q4_K, 33 q6_K, 3.80 GiB (4.84 BPW); of Llama-3-8B: 4.58 GiB (4.89 BPW)."""
@@ -127,7 +169,11 @@ def test_a_decode_step_reads_the_head_at_its_own_width(read):
 def test_a_tied_head_is_read_at_the_width_of_the_embedding(read, kind):
     """One table for both ends, wider than the rest: resident once, and every step reads all of it as the head."""
     metadata, tensors = q4_k_m(128256, 8, 14336)
-    tied = [(name, shape, kind if name == "token_embd.weight" else own) for name, shape, own in tensors if name != "output.weight"]
+    tied = [
+        (name, shape, kind if name == "token_embd.weight" else own)
+        for name, shape, own in tensors
+        if name != "output.weight"
+    ]
     found = read(metadata, tied)
     assert found.tied_embeddings
     study = Study(model=found)
@@ -158,21 +204,49 @@ FOUR_NORMS = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
 
 def test_gemma2_slides_in_every_other_layer_and_is_tied(read):
     layers = [block(i, 3584, 16, 8, 256, 14336, norms=FOUR_NORMS) for i in range(42)]
-    found = read(*model("gemma2", layers, 3584, 256000, heads("gemma2", 16, 8, **{"attention.sliding_window": 4096, "context_length": 8192}), head=None))
+    found = read(
+        *model(
+            "gemma2",
+            layers,
+            3584,
+            256000,
+            heads("gemma2", 16, 8, **{"attention.sliding_window": 4096, "context_length": 8192}),
+            head=None,
+        )
+    )
     same_model(found, "gemma-2-9b")
-    assert Study(model=found).exact("weight_bytes_read") == bytes_of([t for t in model("gemma2", layers, 3584, 256000, head=None)[1] if len(t[1]) == 2])
+    assert Study(model=found).exact("weight_bytes_read") == bytes_of(
+        [t for t in model("gemma2", layers, 3584, 256000, head=None)[1] if len(t[1]) == 2]
+    )
 
 
 def test_gemma3_slides_in_five_of_six(read):
     layers = [block(i, 1152, 4, 1, 256, 6912, norms=FOUR_NORMS, qk_norm=True) for i in range(26)]
-    found = read(*model("gemma3", layers, 1152, 262144, heads("gemma3", 4, 1, **{"attention.sliding_window": 512}), head=None))
+    found = read(
+        *model(
+            "gemma3",
+            layers,
+            1152,
+            262144,
+            heads("gemma3", 4, 1, **{"attention.sliding_window": 512}),
+            head=None,
+        )
+    )
     same_model(found, "gemma-3-1b")
     assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
 
 
 def test_a_pattern_in_the_file_goes_before_the_architectures(read):
     layers = [block(i, 64, 4, 2, 16, 96) for i in range(4)]
-    stated = heads("gemma3", 4, 2, **{"attention.sliding_window": 512, "attention.sliding_window_pattern": [True, False, False, True]})
+    stated = heads(
+        "gemma3",
+        4,
+        2,
+        **{
+            "attention.sliding_window": 512,
+            "attention.sliding_window_pattern": [True, False, False, True],
+        },
+    )
     found = read(*model("gemma3", layers, 64, 320, stated))
     assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
     assert found.order == found.sequence() == ("local", "full", "full", "local")
@@ -184,22 +258,54 @@ def test_a_pattern_in_the_file_goes_before_the_architectures(read):
 
 def test_a_window_that_llama_cpp_does_not_use_is_told(read):
     layers = [block(i, 64, 4, 2, 16, 96) for i in range(2)]
-    found = read(*model("llama", layers, 64, 320, heads("llama", 4, 2, **{"attention.sliding_window": 512})))
+    found = read(
+        *model("llama", layers, 64, 320, heads("llama", 4, 2, **{"attention.sliding_window": 512}))
+    )
     assert found.layers[0].attention.window is None
     assert "window of 512 tokens" in " ".join(found.notes)
 
 
 def test_phi3_keeps_two_projections_in_one_tensor(read):
     layers = [block(i, 3072, 32, 32, 96, 8192, fused=True, fused_gate=True) for i in range(32)]
-    found = read(*model("phi3", layers, 3072, 32064, heads("phi3", 32, 32, **{"attention.sliding_window": 2047, "context_length": 4096})))
+    found = read(
+        *model(
+            "phi3",
+            layers,
+            3072,
+            32064,
+            heads("phi3", 32, 32, **{"attention.sliding_window": 2047, "context_length": 4096}),
+        )
+    )
     same_model(found, "phi-3-mini-4k")
 
 
 def test_falcon_has_one_norm_and_a_plain_feed_forward(read):
     layers = [
-        block(i, 4544, 71, 1, 64, 18176, fused=True, gate=False, norms=("attn_norm",), kind=F16, more=[("attn_norm.bias", (4544,), F32)]) for i in range(32)
+        block(
+            i,
+            4544,
+            71,
+            1,
+            64,
+            18176,
+            fused=True,
+            gate=False,
+            norms=("attn_norm",),
+            kind=F16,
+            more=[("attn_norm.bias", (4544,), F32)],
+        )
+        for i in range(32)
     ]
-    metadata, tensors = model("falcon", layers, 4544, 65024, heads("falcon", 71, 1), table=F16, head=None, outer=[("output_norm.bias", (4544,), F32)])
+    metadata, tensors = model(
+        "falcon",
+        layers,
+        4544,
+        65024,
+        heads("falcon", 71, 1),
+        table=F16,
+        head=None,
+        outer=[("output_norm.bias", (4544,), F32)],
+    )
     same_model(read(metadata, tensors), "falcon-7b")
     assert resident(read(metadata, tensors)) == bytes_of(tensors)
 
@@ -218,7 +324,14 @@ def moe_block(i, d, kv_heads, experts, ff, kind=Q4_K, split=False):
 def test_mixtral_is_a_llama_with_experts(read, split):
     """46,702,792,704 parameters, 12.9 billion of them active (arXiv 2401.04088); old files hold an expert a tensor."""
     layers = [moe_block(i, 4096, 8, 8, 14336, split=split) for i in range(32)]
-    metadata, tensors = model("llama", layers, 4096, 32000, heads("llama", 32, 8, expert_count=8, expert_used_count=2), table=Q4_K)
+    metadata, tensors = model(
+        "llama",
+        layers,
+        4096,
+        32000,
+        heads("llama", 32, 8, expert_count=8, expert_used_count=2),
+        table=Q4_K,
+    )
     found = read(metadata, tensors)
     assert Study(model=found).exact("params") == found.published_params == 46_702_792_704
     assert resident(found) == bytes_of(tensors)
@@ -231,10 +344,23 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
     d, n, rank, rope, nope = 2048, 16, 512, 64, 128
 
     def layer(i):
-        found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q", (d, n * (nope + rope)), Q4_K)]
-        found += [("attn_kv_a_mqa", (d, rank + rope), Q8_0), ("attn_kv_b", (rank, n * 256), Q4_K), ("attn_output", (n * 128, d), Q4_K)]
+        found = [
+            ("attn_norm", (d,), F32),
+            ("ffn_norm", (d,), F32),
+            ("attn_kv_a_norm", (rank,), F32),
+            ("attn_q", (d, n * (nope + rope)), Q4_K),
+        ]
+        found += [
+            ("attn_kv_a_mqa", (d, rank + rope), Q8_0),
+            ("attn_kv_b", (rank, n * 256), Q4_K),
+            ("attn_output", (n * 128, d), Q4_K),
+        ]
         if i == 0:
-            found += [("ffn_gate", (d, 10944), Q4_0), ("ffn_up", (d, 10944), Q4_0), ("ffn_down", (10944, d), Q8_0)]
+            found += [
+                ("ffn_gate", (d, 10944), Q4_0),
+                ("ffn_up", (d, 10944), Q4_0),
+                ("ffn_down", (10944, d), Q8_0),
+            ]
         else:
             found += [
                 ("ffn_gate_inp", (d, 64), F32),
@@ -242,29 +368,54 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
                 ("ffn_up_exps", (d, 1408, 64), Q4_K),
                 ("ffn_down_exps", (1408, d, 64), Q8_0),
             ]
-            found += [("ffn_gate_shexp", (d, 2816), Q4_K), ("ffn_up_shexp", (d, 2816), Q4_K), ("ffn_down_shexp", (2816, d), Q6_K)]
+            found += [
+                ("ffn_gate_shexp", (d, 2816), Q4_K),
+                ("ffn_up_shexp", (d, 2816), Q4_K),
+                ("ffn_down_shexp", (2816, d), Q6_K),
+            ]
         return [(f"blk.{i}.{name}.weight", shape, kind) for name, shape, kind in found]
 
     stated = heads("deepseek2", 16, 16, expert_used_count=6, expert_shared_count=2)
-    metadata, tensors = model("deepseek2", [layer(i) for i in range(27)], d, 102400, stated, table=Q4_K)
+    metadata, tensors = model(
+        "deepseek2", [layer(i) for i in range(27)], d, 102400, stated, table=Q4_K
+    )
     found = read(metadata, tensors)
     assert Study(model=found).exact("params") == found.published_params == 31_412_968_448 // 2
     assert resident(found) == bytes_of(tensors)
     assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
     assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
-    for stated_count, counted in ((2, (2, 1408)), (3, (1, 2816)), (0, (1, 2816))):  # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
+    for stated_count, counted in (
+        (2, (2, 1408)),
+        (3, (1, 2816)),
+        (0, (1, 2816)),
+    ):  # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
         again = read(metadata | {"deepseek2.expert_shared_count": stated_count}, tensors)
         assert (again.layers[1].ffn.n_shared_experts, again.layers[1].ffn.d_shared) == counted
 
 
 def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
     d, n = 64, 4
-    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (32,), F32), ("attn_q", (d, n * 24), F16), ("attn_kv_a_mqa", (d, 40), F16)]
-    found += [("attn_output", (n * 16, d), F16), ("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
+    found = [
+        ("attn_norm", (d,), F32),
+        ("ffn_norm", (d,), F32),
+        ("attn_kv_a_norm", (32,), F32),
+        ("attn_q", (d, n * 24), F16),
+        ("attn_kv_a_mqa", (d, 40), F16),
+    ]
+    found += [
+        ("attn_output", (n * 16, d), F16),
+        ("ffn_gate", (d, 96), F16),
+        ("ffn_up", (d, 96), F16),
+        ("ffn_down", (96, d), F16),
+    ]
     halves = [("attn_k_b", (16, 32, n), F16), ("attn_v_b", (32, 16, n), F16)]
     sizes = set()
-    for stored in ([("attn_kv_b", (32, n * 32), F16)], halves, [("attn_kv_b", (32, n * 32), F16), *halves]):
+    for stored in (
+        [("attn_kv_b", (32, n * 32), F16)],
+        halves,
+        [("attn_kv_b", (32, n * 32), F16), *halves],
+    ):
         tensors = [(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + stored]
         sizes.add(resident(read(*model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1)))))
     assert len(sizes) == 1
@@ -274,16 +425,35 @@ def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read)
 def test_a_latent_key_has_room_for_both_of_its_parts(read, rope, nope, fits):
     """One that is rotated and one that is not, of one at least each."""
     d, n, rank = 64, 4, 32
-    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q", (d, n * (nope + rope)), F32)]
-    found += [("attn_kv_a_mqa", (d, rank + rope), F32), ("attn_kv_b", (rank, n * (nope + 16)), F32), ("attn_output", (n * 16, d), F32)]
+    found = [
+        ("attn_norm", (d,), F32),
+        ("ffn_norm", (d,), F32),
+        ("attn_kv_a_norm", (rank,), F32),
+        ("attn_q", (d, n * (nope + rope)), F32),
+    ]
+    found += [
+        ("attn_kv_a_mqa", (d, rank + rope), F32),
+        ("attn_kv_b", (rank, n * (nope + 16)), F32),
+        ("attn_output", (n * 16, d), F32),
+    ]
     tensors = [
         (f"blk.0.{name}.weight", shape, kind)
-        for name, shape, kind in [*found, ("ffn_gate", (d, 96), F32), ("ffn_up", (d, 96), F32), ("ffn_down", (96, d), F32)]
+        for name, shape, kind in [
+            *found,
+            ("ffn_gate", (d, 96), F32),
+            ("ffn_up", (d, 96), F32),
+            ("ffn_down", (96, d), F32),
+        ]
     ]
     made = model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1))
     if fits:
         attention = read(*made).layers[0].attention
-        assert (attention.qk_rope_dim, attention.qk_nope_dim, attention.value_dim, attention.kv_lora_rank) == (1, 1, 16, 32)
+        assert (
+            attention.qk_rope_dim,
+            attention.qk_nope_dim,
+            attention.value_dim,
+            attention.kv_lora_rank,
+        ) == (1, 1, 16, 32)
     else:
         with pytest.raises(InputError, match="leave no room for a rotated key"):
             read(*made)
@@ -295,14 +465,41 @@ def test_gpt_oss_as_mxfp4(read):
 
     def layer(i):
         ff = [(f"ffn_{n}_exps", (d, d, experts), MXFP4) for n in ("gate", "up", "down")]
-        found = [("attn_norm", (d,), F32), ("post_attention_norm", (d,), F32), ("ffn_gate_inp", (d, experts), F32), ("attn_sinks", (64,), F32)]
-        found += [("attn_q", (d, 4096), Q8_0), ("attn_k", (d, 512), Q8_0), ("attn_v", (d, 512), Q8_0), ("attn_output", (4096, d), Q8_0), *ff]
-        biases = [("attn_q", (4096,)), ("attn_k", (512,)), ("attn_v", (512,)), ("attn_output", (d,)), ("ffn_gate_inp", (experts,))]
+        found = [
+            ("attn_norm", (d,), F32),
+            ("post_attention_norm", (d,), F32),
+            ("ffn_gate_inp", (d, experts), F32),
+            ("attn_sinks", (64,), F32),
+        ]
+        found += [
+            ("attn_q", (d, 4096), Q8_0),
+            ("attn_k", (d, 512), Q8_0),
+            ("attn_v", (d, 512), Q8_0),
+            ("attn_output", (4096, d), Q8_0),
+            *ff,
+        ]
+        biases = [
+            ("attn_q", (4096,)),
+            ("attn_k", (512,)),
+            ("attn_v", (512,)),
+            ("attn_output", (d,)),
+            ("ffn_gate_inp", (experts,)),
+        ]
         biases += [(f"ffn_{n}_exps", (d, experts)) for n in ("gate", "up", "down")]
-        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [(f"blk.{i}.{n}.bias", s, F32) for n, s in biases]
+        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [
+            (f"blk.{i}.{n}.bias", s, F32) for n, s in biases
+        ]
 
-    stated = heads("gpt-oss", 64, 8, expert_used_count=4, **{"attention.sliding_window": 128, "attention.key_length": 64})
-    metadata, tensors = model("gpt-oss", [layer(i) for i in range(24)], d, 201088, stated, head=Q8_0, table=Q8_0)
+    stated = heads(
+        "gpt-oss",
+        64,
+        8,
+        expert_used_count=4,
+        **{"attention.sliding_window": 128, "attention.key_length": 64},
+    )
+    metadata, tensors = model(
+        "gpt-oss", [layer(i) for i in range(24)], d, 201088, stated, head=Q8_0, table=Q8_0
+    )
     found = read(metadata, tensors)
     assert Study(model=found).exact("params") == found.published_params == 20_914_757_184
     assert resident(found) == bytes_of(tensors)
@@ -315,12 +512,26 @@ def test_mamba_has_a_state_and_no_cache(read):
     d, inner = 768, 1536
 
     def layer(i):
-        found = [("attn_norm", (d,), F32), ("ssm_in", (d, 2 * inner), F16), ("ssm_conv1d", (4, inner), F32), ("ssm_x", (inner, 48 + 32), F32)]
+        found = [
+            ("attn_norm", (d,), F32),
+            ("ssm_in", (d, 2 * inner), F16),
+            ("ssm_conv1d", (4, inner), F32),
+            ("ssm_x", (inner, 48 + 32), F32),
+        ]
         found += [("ssm_dt", (48, inner), F32), ("ssm_out", (inner, d), F16)]
-        plain = [("ssm_a", (16, inner)), ("ssm_d", (inner,)), ("ssm_conv1d.bias", (inner,)), ("ssm_dt.bias", (inner,))]
-        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [(f"blk.{i}.{n}", s, F32) for n, s in plain]
+        plain = [
+            ("ssm_a", (16, inner)),
+            ("ssm_d", (inner,)),
+            ("ssm_conv1d.bias", (inner,)),
+            ("ssm_dt.bias", (inner,)),
+        ]
+        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [
+            (f"blk.{i}.{n}", s, F32) for n, s in plain
+        ]
 
-    metadata, tensors = model("mamba", [layer(i) for i in range(24)], d, 50280, head=None, table=F16)
+    metadata, tensors = model(
+        "mamba", [layer(i) for i in range(24)], d, 50280, head=None, table=F16
+    )
     found = read(metadata, tensors)
     assert Study(model=found).exact("params") == found.published_params == 129_135_360
     assert resident(found) == bytes_of(tensors)
@@ -333,18 +544,40 @@ def test_mamba2_has_groups_of_heads_that_share_a_state(read):
     channels = inner + 2 * groups * state
 
     def layer(i):
-        found = [("attn_norm.weight", (d,), F32), ("ssm_in.weight", (d, inner + channels + n_heads), F16), ("ssm_conv1d.weight", (4, channels), F32)]
-        found += [("ssm_norm.weight", (inner // groups, groups), F32), ("ssm_out.weight", (inner, d), F16), ("ssm_conv1d.bias", (channels,), F32)]
-        found += [(name, (1, n_heads), F32) for name in ("ssm_a", "ssm_d")] + [("ssm_dt.bias", (n_heads,), F32)]
+        found = [
+            ("attn_norm.weight", (d,), F32),
+            ("ssm_in.weight", (d, inner + channels + n_heads), F16),
+            ("ssm_conv1d.weight", (4, channels), F32),
+        ]
+        found += [
+            ("ssm_norm.weight", (inner // groups, groups), F32),
+            ("ssm_out.weight", (inner, d), F16),
+            ("ssm_conv1d.bias", (channels,), F32),
+        ]
+        found += [(name, (1, n_heads), F32) for name in ("ssm_a", "ssm_d")] + [
+            ("ssm_dt.bias", (n_heads,), F32)
+        ]
         return [(f"blk.{i}.{name}", shape, kind) for name, shape, kind in found]
 
-    known = {"mamba2.ssm.group_count": groups, "mamba2.ssm.time_step_rank": n_heads, "mamba2.ssm.state_size": state, "mamba2.ssm.inner_size": inner}
-    metadata, tensors = model("mamba2", [layer(i) for i in range(64)], d, vocab, known, head=F16, table=F16)
+    known = {
+        "mamba2.ssm.group_count": groups,
+        "mamba2.ssm.time_step_rank": n_heads,
+        "mamba2.ssm.state_size": state,
+        "mamba2.ssm.inner_size": inner,
+    }
+    metadata, tensors = model(
+        "mamba2", [layer(i) for i in range(64)], d, vocab, known, head=F16, table=F16
+    )
     found = read(metadata, tensors)
     assert Study(model=found).exact("params") == found.published_params == 7_285_403_648
     assert resident(found) == bytes_of(tensors)
     (kind,) = found.layers
-    assert (kind.mixer.d_state, kind.mixer.ssm_groups, kind.mixer.ssm_heads, kind.mixer.d_conv) == (state, groups, n_heads, 4)
+    assert (kind.mixer.d_state, kind.mixer.ssm_groups, kind.mixer.ssm_heads, kind.mixer.d_conv) == (
+        state,
+        groups,
+        n_heads,
+        4,
+    )
 
 
 @pytest.mark.parametrize("positions", [1024, None])
@@ -352,20 +585,51 @@ def test_gpt2_has_a_row_for_every_position(read, positions):
     """GPT-2: 124,439,808 parameters, 1,024 positions of 768 among them."""
 
     def layer(i):
-        shapes = {"attn_norm": (768,), "attn_qkv": (768, 2304), "attn_output": (768, 768), "ffn_norm": (768,), "ffn_up": (768, 3072), "ffn_down": (3072, 768)}
-        whole = [(f"blk.{i}.{name}.weight", shape, F16 if len(shape) > 1 else F32) for name, shape in shapes.items()]
+        shapes = {
+            "attn_norm": (768,),
+            "attn_qkv": (768, 2304),
+            "attn_output": (768, 768),
+            "ffn_norm": (768,),
+            "ffn_up": (768, 3072),
+            "ffn_down": (3072, 768),
+        }
+        whole = [
+            (f"blk.{i}.{name}.weight", shape, F16 if len(shape) > 1 else F32)
+            for name, shape in shapes.items()
+        ]
         return whole + [(f"blk.{i}.{name}.bias", shape[-1:], F32) for name, shape in shapes.items()]
 
-    outer = [("output_norm.bias", (768,), F32), *([("position_embd.weight", (768, positions), F32)] if positions else [])]
+    outer = [
+        ("output_norm.bias", (768,), F32),
+        *([("position_embd.weight", (768, positions), F32)] if positions else []),
+    ]
     known = heads("gpt2", 12, 12, context_length=1024)
-    found = read(*model("gpt2", [layer(i) for i in range(12)], 768, 50257, known, head=None, table=F16, outer=outer))
+    found = read(
+        *model(
+            "gpt2",
+            [layer(i) for i in range(12)],
+            768,
+            50257,
+            known,
+            head=None,
+            table=F16,
+            outer=outer,
+        )
+    )
     assert found.positions == positions
     assert Study(model=found).exact("params") == 124_439_808 - (0 if positions else 1024 * 768)
 
 
 def test_what_no_operator_has_is_told(read):
-    layers = [block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)]) for i in range(2)]
-    (note,) = [note for note in read(*model("llama", layers, 64, 320, heads("llama", 4, 2))).notes if "operator" in note]
+    layers = [
+        block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)])
+        for i in range(2)
+    ]
+    (note,) = [
+        note
+        for note in read(*model("llama", layers, 64, 320, heads("llama", 4, 2))).notes
+        if "operator" in note
+    ]
     assert "2 tensors with 16,384 byte" in note
     assert "blk.0.attn_something.weight" in note
 
@@ -389,19 +653,34 @@ def test_a_file_in_parts_is_read_whole(tmp_path):
 
 def test_unquantized_files(read):
     for kind, name in ((F16, "f16"), (BF16, "bf16"), (F32, "f32")):
-        metadata, tensors = model("llama", [block(i, 64, 4, 2, 16, 96, kind=kind) for i in range(2)], 64, 320, heads("llama", 4, 2), head=kind, table=kind)
+        metadata, tensors = model(
+            "llama",
+            [block(i, 64, 4, 2, 16, 96, kind=kind) for i in range(2)],
+            64,
+            320,
+            heads("llama", 4, 2),
+            head=kind,
+            table=kind,
+        )
         found = read(metadata, tensors)
         assert found.quantization.method == name
         assert resident(found) == bytes_of(tensors)
 
 
-@pytest.mark.parametrize(("gate", "also_none"), [(False, True), (False, False), (True, True), (True, False)])
+@pytest.mark.parametrize(
+    ("gate", "also_none"), [(False, True), (False, False), (True, True), (True, False)]
+)
 def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
     """Two matrices or three in the first layer, each of its own type, and none in the second: all bytes are there."""
-    layers = [block(0, 64, 4, 2, 16, 96, gate=gate, kinds={"ffn_up": Q8_0, "ffn_down": F16}), block(1, 64, 4, 2, 16, 0)][: 1 + also_none]
+    layers = [
+        block(0, 64, 4, 2, 16, 96, gate=gate, kinds={"ffn_up": Q8_0, "ffn_down": F16}),
+        block(1, 64, 4, 2, 16, 0),
+    ][: 1 + also_none]
     metadata, tensors = model("nemotron", layers, 64, 320, heads("nemotron", 4, 2))
     found = read(metadata, tensors)
-    assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][: 1 + also_none]
+    assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][
+        : 1 + also_none
+    ]
     assert Study(model=found).exact("params") == found.published_params
     assert resident(found) == bytes_of(tensors)
 
@@ -409,14 +688,39 @@ def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
 def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
     """Two attentions would be one kind; beside a mamba layer the narrow projections are an operator of their own all the same: all bytes are there."""
     d, n, q, rank = 64, 4, 48, 32
-    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_q_a_norm", (q,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q_a", (d, q), F16)]
-    found += [("attn_q_b", (q, n * 24), F32), ("attn_kv_a_mqa", (d, rank + 8), Q8_0), ("attn_kv_b", (rank, n * 32), F16), ("attn_output", (n * 16, d), F16)]
+    found = [
+        ("attn_norm", (d,), F32),
+        ("ffn_norm", (d,), F32),
+        ("attn_q_a_norm", (q,), F32),
+        ("attn_kv_a_norm", (rank,), F32),
+        ("attn_q_a", (d, q), F16),
+    ]
+    found += [
+        ("attn_q_b", (q, n * 24), F32),
+        ("attn_kv_a_mqa", (d, rank + 8), Q8_0),
+        ("attn_kv_b", (rank, n * 32), F16),
+        ("attn_output", (n * 16, d), F16),
+    ]
     feed = [("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
-    state = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("ssm_in", (d, 256), F16), ("ssm_conv1d", (4, 128), F32), ("ssm_x", (128, 4 + 32), F32)]
+    state = [
+        ("attn_norm", (d,), F32),
+        ("ffn_norm", (d,), F32),
+        ("ssm_in", (d, 256), F16),
+        ("ssm_conv1d", (4, 128), F32),
+        ("ssm_x", (128, 4 + 32), F32),
+    ]
     state += [("ssm_dt", (4, 128), F32), ("ssm_out", (128, d), F16)]
-    plain = [("ssm_a", (16, 128)), ("ssm_d", (128,)), ("ssm_conv1d.bias", (128,)), ("ssm_dt.bias", (128,))]
+    plain = [
+        ("ssm_a", (16, 128)),
+        ("ssm_d", (128,)),
+        ("ssm_conv1d.bias", (128,)),
+        ("ssm_dt.bias", (128,)),
+    ]
     layers = [[(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + feed]]
-    layers.append([(f"blk.1.{name}.weight", shape, kind) for name, shape, kind in state + feed] + [(f"blk.1.{name}", shape, F32) for name, shape in plain])
+    layers.append(
+        [(f"blk.1.{name}.weight", shape, kind) for name, shape, kind in state + feed]
+        + [(f"blk.1.{name}", shape, F32) for name, shape in plain]
+    )
     metadata, tensors = model("deepseek2", layers, d, 320, heads("deepseek2", n, 1))
     made = read(metadata, tensors)
     assert Study(model=made).exact("params") == made.published_params
@@ -425,8 +729,16 @@ def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
 
 @pytest.mark.parametrize("shape", [(64, 1), (64,)])
 def test_a_table_of_one_row_may_lack_its_second_extent(read, shape):
-    metadata, tensors = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 1, heads("llama", 4, 2), head=None)
-    found = read(metadata, [(name, shape if name == "token_embd.weight" else own, kind) for name, own, kind in tensors])
+    metadata, tensors = model(
+        "llama", [block(0, 64, 4, 2, 16, 96)], 64, 1, heads("llama", 4, 2), head=None
+    )
+    found = read(
+        metadata,
+        [
+            (name, shape if name == "token_embd.weight" else own, kind)
+            for name, own, kind in tensors
+        ],
+    )
     assert (found.d_model, found.vocab_size) == (64, 1)
 
 
@@ -458,7 +770,11 @@ def array(kind, length, raw=b""):
 
 
 def tensor(name, dimensions, shape, kind=0):
-    return text(name) + struct.pack(f"<I{len(shape)}Q", dimensions, *shape) + struct.pack("<IQ", kind, 0)
+    return (
+        text(name)
+        + struct.pack(f"<I{len(shape)}Q", dimensions, *shape)
+        + struct.pack("<IQ", kind, 0)
+    )
 
 
 SCALARS = [
@@ -470,11 +786,18 @@ SCALARS = [
 
 def test_values_of_every_type_alone_and_in_a_list(tmp_path):
     """What follows each is read as well: no type takes more or fewer bytes."""
-    raw = b"".join(text(f"one {n}") + struct.pack("<I", n) + struct.pack(form, found) for n, form, found in SCALARS)
-    raw += b"".join(text(f"list {n}") + array(n, 3, 3 * struct.pack(form, found)) for n, form, found in SCALARS)
+    raw = b"".join(
+        text(f"one {n}") + struct.pack("<I", n) + struct.pack(form, found)
+        for n, form, found in SCALARS
+    )
+    raw += b"".join(
+        text(f"list {n}") + array(n, 3, 3 * struct.pack(form, found)) for n, form, found in SCALARS
+    )
     (tmp_path / "x.gguf").write_bytes(header(2 * len(SCALARS), 0, raw=raw))
     found = read_header(tmp_path / "x.gguf")
-    assert found.metadata == {f"one {n}": v for n, _, v in SCALARS} | {f"list {n}": 3 * [v] for n, _, v in SCALARS}
+    assert found.metadata == {f"one {n}": v for n, _, v in SCALARS} | {
+        f"list {n}": 3 * [v] for n, _, v in SCALARS
+    }
     assert all(type(found.metadata[f"one {n}"]) is type(v) for n, _, v in SCALARS)
 
 
@@ -528,7 +851,9 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "said"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE])
+@pytest.mark.parametrize(
+    ("raw", "said"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE]
+)
 def test_a_broken_header_is_an_error_with_its_place(tmp_path, raw, said):
     path = tmp_path / "broken.gguf"
     path.write_bytes(raw)
@@ -560,7 +885,13 @@ def test_a_large_vocabulary_is_skipped_quickly(tmp_path):
     """A vocabulary of 300 thousand tokens with as many merges, and data behind the header that are not read."""
     tokens = [f"token {i}" for i in range(300_000)]
     path = tmp_path / "large.gguf"
-    path.write_bytes(gguf(SMALL[0] | {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": tokens}, SMALL[1], raw=bytes(1000)))
+    path.write_bytes(
+        gguf(
+            SMALL[0] | {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": tokens},
+            SMALL[1],
+            raw=bytes(1000),
+        )
+    )
     started = time.process_time()
     read_gguf(path)
     assert time.process_time() - started < 5

@@ -5,11 +5,26 @@ import json
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.checkpoints import experts, gemma_mllama, layer_layouts, older_dense, recipes, recurrent
+from symroof.specs.checkpoints import (
+    experts,
+    gemma_mllama,
+    layer_layouts,
+    older_dense,
+    recipes,
+    recurrent,
+)
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.json_text import loads_json
 
-WORDS = {"full_attention": "F", "sliding_attention": "s", "chunked_attention": "c", "linear_attention": "l", "conv": "v", "sparse": "S", "dense": "d"}
+WORDS = {
+    "full_attention": "F",
+    "sliding_attention": "s",
+    "chunked_attention": "c",
+    "linear_attention": "l",
+    "conv": "v",
+    "sparse": "S",
+    "dense": "d",
+}
 
 
 def config(names=None, defaults=None, **data):
@@ -28,32 +43,88 @@ MIXERS = [
     (layer_layouts.windowed, {"sliding_window": None}, "FFFFFF"),
     (layer_layouts.windowed_if_used, {"sliding_window": 4, "use_sliding_window": True}, "ssssss"),
     (layer_layouts.windowed_if_used, {"sliding_window": 4, "use_sliding_window": False}, "FFFFFF"),
-    (layer_layouts.windowed_if_used, {"sliding_window": None, "use_sliding_window": True}, "FFFFFF"),
-    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4}, "FFFFss"),
-    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 0}, "ssssss"),
-    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4}, "FFFFFF"),
+    (
+        layer_layouts.windowed_if_used,
+        {"sliding_window": None, "use_sliding_window": True},
+        "FFFFFF",
+    ),
+    (
+        layer_layouts.windowed_after,
+        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4},
+        "FFFFss",
+    ),
+    (
+        layer_layouts.windowed_after,
+        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 0},
+        "ssssss",
+    ),
+    (
+        layer_layouts.windowed_after,
+        {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4},
+        "FFFFFF",
+    ),
     (layer_layouts.windowed_after_unasked, {"sliding_window": 4, "max_window_layers": 4}, "FFFFss"),
     (layer_layouts.windowed_after_unasked, {"sliding_window": 4, "max_window_layers": 0}, "ssssss"),
-    (layer_layouts.windowed_after_unasked, {"sliding_window": None, "max_window_layers": 4}, "FFFFFF"),
+    (
+        layer_layouts.windowed_after_unasked,
+        {"sliding_window": None, "max_window_layers": 4},
+        "FFFFFF",
+    ),
     (layer_layouts.full_every(3), {}, "ssFssF"),
     (layer_layouts.full_every(3, first=True), {}, "FssFss"),
     (layer_layouts.full_every("every"), {"every": 4}, "sssFss"),
     (layer_layouts.full_every_where_windowed("every"), {"every": 4, "sliding_window": 9}, "sssFss"),
-    (layer_layouts.full_every_where_windowed("every"), {"every": 4, "sliding_window": None}, "FFFFFF"),
-    (layer_layouts.windowed_without_rope, {"no_rope_layers": [1, 1, 0, 1, 0, 1], "use_sliding_window": True, "sliding_window": 9}, "FFsFsF"),
-    (layer_layouts.windowed_without_rope, {"no_rope_layer_interval": 3, "use_sliding_window": True, "sliding_window": 9}, "FFsFFs"),
-    (layer_layouts.windowed_without_rope, {"no_rope_layer_interval": 3, "use_sliding_window": False, "sliding_window": 9}, "FFFFFF"),
+    (
+        layer_layouts.full_every_where_windowed("every"),
+        {"every": 4, "sliding_window": None},
+        "FFFFFF",
+    ),
+    (
+        layer_layouts.windowed_without_rope,
+        {"no_rope_layers": [1, 1, 0, 1, 0, 1], "use_sliding_window": True, "sliding_window": 9},
+        "FFsFsF",
+    ),
+    (
+        layer_layouts.windowed_without_rope,
+        {"no_rope_layer_interval": 3, "use_sliding_window": True, "sliding_window": 9},
+        "FFsFFs",
+    ),
+    (
+        layer_layouts.windowed_without_rope,
+        {"no_rope_layer_interval": 3, "use_sliding_window": False, "sliding_window": 9},
+        "FFFFFF",
+    ),
     (layer_layouts.linear_but_every("every"), {"every": 4}, "lllFll"),
-    (layer_layouts.period("every", "at", "full_attention", "linear_attention"), {"every": 4, "at": 2}, "llFlll"),
-    (layer_layouts.period("every", "at", "full_attention", "linear_attention"), {"every": 3, "at": 0}, "FllFll"),
+    (
+        layer_layouts.period("every", "at", "full_attention", "linear_attention"),
+        {"every": 4, "at": 2},
+        "llFlll",
+    ),
+    (
+        layer_layouts.period("every", "at", "full_attention", "linear_attention"),
+        {"every": 3, "at": 0},
+        "FllFll",
+    ),
     (layer_layouts.indices("list", "full_attention", "conv"), {"list": [0, 5]}, "FvvvvF"),
     (layer_layouts.indices("list", "full_attention", "conv"), {"list": None}, "vvvvvv"),
-    (experts.early_even, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4}, "sFsFFF"),
-    (experts.early_even, {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4}, "FFFFFF"),
+    (
+        experts.early_even,
+        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4},
+        "sFsFFF",
+    ),
+    (
+        experts.early_even,
+        {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4},
+        "FFFFFF",
+    ),
     (experts.chunked_where_rotated, {"no_rope_layers": [1, 0, 1, 1, 0, 0]}, "cFccFF"),
     (experts.chunked_where_rotated, {"no_rope_layers": [], "no_rope_layer_interval": 3}, "ccFccF"),
     (older_dense.local_by_type, {"attention_types": [[["global", "local"], 3]]}, "FsFsFs"),
-    (older_dense.local_by_type, {"attention_types": [[["global", "local"], 2], [["local"], 2]]}, "FsFsss"),
+    (
+        older_dense.local_by_type,
+        {"attention_types": [[["global", "local"], 2], [["local"], 2]]},
+        "FsFsss",
+    ),
     (older_dense.local_by_type, {"attention_types": [[["local"], 1], [["global"], 5]]}, "sFFFFF"),
     (recurrent.lfm2_attention, {"full_attn_idxs": [1, 4]}, "vFvvFv"),
     (recurrent.lfm2_attention, {"full_attn_idxs": None}, "FFFFFF"),
@@ -102,9 +173,15 @@ def test_an_offset_lies_within_its_period():
         rule(config(every=3, at=3), 0)
 
 
-@pytest.mark.parametrize(("listed", "message"), [([1, 0], "has 2 entries for 3 layers"), ([1, 0, 1, 1], "has 4 entries for 3 layers")])
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [([1, 0], "has 2 entries for 3 layers"), ([1, 0, 1, 1], "has 4 entries for 3 layers")],
+)
 def test_a_list_is_as_long_as_there_are_layers(listed, message):
-    for rule, name in ((experts.chunked_where_rotated, "no_rope_layers"), (recurrent.by_number, "attn_type_list")):
+    for rule, name in (
+        (experts.chunked_where_rotated, "no_rope_layers"),
+        (recurrent.by_number, "attn_type_list"),
+    ):
         with pytest.raises(InputError, match=message):
             rule(config(num_hidden_layers=3, **{name: listed}), 0)
 
@@ -129,12 +206,22 @@ def test_words_for_each_of_four_layers(types, message):
 
 def test_tables_of_another_width_and_norms_that_are_left_out():
     """OPT: narrow tables, a final norm where norms come first, and none without its weights."""
-    assert [older_dense.opt_embedding(config(word_embed_proj_dim=narrow, hidden_size=64), 0) for narrow in (32, 64, None)] == [32, None, None]
+    assert [
+        older_dense.opt_embedding(config(word_embed_proj_dim=narrow, hidden_size=64), 0)
+        for narrow in (32, 64, None)
+    ] == [32, None, None]
     final = [
-        older_dense.opt_final(config(do_layer_norm_before=before, _remove_final_layer_norm=without), 0) for before in (True, False) for without in (True, False)
+        older_dense.opt_final(
+            config(do_layer_norm_before=before, _remove_final_layer_norm=without), 0
+        )
+        for before in (True, False)
+        for without in (True, False)
     ]
     assert final == [False, True, False, False]
-    assert [older_dense.opt_norm(config(layer_norm_elementwise_affine=affine), 0) for affine in (True, False)] == ["layer", "none"]
+    assert [
+        older_dense.opt_norm(config(layer_norm_elementwise_affine=affine), 0)
+        for affine in (True, False)
+    ] == ["layer", "none"]
 
 
 def test_blocks_by_letters():
@@ -142,7 +229,9 @@ def test_blocks_by_letters():
 
     def blocks(**data):
         return "".join(
-            {"linear_attention": "M", "full_attention": "*"}.get(mixer, {"dense": "-", "sparse": "E"}.get(feed, "?"))
+            {"linear_attention": "M", "full_attention": "*"}.get(
+                mixer, {"dense": "-", "sparse": "E"}.get(feed, "?")
+            )
             for mixer, feed in recurrent.nemotron_layers(config(**data))
         )
 
@@ -158,12 +247,60 @@ def test_blocks_by_letters():
     ("data", "width"),
     [
         # two thirds, times the factor, up to the next multiple
-        ({"intermediate_size": 96, "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 64),
-        ({"intermediate_size": 97, "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 64),  # 64.67 without its rest
-        ({"intermediate_size": 98, "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 80),  # 65.3
-        ({"intermediate_size": 96, "block_ffn_dim_multiplier": 1.5, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 96),
-        ({"intermediate_size": 98, "block_ffn_dim_multiplier": None, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 65),
-        ({"intermediate_size": 98, "block_ffn_dim_multiplier": 1.5, "block_multiple_of": 16, "block_auto_adjust_ff_dim": False}, 98),
+        (
+            {
+                "intermediate_size": 96,
+                "block_ffn_dim_multiplier": 1.0,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": True,
+            },
+            64,
+        ),
+        (
+            {
+                "intermediate_size": 97,
+                "block_ffn_dim_multiplier": 1.0,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": True,
+            },
+            64,
+        ),  # 64.67 without its rest
+        (
+            {
+                "intermediate_size": 98,
+                "block_ffn_dim_multiplier": 1.0,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": True,
+            },
+            80,
+        ),  # 65.3
+        (
+            {
+                "intermediate_size": 96,
+                "block_ffn_dim_multiplier": 1.5,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": True,
+            },
+            96,
+        ),
+        (
+            {
+                "intermediate_size": 98,
+                "block_ffn_dim_multiplier": None,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": True,
+            },
+            65,
+        ),
+        (
+            {
+                "intermediate_size": 98,
+                "block_ffn_dim_multiplier": 1.5,
+                "block_multiple_of": 16,
+                "block_auto_adjust_ff_dim": False,
+            },
+            98,
+        ),
     ],
 )
 def test_a_width_that_is_adjusted(data, width):
@@ -174,7 +311,9 @@ def test_a_width_that_is_adjusted(data, width):
 def test_a_rank_of_a_sixteenth_is_rounded_up(width, rank):
     c = config(time_step_rank="auto", hidden_size=width)
     assert recipes.dt_rank(c) == rank
-    assert [(one.field, one.value, one.why) for one in c.filled.values()] == [("time_step_rank", str(rank), "auto: hidden_size / 16, rounded up")]
+    assert [(one.field, one.value, one.why) for one in c.filled.values()] == [
+        ("time_step_rank", str(rank), "auto: hidden_size / 16, rounded up")
+    ]
     assert recipes.dt_rank(config(time_step_rank=7, hidden_size=width)) == 7
 
 
@@ -184,8 +323,14 @@ def test_a_rank_of_a_sixteenth_is_rounded_up(width, rank):
         ({"expand": 2, "hidden_size": 12, "num_heads": 4, "mamba_head": 6}, 24),
         ({"expand": 2, "hidden_size": 12, "num_heads": 4, "mamba_head": "auto"}, 24),
         ({"expand": 2, "hidden_size": 12, "num_heads": 4}, 24),
-        ({"expand": 2, "hidden_size": 12, "num_heads": 5}, "5 heads do not make up the 24 channels"),
-        ({"expand": 2, "hidden_size": 12, "num_heads": 4, "mamba_head": 5}, "4 heads of 5 do not make up the 24 channels"),
+        (
+            {"expand": 2, "hidden_size": 12, "num_heads": 5},
+            "5 heads do not make up the 24 channels",
+        ),
+        (
+            {"expand": 2, "hidden_size": 12, "num_heads": 4, "mamba_head": 5},
+            "4 heads of 5 do not make up the 24 channels",
+        ),
     ],
 )
 def test_heads_share_out_the_channels(data, width):
@@ -204,9 +349,20 @@ def test_widths_that_a_file_leaves_out():
     assert recipes.inner(config(expand=2, hidden_size=12, intermediate_size=None)) == 24
     assert recipes.inner(config(expand=2, hidden_size=12, intermediate_size=30)) == 30
     assert recurrent.olmo_key_dim(config(hidden_size=64, num_attention_heads=4)) == 12
-    assert recurrent.olmo_key_dim(config(hidden_size=64, num_attention_heads=4, linear_num_key_heads=3)) == 16
-    assert recurrent.olmo_key_dim(config(hidden_size=64, num_attention_heads=4, linear_key_head_dim=9)) == 9
-    assert recurrent.OLMO_DELTA["linear_value_dim"](config(hidden_size=64, num_attention_heads=4), 0) == 24
+    assert (
+        recurrent.olmo_key_dim(
+            config(hidden_size=64, num_attention_heads=4, linear_num_key_heads=3)
+        )
+        == 16
+    )
+    assert (
+        recurrent.olmo_key_dim(config(hidden_size=64, num_attention_heads=4, linear_key_head_dim=9))
+        == 9
+    )
+    assert (
+        recurrent.OLMO_DELTA["linear_value_dim"](config(hidden_size=64, num_attention_heads=4), 0)
+        == 24
+    )
 
 
 def test_experts_there_are_and_those_of_a_token():
@@ -238,8 +394,27 @@ def test_shared_experts(recipe, data, shared):
 
 
 def test_what_a_field_may_be():
-    c = config(zero=0, minus=-1, long="x" * 10_000, longer="x" * 10_001, empty="", many=10**8, more=10**8 + 1, half=0.5, none=None, yes=True)
-    assert (c.maybe("zero", 0), c.whole("minus", least=-1), c.maybe("none"), c.maybe("many"), c.number("half"), c.flag("yes"), c.flag("none")) == (
+    c = config(
+        zero=0,
+        minus=-1,
+        long="x" * 10_000,
+        longer="x" * 10_001,
+        empty="",
+        many=10**8,
+        more=10**8 + 1,
+        half=0.5,
+        none=None,
+        yes=True,
+    )
+    assert (
+        c.maybe("zero", 0),
+        c.whole("minus", least=-1),
+        c.maybe("none"),
+        c.maybe("many"),
+        c.number("half"),
+        c.flag("yes"),
+        c.flag("none"),
+    ) == (
         0,
         -1,
         None,
@@ -278,11 +453,26 @@ def test_a_field_by_its_other_spellings():
     """The first that says something counts; one that is null is nothing, and a default is written down only where the file has none of them."""
     names, defaults = {"n": ("n_new", "n_old")}, {"n": 7, "flag": True}
     both = config(names, defaults, n_new=None, n_old=3)
-    assert (both.whole("n"), both.states("n"), both.place_of("n"), dict(both.filled)) == (3, True, ("n_old",), {})
+    assert (both.whole("n"), both.states("n"), both.place_of("n"), dict(both.filled)) == (
+        3,
+        True,
+        ("n_old",),
+        {},
+    )
     null = config(names, defaults, n_new=None)
-    assert (null.maybe("n"), null.states("n"), null.place_of("n"), dict(null.filled)) == (None, False, ("n_new",), {})
+    assert (null.maybe("n"), null.states("n"), null.place_of("n"), dict(null.filled)) == (
+        None,
+        False,
+        ("n_new",),
+        {},
+    )
     silent = config(names, defaults)
-    assert (silent.whole("n"), silent.states("n"), silent.place_of("n"), silent.flag("flag")) == (7, False, ("n",), True)
+    assert (silent.whole("n"), silent.states("n"), silent.place_of("n"), silent.flag("flag")) == (
+        7,
+        False,
+        ("n",),
+        True,
+    )
     assert [(one.field, one.value, one.why) for one in silent.filled.values()] == [
         ("n", "7", "the default of the class"),
         ("flag", "true", "the default of the class"),

@@ -14,7 +14,10 @@ LING_MINI = {
     "num_key_value_heads": 4, "head_dim": 128, "num_experts": 256, "num_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 512,
     "first_k_dense_replace": 1, "use_qk_norm": True,
 }  # fmt: skip
-STEP_3 = {"model_type": "step3_vl", "text_config": {"model_type": "step3_text", "num_hidden_layers": 61}}
+STEP_3 = {
+    "model_type": "step3_vl",
+    "text_config": {"model_type": "step3_text", "num_hidden_layers": 61},
+}
 STEP_3_5 = {
     "model_type": "step3p5", "vocab_size": 128896, "sliding_window": 512, "layer_types": ["full_attention", *["sliding_attention"] * 3] * 11 + ["full_attention"],
     "attention_other_setting": {"attention_type": "sliding_attention", "num_attention_heads": 96, "num_attention_groups": 8},
@@ -26,7 +29,11 @@ K3 = {
     "latent_moe_use_norm": True, "mla_use_output_gate": True, "attn_res_block_size": 12,
     "linear_attn_config": {"full_attn_layers": [*range(4, 93, 4), 93], "head_dim": 128, "num_heads": 96, "short_conv_kernel_size": 4, "use_full_rank_gate": True},
 }  # fmt: skip
-DEEPSEEK_V4_FLASH = {"model_type": "deepseek_v4", "num_hidden_layers": 43, "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0]}
+DEEPSEEK_V4_FLASH = {
+    "model_type": "deepseek_v4",
+    "num_hidden_layers": 43,
+    "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0],
+}
 RWKV7_01B = {
     "model_type": "rwkv7", "vocab_size": 65536, "hidden_size": 768, "num_hidden_layers": 12, "head_dim": 64, "decay_low_rank_dim": 64, "gate_low_rank_dim": 128,
     "a_low_rank_dim": 64, "v_low_rank_dim": 32, "hidden_ratio": 4,
@@ -35,21 +42,39 @@ PLAMO_2_1B = {
     "model_type": "plamo2", "vocab_size": 100000, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 16,
     "num_key_value_heads": 1, "hidden_size_per_head": 128, "mamba_num_heads": 32, "mamba_d_state": 64, "mamba_d_conv": 4, "mamba_step": 2,
 }  # fmt: skip
-RECURRENT_GEMMA_2B = {"model_type": "recurrent_gemma", "num_key_value_heads": 1, "intermediate_size": 15360}
+RECURRENT_GEMMA_2B = {
+    "model_type": "recurrent_gemma",
+    "num_key_value_heads": 1,
+    "intermediate_size": 15360,
+}
 PUBLISHED = [
     pytest.param(LING_LITE, 16.8e9, 2.75e9, id="Ling-lite: github.com/inclusionAI/Ling"),
-    pytest.param(LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"),
+    pytest.param(
+        LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"
+    ),
     pytest.param(STEP_3, 316e9, 38e9, id="Step-3: arXiv 2507.19427"),
     pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
     pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
     pytest.param(PLAMO_2_1B, 1.29e9, 1.29e9, id="PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b"),
     pytest.param(
-        {"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 12}, 169.34e6, 169.34e6 - 50277 * 768, id="RWKV-4 169M: arXiv 2305.13048, table 2"
+        {"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 12},
+        169.34e6,
+        169.34e6 - 50277 * 768,
+        id="RWKV-4 169M: arXiv 2305.13048, table 2",
     ),
-    pytest.param(RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"),
+    pytest.param(
+        RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"
+    ),
     pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
-    pytest.param({"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"),
-    pytest.param(DEEPSEEK_V4_FLASH, 284e9, 13e9, id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash"),
+    pytest.param(
+        {"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"
+    ),
+    pytest.param(
+        DEEPSEEK_V4_FLASH,
+        284e9,
+        13e9,
+        id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash",
+    ),
 ]
 
 
@@ -67,7 +92,9 @@ def test_only_the_full_layers_of_kimi_k3_cache_tokens():
     spec = read(K3)
     found = case(spec)
     assert found.value("kv_bytes_per_token") == 24 * 576 * 2 == 27648
-    assert spec.values()["residual_sums"] + 1 == 9  # sources of the head: 93 layers in groups of 12, and the running sum (arXiv 2607.24653, section 2.2)
+    assert (
+        spec.values()["residual_sums"] + 1 == 9
+    )  # sources of the head: 93 layers in groups of 12, and the running sum (arXiv 2607.24653, section 2.2)
     assert [caveat for caveat in spec.caveats if "not read" in caveat] == []
 
 
@@ -84,7 +111,15 @@ def nemotron(*blocks):
 def test_blocks_of_a_searched_architecture():
     """Each layer has what its own entry says; without attention it has no norm for it, and no cache."""
     spec = read(nemotron((8, 5.25), (None, 2.625), (8, None), (16, 0.5)))
-    d, attention = 8192, {8: 2 * 8192 * 8192 + 2 * 8192 * 8 * 128, 16: 2 * 8192 * 8192 + 2 * 8192 * 4 * 128}
-    layers = [attention[8] + 3 * d * 28672 + 2 * d, 3 * d * 14336 + d, attention[8] + d, attention[16] + 3 * d * 2816 + 2 * d]
+    d, attention = (
+        8192,
+        {8: 2 * 8192 * 8192 + 2 * 8192 * 8 * 128, 16: 2 * 8192 * 8192 + 2 * 8192 * 4 * 128},
+    )
+    layers = [
+        attention[8] + 3 * d * 28672 + 2 * d,
+        3 * d * 14336 + d,
+        attention[8] + d,
+        attention[16] + 3 * d * 2816 + 2 * d,
+    ]
     assert case(spec).value("params") == 2 * 1000 * d + d + sum(layers)
     assert case(spec).value("kv_bytes_per_token") == 2 * 2 * 128 * (8 + 8 + 4)

@@ -14,16 +14,21 @@ from symroof.specs.model import ModelSpec
 
 from .sizes import resident, spec
 
-LLAMA_68M = (
-    "{name: llama-68m, d_model: 768, vocab_size: 32000, layers: [{count: 2, attention: {n_heads: 12, n_kv_heads: 12, head_dim: 64}, ffn: {d_ff: 3072}}]}"
-)
+LLAMA_68M = "{name: llama-68m, d_model: 768, vocab_size: 32000, layers: [{count: 2, attention: {n_heads: 12, n_kv_heads: 12, head_dim: 64}, ffn: {d_ff: 3072}}]}"
 
 
 def gpt_oss(layers, experts):
-    attention = "n_heads: 64, n_kv_heads: 8, head_dim: 64, qkv_bias: true, out_bias: true, sinks: true"
+    attention = (
+        "n_heads: 64, n_kv_heads: 8, head_dim: 64, qkv_bias: true, out_bias: true, sinks: true"
+    )
     ffn = f"{{kind: moe, n_experts: {experts}, experts_per_token: 4, d_expert: 2880, bias: true, router_bias: true}}"
-    halves = [f"{{count: {layers // 2}, attention: {{{attention}{window}}}, ffn: {ffn}}}" for window in (", window: 128", "")]
-    return spec(f"{{name: gpt-oss, d_model: 2880, vocab_size: 201088, layers: [{', '.join(halves)}]}}")
+    halves = [
+        f"{{count: {layers // 2}, attention: {{{attention}{window}}}, ffn: {ffn}}}"
+        for window in (", window: 128", "")
+    ]
+    return spec(
+        f"{{name: gpt-oss, d_model: 2880, vocab_size: 201088, layers: [{', '.join(halves)}]}}"
+    )
 
 
 DEEPSEEK_ATTENTION = "{kind: mla, n_heads: 128, kv_lora_rank: 512, qk_nope_dim: 128, qk_rope_dim: 64, value_dim: 128, q_lora_rank: 1536}"
@@ -37,13 +42,26 @@ def shipped(name):
 
 
 def quantized(model, **fields):
-    found = read_quantization({"num_hidden_layers": sum(kind.count for kind in model.layers), "quantization_config": fields})
+    found = read_quantization(
+        {
+            "num_hidden_layers": sum(kind.count for kind in model.layers),
+            "quantization_config": fields,
+        }
+    )
     return model.model_copy(update={"quantization": found})
 
 
 # --------------------------------------------------------------------------------------------- what published files say
 
-MXFP4 = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}
+MXFP4 = {
+    "quant_method": "mxfp4",
+    "modules_to_not_convert": [
+        "model.layers.*.self_attn",
+        "model.layers.*.mlp.router",
+        "model.embed_tokens",
+        "lm_head",
+    ],
+}
 
 
 def test_gpt_oss_20b_is_as_large_as_its_index_says():
@@ -59,7 +77,9 @@ def test_gpt_oss_120b_is_as_large_as_its_index_says():
 def test_a_gptq_file_is_as_large_as_its_index_says_but_for_its_zero_biases():
     """TheBlokeAI/llama-68m-GPTQ-sharded, model.safetensors.index.json: total_size 108218880, with a bias of zeros beside each
     of the seven matrices of both layers, which the note tells of."""
-    model = quantized(spec(LLAMA_68M), quant_method="gptq", bits=4, group_size=128, desc_act=False, sym=True)
+    model = quantized(
+        spec(LLAMA_68M), quant_method="gptq", bits=4, group_size=128, desc_act=False, sym=True
+    )
     zeros = 2 * 2 * (4 * 768 + 2 * 3072 + 768)
     assert resident(model) == 108_218_880 - zeros
     assert "zero bias" in model.quantization.notes[0]
@@ -115,7 +135,12 @@ CASES = [
 
 def compressed(weights, layout, activations=None):
     group = {"targets": ["Linear"], "weights": weights, "input_activations": activations}
-    return {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}, "format": layout, "ignore": ["lm_head"]}
+    return {
+        "quant_method": "compressed-tensors",
+        "config_groups": {"group_0": group},
+        "format": layout,
+        "ignore": ["lm_head"],
+    }
 
 
 CASES += [
@@ -128,7 +153,11 @@ CASES += [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "matrix"), CASES, ids=lambda value: str(value.get("quant_method")) if isinstance(value, dict) else "")
+@pytest.mark.parametrize(
+    ("fields", "matrix"),
+    CASES,
+    ids=lambda value: str(value.get("quant_method")) if isinstance(value, dict) else "",
+)
 def test_every_tensor_of_llama_3_8b(fields, matrix):
     assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_hand(matrix)
 
@@ -146,22 +175,34 @@ def test_a_block_that_ends_at_an_edge_still_has_a_scale():
     norms = 61 * (2 * 7168 + 1536 + 512) + 7168
     routers = 58 * (256 * 7168 + 256)
     by_hand = sum(bytes_of.values()) + 2 * (2 * 129280 * 7168 + norms + routers)
-    model = quantized(spec(DEEPSEEK_V3), quant_method="fp8", fmt="e4m3", weight_block_size=[128, 128], activation_scheme="dynamic")
+    model = quantized(
+        spec(DEEPSEEK_V3),
+        quant_method="fp8",
+        fmt="e4m3",
+        weight_block_size=[128, 128],
+        activation_scheme="dynamic",
+    )
     assert resident(model) == by_hand
     assert Study(model=model).exact("quantized_params") == bytes_of["narrow"]
 
 
 def test_a_decode_step_streams_the_head_wide_and_not_the_table():
     model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
-    streamed = by_hand(lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 4 * k) - WIDE + 2 * VOCAB * D
+    streamed = (
+        by_hand(lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 4 * k) - WIDE + 2 * VOCAB * D
+    )
     assert Study(model=model).exact("weight_bytes_read") == streamed
     assert Study(model=model).exact("layer_weight_bytes") == (streamed - 2 * VOCAB * D) / 32
 
 
 def test_a_width_chosen_by_hand_is_that_of_every_quantized_matrix():
     model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
-    assert Study(model=model, weight_bytes_per_param=1).exact("weight_bytes") == by_hand(lambda n, k: n * k)
-    assert Study(model=model, weights="fp16").exact("weight_bytes") == by_hand(lambda n, k: 2 * n * k)
+    assert Study(model=model, weight_bytes_per_param=1).exact("weight_bytes") == by_hand(
+        lambda n, k: n * k
+    )
+    assert Study(model=model, weights="fp16").exact("weight_bytes") == by_hand(
+        lambda n, k: 2 * n * k
+    )
 
 
 # ------------------------------------------------------------------------------------------------- what operands meet in
@@ -176,9 +217,23 @@ def test_a_width_chosen_by_hand_is_that_of_every_quantized_matrix():
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, None),
         (MXFP4, None),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "fp4"),
-        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), "int8"),
+        (
+            compressed(
+                {"num_bits": 8, "type": "int", "strategy": "channel"},
+                "int-quantized",
+                {"num_bits": 8, "type": "int"},
+            ),
+            "int8",
+        ),
         (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized"), None),
-        (compressed({"num_bits": 4, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), None),
+        (
+            compressed(
+                {"num_bits": 4, "type": "int", "strategy": "channel"},
+                "int-quantized",
+                {"num_bits": 8, "type": "int"},
+            ),
+            None,
+        ),
     ],
 )
 def test_what_operands_meet_in(fields, compute):
@@ -200,14 +255,27 @@ def test_what_operands_meet_in(fields, compute):
         (["re:.*\\.mlp\\.gate$"], {"router"}),
         (["model.layers.*.mlp.router"], {"router"}),
         (["mlp.shared_expert_gate"], {"shared_gate"}),
-        (["model.layers.*.self_attn"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (
+            ["model.layers.*.self_attn"],
+            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
+        ),
         (["*self_attn*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
-        (["re:model.layers.*.self_attn.*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (
+            ["re:model.layers.*.self_attn.*"],
+            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
+        ),
         ([r"re:model\.layers\.\d+\.self_attn\.o_proj"], {"attention_out"}),
         (["q_proj", "k_proj"], set()),
         (["q_proj", "k_proj", "v_proj"], {"qkv"}),
         (["down_proj"], {"down"}),
-        (["vision_tower.blocks.0.mlp.fc1", "model.visual.layers.3.mlp.down_proj", "mtp.layers.0"], set()),
+        (
+            [
+                "vision_tower.blocks.0.mlp.fc1",
+                "model.visual.layers.3.mlp.down_proj",
+                "mtp.layers.0",
+            ],
+            set(),
+        ),
         (["model.layers.*.mlp.experts.*"], {"experts"}),
         (["unheard_of"], set()),
         ([""], set()),
@@ -233,28 +301,52 @@ def test_a_list_of_every_layer_means_the_operator_and_a_list_of_a_few_is_told():
     assert not whole.quantization.notes
     few = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every[:2])
     none = quantized(shipped("llama-3-8b"), quant_method="fp8")
-    assert resident(few) - resident(none) == 2 * (D * D * (2 - 1) - 4)  # two matrices of 16 bits for 8, without the scale of each
+    assert resident(few) - resident(none) == 2 * (
+        D * D * (2 - 1) - 4
+    )  # two matrices of 16 bits for 8, without the scale of each
 
 
 def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
-    fields = compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized") | {"ignore": []}
+    fields = compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized") | {
+        "ignore": []
+    }
     by_rows = by_hand(lambda n, k: n * k + 2 * n)
-    assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
+    assert (
+        resident(quantized(shipped("llama-3-8b"), **fields))
+        == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
+    )
 
 
 def test_groups_that_differ_are_each_stored_as_they_say():
     """Targets by name hold before those of a kind (compressed-tensors, find_matched_target); of two groups for everything the first."""
-    rows, half = ({"weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4))
+    rows, half = (
+        {"weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4)
+    )
     linear, down = {"targets": ["Linear"]}, {"targets": [r"re:.*mlp\.down_proj"]}
-    fields = {"quant_method": "compressed-tensors", "format": "int-quantized", "ignore": ["lm_head"]}
+    fields = {
+        "quant_method": "compressed-tensors",
+        "format": "int-quantized",
+        "ignore": ["lm_head"],
+    }
 
     def sized(**groups):
         return resident(quantized(shipped("llama-3-8b"), **fields, config_groups=groups))
 
     whole = sized(a=rows | linear)
-    assert whole == sized(a=rows | linear, b=rows | linear) == sized(a=rows | linear, b=half | linear)
-    assert whole - sized(a=rows | linear, b=half | down) == whole - sized(b=half | down, a=rows | linear) == LAYERS * D * FF // 2
-    sparse = read_quantization({"quantization_config": fields | {"config_groups": {"a": rows | linear}, "sparsity_config": {"format": "dense"}}})
+    assert (
+        whole == sized(a=rows | linear, b=rows | linear) == sized(a=rows | linear, b=half | linear)
+    )
+    assert (
+        whole - sized(a=rows | linear, b=half | down)
+        == whole - sized(b=half | down, a=rows | linear)
+        == LAYERS * D * FF // 2
+    )
+    sparse = read_quantization(
+        {
+            "quantization_config": fields
+            | {"config_groups": {"a": rows | linear}, "sparsity_config": {"format": "dense"}}
+        }
+    )
     assert sparse.notes == ("sparsity of the stored weights is not counted",)
 
 
@@ -267,9 +359,14 @@ def modelopt_layers(*stored):
 def test_mixed_precision_by_hand():
     """Attention in 8-bit floats with two scales of 32 bits for a matrix, feed-forward in NVFP4 with an 8-bit scale for 16 and the same two; head and table wide."""
     attention, ffn = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
-    listed = modelopt_layers(*((f"self_attn.{name}", "FP8") for name in attention), *((f"mlp.{name}", "NVFP4") for name in ffn))
+    listed = modelopt_layers(
+        *((f"self_attn.{name}", "FP8") for name in attention),
+        *((f"mlp.{name}", "NVFP4") for name in ffn),
+    )
     model = quantized(shipped("llama-3-8b"), **listed)
-    held = sum(n * k + 8 for n, k in SHAPES[:4]) + sum(n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:])
+    held = sum(n * k + 8 for n, k in SHAPES[:4]) + sum(
+        n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:]
+    )
     assert resident(model) == WIDE + LAYERS * held
     assert (model.quantization.method, model.quantization.compute) == ("nvfp4", "fp4")
 
@@ -277,8 +374,15 @@ def test_mixed_precision_by_hand():
 def test_a_checkpoint_of_one_method_of_which_another_stored_parts_again():
     """DeepSeek-V4-NVFP4: fp8 in blocks as it was published, the experts stored again in NVFP4."""
     fields = {"quant_method": "fp8", "weight_block_size": [128, 128], "ignore": ["*.self_attn.*"]}
-    again = modelopt_layers(*((f"mlp.{name}", "NVFP4") for name in ("gate_proj", "up_proj", "down_proj"))) | fields
-    held = sum(n * k + 4 * -(-n // 128) * -(-k // 128) for n, k in SHAPES[:4]) + sum(n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:])
+    again = (
+        modelopt_layers(
+            *((f"mlp.{name}", "NVFP4") for name in ("gate_proj", "up_proj", "down_proj"))
+        )
+        | fields
+    )
+    held = sum(n * k + 4 * -(-n // 128) * -(-k // 128) for n, k in SHAPES[:4]) + sum(
+        n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:]
+    )
     assert resident(quantized(shipped("llama-3-8b"), **again)) == WIDE + LAYERS * held
 
 
@@ -307,25 +411,73 @@ def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"quantization_config": {"quant_method": "awqq"}}, "quantization_config.quant_method: no quantization method 'awqq' is known"),
+        (
+            {"quantization_config": {"quant_method": "awqq"}},
+            "quantization_config.quant_method: no quantization method 'awqq' is known",
+        ),
         ({"quantization_config": {}}, "quantization_config.quant_method: is missing"),
-        ({"quantization_config": {"quant_method": 4}}, "quantization_config.quant_method: expected a text"),
+        (
+            {"quantization_config": {"quant_method": 4}},
+            "quantization_config.quant_method: expected a text",
+        ),
         ({"quantization_config": []}, "quantization_config: expected an object"),
         ({"quantization_config": {"quant_method": "gptq"}}, "quantization_config.bits: is missing"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": 5}}, "quantization_config.bits: expected 2 or 3 or 4 or 8"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": True}}, "quantization_config.bits: expected a whole number"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}}, "quantization_config.group_size: expected -1, or 1 or more"),
-        ({"quantization_config": {"quant_method": "awq", "group_size": 10**30}}, "quantization_config.group_size: is out of range"),
-        ({"quantization_config": {"quant_method": "fp8", "weight_block_size": [128]}}, "quantization_config.weight_block_size: expected two whole numbers"),
-        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: is neither load_in_8bit nor load_in_4bit"),
-        ({"quantization_config": {"quant_method": "compressed-tensors"}}, "quantization_config.config_groups: is missing"),
-        ({"quantization_config": compressed({"num_bits": 9}, "")}, "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8"),
-        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}}, "quantization_config.quant_algo: no algorithm 'W7A7' is known"),
-        ({"quantization_config": {"quant_method": "modelopt"}}, "quantization_config.quant_algo: no algorithm 'MISSING' is known"),
-        ({"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}}, "quantization_config.quant_type: no type"),
-        ({"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}}, "modules_to_not_convert: expected a list of module names"),
-        ({"quantization_config": {"quant_method": "awq", "ignore": [1]}}, "ignore: expected a list of module names"),
-        ({"text_config": {"quantization_config": {"quant_method": "no"}}}, "text_config.quantization_config.quant_method: no quantization method 'no'"),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 5}},
+            "quantization_config.bits: expected 2 or 3 or 4 or 8",
+        ),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": True}},
+            "quantization_config.bits: expected a whole number",
+        ),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}},
+            "quantization_config.group_size: expected -1, or 1 or more",
+        ),
+        (
+            {"quantization_config": {"quant_method": "awq", "group_size": 10**30}},
+            "quantization_config.group_size: is out of range",
+        ),
+        (
+            {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128]}},
+            "quantization_config.weight_block_size: expected two whole numbers",
+        ),
+        (
+            {"quantization_config": {"quant_method": "bitsandbytes"}},
+            "quantization_config: is neither load_in_8bit nor load_in_4bit",
+        ),
+        (
+            {"quantization_config": {"quant_method": "compressed-tensors"}},
+            "quantization_config.config_groups: is missing",
+        ),
+        (
+            {"quantization_config": compressed({"num_bits": 9}, "")},
+            "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8",
+        ),
+        (
+            {"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}},
+            "quantization_config.quant_algo: no algorithm 'W7A7' is known",
+        ),
+        (
+            {"quantization_config": {"quant_method": "modelopt"}},
+            "quantization_config.quant_algo: no algorithm 'MISSING' is known",
+        ),
+        (
+            {"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}},
+            "quantization_config.quant_type: no type",
+        ),
+        (
+            {"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}},
+            "modules_to_not_convert: expected a list of module names",
+        ),
+        (
+            {"quantization_config": {"quant_method": "awq", "ignore": [1]}},
+            "ignore: expected a list of module names",
+        ),
+        (
+            {"text_config": {"quantization_config": {"quant_method": "no"}}},
+            "text_config.quantization_config.quant_method: no quantization method 'no'",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(config, said):
@@ -341,7 +493,16 @@ def test_an_unknown_method_comes_with_those_that_are_known():
         assert method in str(error.value)
 
 
-@pytest.mark.parametrize("config", [{}, {"torch_dtype": "float32"}, {"quantization_config": None}, {"text_config": {}}, {"text_config": None}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"torch_dtype": "float32"},
+        {"quantization_config": None},
+        {"text_config": {}},
+        {"text_config": None},
+    ],
+)
 def test_what_is_not_quantized_is_none(config):
     assert read_quantization(config) is None
 
@@ -375,9 +536,13 @@ def test_fields_of_any_kind_never_crash():
     chance = random.Random(7)
     read = 0
     for _ in range(3000):
-        fields = {name: chance.choice(ODD) for name in chance.sample(FIELDS, 5)} | {"quant_method": chance.choice(sorted(METHODS))}
+        fields = {name: chance.choice(ODD) for name in chance.sample(FIELDS, 5)} | {
+            "quant_method": chance.choice(sorted(METHODS))
+        }
         try:
-            read_quantization({"quantization_config": fields, "num_hidden_layers": chance.choice([2, None, "a"])})
+            read_quantization(
+                {"quantization_config": fields, "num_hidden_layers": chance.choice([2, None, "a"])}
+            )
             read += 1
         except InputError:
             pass

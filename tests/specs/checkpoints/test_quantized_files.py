@@ -12,7 +12,14 @@ from tests.cli import good, refused
 from . import DATA, from_file
 from .gguf_files import F16, block, gguf, heads, model
 
-AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm", "modules_to_not_convert": None}
+AWQ = {
+    "quant_method": "awq",
+    "bits": 4,
+    "group_size": 128,
+    "zero_point": True,
+    "version": "gemm",
+    "modules_to_not_convert": None,
+}
 
 
 def config(tmp_path, name, **changes):
@@ -45,7 +52,16 @@ def test_deepseek_v3_and_what_its_files_hold_beside_it():
     def narrow(rows, inputs):
         return rows * inputs + 4 * -(-rows // 128) * -(-inputs // 128)
 
-    attention = sum(narrow(*shape) for shape in ((1536, 7168), (576, 7168), (128 * 192, 1536), (128 * 256, 512), (7168, 128 * 128)))
+    attention = sum(
+        narrow(*shape)
+        for shape in (
+            (1536, 7168),
+            (576, 7168),
+            (128 * 192, 1536),
+            (128 * 256, 512),
+            (7168, 128 * 128),
+        )
+    )
     experts = 257 * (2 * narrow(2048, 7168) + narrow(7168, 2048))
     wide = 2 * (256 * 7168 + 7168 * 14336 + 2 * 129280 * 7168 + 5 * 7168 + 1536 + 512)
     beside = attention + experts + wide + 59 * 256 * 4
@@ -63,20 +79,36 @@ def test_an_awq_config_on_the_command_line(tmp_path):
 def test_a_wrong_method_is_told_with_its_place_in_the_file(tmp_path):
     path = config(tmp_path, "qwen2.5-7b", quantization_config={"quant_method": "awqq"})
     found = refused("eval", "--model", path)
-    assert re.search(r"config\.json:\d+:\d+: quantization_config\.quant_method: no quantization method 'awqq' is known", found)
+    assert re.search(
+        r"config\.json:\d+:\d+: quantization_config\.quant_method: no quantization method 'awqq' is known",
+        found,
+    )
     assert "did you mean 'awq'?" in found
 
 
 def tiny(tmp_path, **how):
-    metadata, tensors = model("llama", [block(i, 64, 4, 2, 16, 96, kind=F16) for i in range(2)], 64, 320, heads("llama", 4, 2, context_length=128))
+    metadata, tensors = model(
+        "llama",
+        [block(i, 64, 4, 2, 16, 96, kind=F16) for i in range(2)],
+        64,
+        320,
+        heads("llama", 4, 2, context_length=128),
+    )
     path = tmp_path / "Tiny.Q4_0.gguf"
     path.write_bytes(gguf(metadata, tensors, **how))
     return str(path)
 
 
 def test_a_gguf_file_on_the_command_line(tmp_path):
-    (case,) = good("eval", "--model", tiny(tmp_path), "--hardware", "h100-sxm", "--prompt", "64", "--json").json["cases"]
-    held = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96) * 2 + 320 * 64 * Fraction(18, 32) + 320 * 64 * Fraction(34, 32) + 4 * 5 * 64
+    (case,) = good(
+        "eval", "--model", tiny(tmp_path), "--hardware", "h100-sxm", "--prompt", "64", "--json"
+    ).json["cases"]
+    held = (
+        2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96) * 2
+        + 320 * 64 * Fraction(18, 32)
+        + 320 * 64 * Fraction(34, 32)
+        + 4 * 5 * 64
+    )
     assert case["quantities"]["weight_bytes"]["value"] == held
     assert case["quantities"]["params"]["value"] == 2 * (12288 + 18432) + 2 * 320 * 64 + 320
 
@@ -90,8 +122,30 @@ def test_show_tells_the_parts_of_a_gguf_file(tmp_path):
 def test_a_gguf_file_makes_a_review_and_thresholds(tmp_path):
     path = tiny(tmp_path)
     assert "weight" in good("derive", "weight_bytes", "--model", path).out
-    assert good("solve", "max_batch_memory", "--model", path, "--hardware", "h100-sxm", "--prompt", "64", "--json").json["value"] > 0
-    said = refused("solve", "max_weight_width_memory", "--model", path, "--hardware", "h100-sxm", "--prompt", "64")
+    assert (
+        good(
+            "solve",
+            "max_batch_memory",
+            "--model",
+            path,
+            "--hardware",
+            "h100-sxm",
+            "--prompt",
+            "64",
+            "--json",
+        ).json["value"]
+        > 0
+    )
+    said = refused(
+        "solve",
+        "max_weight_width_memory",
+        "--model",
+        path,
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "64",
+    )
     assert "weight_bytes_per_param: differs between parts of this model" in said
     assert "weight_bytes_per_param.lm_head" in said
 

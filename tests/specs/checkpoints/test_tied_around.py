@@ -17,8 +17,16 @@ INNER = {
 
 def params(outer, inner, outside=None, inside=None):
     """Parameters of a config of two types with the field set on neither, one or both sides."""
-    text = {"model_type": inner, **INNER, **({} if inside is None else {"tie_word_embeddings": inside})}
-    config = {"model_type": outer, "text_config": text, **({} if outside is None else {"tie_word_embeddings": outside})}
+    text = {
+        "model_type": inner,
+        **INNER,
+        **({} if inside is None else {"tie_word_embeddings": inside}),
+    }
+    config = {
+        "model_type": outer,
+        "text_config": text,
+        **({} if outside is None else {"tie_word_embeddings": outside}),
+    }
     return case(read(config)).value("params")
 
 
@@ -40,4 +48,6 @@ def params(outer, inner, outside=None, inside=None):
     ],
 )
 def test_who_decides_whether_the_head_is_the_table(outer, outside, inside, tied):
-    assert params(outer, "llama", outside, inside) == 2 * LAYER + WIDTH + ROWS * WIDTH * (1 if tied else 2)
+    assert params(outer, "llama", outside, inside) == 2 * LAYER + WIDTH + ROWS * WIDTH * (
+        1 if tied else 2
+    )

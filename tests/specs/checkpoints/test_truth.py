@@ -11,11 +11,17 @@ TRUTH = json.loads((DATA / "hf_truth.json").read_text())["models"]
 
 def points(key):
     """Every measured point of a table: model, what it was measured at, the number."""
-    return [pytest.param(model, at.split("_"), value, id=f"{model}-{at}") for model, table in TRUTH.items() for at, value in table.get(key, {}).items()]
+    return [
+        pytest.param(model, at.split("_"), value, id=f"{model}-{at}")
+        for model, table in TRUTH.items()
+        for at, value in table.get(key, {}).items()
+    ]
 
 
 def test_there_is_a_config_for_every_measured_model():
-    assert {path.name.removesuffix(".config.json") for path in (DATA / "configs").glob("*.config.json")} >= set(TRUTH)
+    assert {
+        path.name.removesuffix(".config.json") for path in (DATA / "configs").glob("*.config.json")
+    } >= set(TRUTH)
 
 
 @pytest.mark.parametrize("model", TRUTH)
@@ -29,10 +35,23 @@ def test_parameters_and_cache(model):
 @pytest.mark.parametrize(("model", "at", "flops"), points("prefill_flops"))
 def test_prefill_flops(model, at, flops):
     batch, prompt, logits = at
-    assert case(from_file(model), {**FULL, "logits": logits}, prompt=int(prompt[1:]), prefill_batch=int(batch[1:])).value("prefill_flops") == flops
+    assert (
+        case(
+            from_file(model),
+            {**FULL, "logits": logits},
+            prompt=int(prompt[1:]),
+            prefill_batch=int(batch[1:]),
+        ).value("prefill_flops")
+        == flops
+    )
 
 
 @pytest.mark.parametrize(("model", "at", "flops"), points("decode_flops"))
 def test_decode_flops(model, at, flops):
     batch, cached = at
-    assert case(from_file(model), FULL, context=int(cached[1:]) + 1, batch=int(batch[1:])).value("decode_flops") == flops
+    assert (
+        case(from_file(model), FULL, context=int(cached[1:]) + 1, batch=int(batch[1:])).value(
+            "decode_flops"
+        )
+        == flops
+    )

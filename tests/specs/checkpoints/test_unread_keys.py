@@ -12,10 +12,39 @@ from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT, NO_EFFECT_EN
 
 from . import DATA, case, problem, read
 
-CONFIGS = {path.name.removesuffix(".config.json"): json.loads(path.read_text()) for path in sorted((DATA / "configs").glob("*.config.json"))}
-MEASURED = {name: entry["config"] for name, entry in json.loads((DATA / "families.json").read_text())["models"].items()}
-FIRST = ("num", "n", "expert", "recurrent", "shared", "index", "cross_layer", "hash", "global", "compressed")
-LAST = ("experts", "rank", "ratio", "pattern", "window", "interval", "heads", "dim", "layers", "size", "groups")
+CONFIGS = {
+    path.name.removesuffix(".config.json"): json.loads(path.read_text())
+    for path in sorted((DATA / "configs").glob("*.config.json"))
+}
+MEASURED = {
+    name: entry["config"]
+    for name, entry in json.loads((DATA / "families.json").read_text())["models"].items()
+}
+FIRST = (
+    "num",
+    "n",
+    "expert",
+    "recurrent",
+    "shared",
+    "index",
+    "cross_layer",
+    "hash",
+    "global",
+    "compressed",
+)
+LAST = (
+    "experts",
+    "rank",
+    "ratio",
+    "pattern",
+    "window",
+    "interval",
+    "heads",
+    "dim",
+    "layers",
+    "size",
+    "groups",
+)
 VALUES = (1, 2, 7, 128, 0.5, 3.0, "ABAB", "full", True, [1, 2, 1], [4], {"every": 2}, [[1, 2], [3]])
 
 
@@ -35,14 +64,20 @@ def with_key(config, key, value, inside):
 
 @pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
 def test_no_key_of_a_measured_config_is_unread(model):
-    assert [caveat for caveat in read((CONFIGS | MEASURED)[model]).caveats if "not read" in caveat] == []
+    assert [
+        caveat for caveat in read((CONFIGS | MEASURED)[model]).caveats if "not read" in caveat
+    ] == []
 
 
 @pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
 def test_one_unknown_key_of_structure_is_always_said(model):
     for seed in range(8):
         key, value = made_up("flux", f"{model} {seed}")
-        said = [caveat for caveat in read(with_key((CONFIGS | MEASURED)[model], key, value, seed % 2)).caveats if "not read" in caveat]
+        said = [
+            caveat
+            for caveat in read(with_key((CONFIGS | MEASURED)[model], key, value, seed % 2)).caveats
+            if "not read" in caveat
+        ]
         assert len(said) == 1
         assert key in said[0]
 
@@ -64,20 +99,29 @@ MIXTURES = ("mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-20b")
 @pytest.mark.parametrize("model", MIXTURES)
 def test_a_mixture_of_experts_is_not_read_as_a_dense_model(model):
     """Ling-lite (bailing_moe) read as Llama gave 1.05 billion parameters of 16.8."""
-    assert "llama does not know what may be structure" in problem(CONFIGS[model], assume_family="llama")
+    assert "llama does not know what may be structure" in problem(
+        CONFIGS[model], assume_family="llama"
+    )
 
 
 @pytest.mark.parametrize("model", CONFIGS)
 def test_the_hint_names_a_family_that_gives_the_same_model(model):
     """Each real config under a type that nobody knows: the family that the hint names, if any, has the same parameters but for biases and norms."""
-    plain = {**CONFIGS[model], "model_type": "own", "tie_word_embeddings": read(CONFIGS[model]).tied_embeddings}
+    plain = {
+        **CONFIGS[model],
+        "model_type": "own",
+        "tie_word_embeddings": read(CONFIGS[model]).tied_embeddings,
+    }
     with pytest.raises(InputError) as error:
         read(plain)
     hint = error.value.problems[0].hint
     named = re.search(r"--assume-family (\w+)", hint)
     if named:
         assert named[1] in FAMILIES
-        found, right = (case(made).value("params") for made in (read(plain, assume_family=named[1]), read(CONFIGS[model])))
+        found, right = (
+            case(made).value("params")
+            for made in (read(plain, assume_family=named[1]), read(CONFIGS[model]))
+        )
         assert abs(found / right - 1) < 0.001
     else:
         assert "no family that is known reads all of its keys" in hint
@@ -85,26 +129,44 @@ def test_the_hint_names_a_family_that_gives_the_same_model(model):
 
 def test_keys_that_say_again_what_is_read_are_not_unread():
     llama = CONFIGS["llama-3.1-8b"]
-    repeated = {"n_layers": 32, "layer_types": ["full_attention"] * 32, "moe_layer_freq": 1, "use_sliding_window": False, "max_window_layers": 28}
+    repeated = {
+        "n_layers": 32,
+        "layer_types": ["full_attention"] * 32,
+        "moe_layer_freq": 1,
+        "use_sliding_window": False,
+        "max_window_layers": 28,
+    }
     assert read(llama | repeated).caveats == read(llama).caveats
-    for key, value in {"n_layers": 33, "layer_types": ["sliding_attention"] * 32, "moe_layer_freq": 2}.items():
+    for key, value in {
+        "n_layers": 33,
+        "layer_types": ["sliding_attention"] * 32,
+        "moe_layer_freq": 2,
+    }.items():
         assert any(key in caveat for caveat in read(llama | {key: value}).caveats)
 
 
 @pytest.mark.parametrize("key", ["add_cross_attention", "is_encoder_decoder"])
 def test_a_decoder_that_attends_to_an_encoder_is_refused(key):
     llama = CONFIGS["llama-3.1-8b"]
-    assert f"{key}: is true: it is the decoder of a pair with an encoder" in problem(llama | {key: True})
+    assert f"{key}: is true: it is the decoder of a pair with an encoder" in problem(
+        llama | {key: True}
+    )
     assert read(llama | {key: False}).caveats == read(llama).caveats
 
 
-DECODERS = {name: entry["small"]["config"] for name, entry in json.loads((DATA / "decoders.json").read_text())["types"].items()}
+DECODERS = {
+    name: entry["small"]["config"]
+    for name, entry in json.loads((DATA / "decoders.json").read_text())["types"].items()
+}
 PLAIN = {"id2label", "label2id", "rope_parameters", "rope_scaling"}
 FOREIGN = {
     key: value
     for config in DECODERS.values()
     for key, value in config.items()
-    if key not in PLAIN and not key.startswith("mtp_") and isinstance(value, (int, list, dict)) and value
+    if key not in PLAIN
+    and not key.startswith("mtp_")
+    and isinstance(value, (int, list, dict))
+    and value
 }
 
 
@@ -116,9 +178,15 @@ def another(value):
 
 
 WITHOUT_EFFECT = {
-    "first_k_dense_replace": [name for name, config in DECODERS.items() if "mlp_layer_types" in config],  # each layer has its word already
-    "sliding_window_pattern": [name for name, config in DECODERS.items() if "layer_types" in config],
-    "intermediate_size": [name for name, config in DECODERS.items() if "moe_intermediate_size" in config],  # the class has it, and no dense layer
+    "first_k_dense_replace": [
+        name for name, config in DECODERS.items() if "mlp_layer_types" in config
+    ],  # each layer has its word already
+    "sliding_window_pattern": [
+        name for name, config in DECODERS.items() if "layer_types" in config
+    ],
+    "intermediate_size": [
+        name for name, config in DECODERS.items() if "moe_intermediate_size" in config
+    ],  # the class has it, and no dense layer
     "per_layer_config": DECODERS,  # what it holds here, a width of heads, has none where heads have another
     "mamba_conv_bias": ["nemotron_h"],  # true is what it is
 }
@@ -131,7 +199,13 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
     plain = read(DECODERS[name])
     silent = []
     for key, value in FOREIGN.items():
-        if key in DECODERS[name] or key in NO_EFFECT or NO_EFFECT_ENDS.fullmatch(key) or key in OF_FAMILY.get(name, ()) or key in AHEAD:
+        if (
+            key in DECODERS[name]
+            or key in NO_EFFECT
+            or NO_EFFECT_ENDS.fullmatch(key)
+            or key in OF_FAMILY.get(name, ())
+            or key in AHEAD
+        ):
             continue
         try:
             made = read(DECODERS[name] | {key: another(value)})
@@ -140,15 +214,25 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
         same = (made.layers, made.order, made.values(), made.norm, made.tied_embeddings) == (
             plain.layers, plain.order, plain.values(), plain.norm, plain.tied_embeddings
         )  # fmt: skip
-        if same and not any(key in caveat for caveat in made.caveats) and made.max_context == plain.max_context:
+        if (
+            same
+            and not any(key in caveat for caveat in made.caveats)
+            and made.max_context == plain.max_context
+        ):
             silent.append(key)
     assert [key for key in silent if name not in WITHOUT_EFFECT.get(key, ())] == []
 
 
 def test_two_spellings_of_a_field_that_differ_are_said():
     deepseek = DECODERS["deepseek_v3"]
-    assert read(deepseek | {"num_local_experts": deepseek["n_routed_experts"]}).caveats == read(deepseek).caveats
-    assert any("num_local_experts" in caveat for caveat in read(deepseek | {"num_local_experts": 7}).caveats)
+    assert (
+        read(deepseek | {"num_local_experts": deepseek["n_routed_experts"]}).caveats
+        == read(deepseek).caveats
+    )
+    assert any(
+        "num_local_experts" in caveat
+        for caveat in read(deepseek | {"num_local_experts": 7}).caveats
+    )
 
 
 def test_a_short_name_of_many():
@@ -157,8 +241,19 @@ def test_a_short_name_of_many():
 
 
 def test_a_key_of_the_quantization_that_is_not_read_is_said():
-    stored = {"quant_method": "fp8", "weight_block_size": [128, 128], "fmt": "e4m3", "hash_experts_bits": 3}
+    stored = {
+        "quant_method": "fp8",
+        "weight_block_size": [128, 128],
+        "fmt": "e4m3",
+        "hash_experts_bits": 3,
+    }
     made = read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored})
-    assert any("quantization_config.hash_experts_bits was not read" in caution for caution in made.cautions())
+    assert any(
+        "quantization_config.hash_experts_bits was not read" in caution
+        for caution in made.cautions()
+    )
     del stored["hash_experts_bits"]
-    assert not any("quantization_config" in caution for caution in read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored}).cautions())
+    assert not any(
+        "quantization_config" in caution
+        for caution in read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored}).cautions()
+    )

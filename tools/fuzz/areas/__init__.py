@@ -11,7 +11,20 @@ from ..attempt import Attempt
 
 def areas() -> dict[str, Callable[[], st.SearchStrategy[Attempt]]]:
     """Area -> its strategy, in the order of attack."""
-    from . import checkpoints, claims, formulas, lines, measured, notes, outputs, processes, servers, specs, studies, templates
+    from . import (
+        checkpoints,
+        claims,
+        formulas,
+        lines,
+        measured,
+        notes,
+        outputs,
+        processes,
+        servers,
+        specs,
+        studies,
+        templates,
+    )
 
     return {
         "formulas": formulas.attempts,

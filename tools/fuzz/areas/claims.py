@@ -7,7 +7,20 @@ from functools import cache
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
-from ..vocabulary import any_name, assumption, device, model, plain_value, precision, quantity, rarely, threshold, title, units, value
+from ..vocabulary import (
+    any_name,
+    assumption,
+    device,
+    model,
+    plain_value,
+    precision,
+    quantity,
+    rarely,
+    threshold,
+    title,
+    units,
+    value,
+)
 from .formulas import a_unit, equation, formula, latex_formula
 from .studies import file_of, setting_value
 
@@ -52,17 +65,31 @@ def given() -> st.SearchStrategy[dict]:
         "preset": st.sampled_from(("tutorial-mlsysim", 1, "nosuch")),
         "draft": st.sampled_from(("gpt2", [1], {"a": 1}, 3)),
         "nosuch": st.just(1),
-        "layers": st.just([{"count": 2, "attention": {"n_heads": 8, "n_kv_heads": 2, "head_dim": 64}, "ffn": {"d_ff": 512}}]),
+        "layers": st.just(
+            [
+                {
+                    "count": 2,
+                    "attention": {"n_heads": 8, "n_kv_heads": 2, "head_dim": 64},
+                    "ffn": {"d_ff": 512},
+                }
+            ]
+        ),
         "d_model": st.just(512),
         "vocab_size": st.just(1000),
     }
     common = {name: optional[name] for name in ("model", "hardware", "prompt", "batch", "output")}
-    odd = st.sampled_from(sorted(set(optional) - set(common))).flatmap(lambda name: optional[name].map(lambda found: {name: found}))
+    odd = st.sampled_from(sorted(set(optional) - set(common))).flatmap(
+        lambda name: optional[name].map(lambda found: {name: found})
+    )
     named = any_name().flatmap(lambda name: setting_value(name).map(lambda found: {name: found}))
     base = st.fixed_dictionaries(
-        {"model": model(), "hardware": device(), "prompt": plain_value("prompt")}, optional={n: common[n] for n in ("batch", "output")}
+        {"model": model(), "hardware": device(), "prompt": plain_value("prompt")},
+        optional={n: common[n] for n in ("batch", "output")},
     )
-    return st.tuples(rarely(base, st.fixed_dictionaries({}, optional=common), 3), rarely(st.just({}), st.one_of(odd, named), 3)).map(lambda t: t[0] | t[1])
+    return st.tuples(
+        rarely(base, st.fixed_dictionaries({}, optional=common), 3),
+        rarely(st.just({}), st.one_of(odd, named), 3),
+    ).map(lambda t: t[0] | t[1])
 
 
 @cache
@@ -74,7 +101,11 @@ def claimed(name: str) -> st.SearchStrategy[object]:
 @cache
 def claim() -> st.SearchStrategy[dict]:
     """One claim of one form."""
-    where = st.dictionaries(st.sampled_from(("b", "x", "S", "kappa")), st.one_of(quantity(), st.just("kv_bytes_per_element"), st.just("1")), max_size=1)
+    where = st.dictionaries(
+        st.sampled_from(("b", "x", "S", "kappa")),
+        st.one_of(quantity(), st.just("kv_bytes_per_element"), st.just("1")),
+        max_size=1,
+    )
     forms = [
         quantity().flatmap(lambda n: st.fixed_dictionaries({"quantity": st.just(n), "value": claimed(n), "given": given()})),
         quantity().flatmap(
@@ -97,15 +128,36 @@ def claim() -> st.SearchStrategy[dict]:
         ),
         title().map(lambda text: {"unchecked": text}),
     ]  # fmt: skip
-    more = st.fixed_dictionaries({}, optional={"says": title(), "note": title(), "tolerance": st.sampled_from(("5 %", 0.1, "x", "-1"))})
-    needs = st.fixed_dictionaries({}, optional={"needs": st.sampled_from(({"mfu": 0.5}, {"assume": {"detail": "weights"}}, {"itl": "5 ms"}, {"x": 1}))})
-    return st.tuples(st.one_of(forms), rarely(st.just({}), more, 3), rarely(st.just({}), needs, 4)).map(lambda t: t[0] | t[1] | t[2])
+    more = st.fixed_dictionaries(
+        {},
+        optional={
+            "says": title(),
+            "note": title(),
+            "tolerance": st.sampled_from(("5 %", 0.1, "x", "-1")),
+        },
+    )
+    needs = st.fixed_dictionaries(
+        {},
+        optional={
+            "needs": st.sampled_from(
+                ({"mfu": 0.5}, {"assume": {"detail": "weights"}}, {"itl": "5 ms"}, {"x": 1})
+            )
+        },
+    )
+    return st.tuples(
+        st.one_of(forms), rarely(st.just({}), more, 3), rarely(st.just({}), needs, 4)
+    ).map(lambda t: t[0] | t[1] | t[2])
 
 
 def claims() -> st.SearchStrategy[dict]:
     """A file of claims."""
     ids = rarely(st.sampled_from(("a", "b", "c")), title(), 6)
-    listed = st.lists(st.tuples(ids, claim()).map(lambda t: {"id": t[0], **t[1]}), min_size=1, max_size=3, unique_by=lambda one: one["id"])
+    listed = st.lists(
+        st.tuples(ids, claim()).map(lambda t: {"id": t[0], **t[1]}),
+        min_size=1,
+        max_size=3,
+        unique_by=lambda one: one["id"],
+    )
     return st.fixed_dictionaries({"claims": listed}, optional={"source": title(), "title": title()})
 
 
@@ -117,4 +169,8 @@ def attempts() -> st.SearchStrategy[Attempt]:
         ("report", "s.yaml", "--no-plots", "-o", "-", "--format", "md"), ("report", "s.yaml", "--no-plots", "-o", "-", "--format", "tex"), ("report", "s.yaml", "--no-plots", "-o", "-", "--format", "html"),
     ))  # fmt: skip
     study = b"model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512, output: 32}\nclaims: [c.yaml]\n"
-    return st.tuples(commands, file_of(claims())).map(lambda t: Attempt(t[0], {"c.yaml": t[1], "s.yaml": study} if t[0][0] == "report" else {"c.yaml": t[1]}))
+    return st.tuples(commands, file_of(claims())).map(
+        lambda t: Attempt(
+            t[0], {"c.yaml": t[1], "s.yaml": study} if t[0][0] == "report" else {"c.yaml": t[1]}
+        )
+    )

@@ -7,7 +7,22 @@ from functools import cache
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
-from ..vocabulary import ODD, any_name, assumption, device, model, names, nasty, plain_value, precision, quantity, rarely, setting, threshold, value
+from ..vocabulary import (
+    ODD,
+    any_name,
+    assumption,
+    device,
+    model,
+    names,
+    nasty,
+    plain_value,
+    precision,
+    quantity,
+    rarely,
+    setting,
+    threshold,
+    value,
+)
 
 KINDS = ("roofline", "latency-throughput", "regimes", "pareto", "memory", "tornado", "ttft", "itl")
 TARGETS = (
@@ -46,9 +61,13 @@ def words(arguments: tuple[str, ...]) -> Attempt:
     return Attempt(tuple(word.replace("\0", "\x01") for word in arguments))
 
 
-def option(flag: str, found: st.SearchStrategy[str], one_in: int = 2) -> st.SearchStrategy[tuple[str, ...]]:
+def option(
+    flag: str, found: st.SearchStrategy[str], one_in: int = 2
+) -> st.SearchStrategy[tuple[str, ...]]:
     """An option that stands there one in so many times; shrinks to nothing."""
-    return st.integers(0, one_in - 1).flatmap(lambda i: found.map(lambda text: (flag, text)) if i == one_in // 2 else st.just(()))
+    return st.integers(0, one_in - 1).flatmap(
+        lambda i: found.map(lambda text: (flag, text)) if i == one_in // 2 else st.just(())
+    )
 
 
 def _always(flag: str, found: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
@@ -59,7 +78,9 @@ def _always(flag: str, found: st.SearchStrategy[str]) -> st.SearchStrategy[tuple
 def case() -> st.SearchStrategy[tuple[str, ...]]:
     """Options that describe a case: mostly a whole one."""
     degree = st.sampled_from(("1", "2", "4", "8", "3", "16", "0", "64"))
-    share = rarely(st.sampled_from(("0.5", "1", "0.4..0.6", "0.6..0.9", "50 %")), st.sampled_from(ODD), 10)
+    share = rarely(
+        st.sampled_from(("0.5", "1", "0.4..0.6", "0.6..0.9", "50 %")), st.sampled_from(ODD), 10
+    )
     parts = [
         _always("--model", rarely(model(), nasty(), 30)),
         _always("--hardware", rarely(device(), nasty(), 30)),
@@ -85,7 +106,9 @@ def case() -> st.SearchStrategy[tuple[str, ...]]:
         option("--set", setting(), 4),
         option("--target", st.sampled_from(TARGETS), 4),
         option("--draft", model(), 10),
-        rarely(st.just(()), st.just(tuple(word for text in SERVING for word in ("--set", text))), 4),
+        rarely(
+            st.just(()), st.just(tuple(word for text in SERVING for word in ("--set", text))), 4
+        ),
     ]
     return st.tuples(*parts).map(lambda found: tuple(word for part in found for word in part))
 
@@ -94,20 +117,33 @@ def attempts() -> st.SearchStrategy[Attempt]:
     """Every command that takes a case."""
     json = st.sampled_from((("--json",), ()))
     strict = st.sampled_from(((), ("--strict",)))
-    quantities = st.lists(rarely(quantity(), any_name(), 8), min_size=1, max_size=3, unique=True).map(",".join)
+    quantities = st.lists(
+        rarely(quantity(), any_name(), 8), min_size=1, max_size=3, unique=True
+    ).map(",".join)
     commands = [
         st.tuples(case(), json, strict).map(lambda t: ("eval", *t[0], *t[1], *t[2])),
-        st.tuples(rarely(quantity(), any_name(), 5), case(), st.sampled_from((("--json",), (), ("--latex",)))).map(lambda t: ("derive", t[0], *t[1], *t[2])),
+        st.tuples(
+            rarely(quantity(), any_name(), 5),
+            case(),
+            st.sampled_from((("--json",), (), ("--latex",))),
+        ).map(lambda t: ("derive", t[0], *t[1], *t[2])),
         st.tuples(threshold(), case(), json).map(lambda t: ("solve", t[0], *t[1], *t[2])),
-        st.tuples(case(), option("--among", st.sampled_from(AMONG)), option("--by", st.sampled_from(("cost", "itl", "rate", "nosuch")), 4), json).map(
-            lambda t: ("select", *t[0], *t[1], *t[2], *t[3])
-        ),
-        st.tuples(case(), st.sampled_from(OVER), option("--over", st.sampled_from(OVER), 3), quantities).map(
-            lambda t: ("sweep", *t[0], "--over", t[1], *t[2], "-q", t[3])
-        ),
+        st.tuples(
+            case(),
+            option("--among", st.sampled_from(AMONG)),
+            option("--by", st.sampled_from(("cost", "itl", "rate", "nosuch")), 4),
+            json,
+        ).map(lambda t: ("select", *t[0], *t[1], *t[2], *t[3])),
+        st.tuples(
+            case(), st.sampled_from(OVER), option("--over", st.sampled_from(OVER), 3), quantities
+        ).map(lambda t: ("sweep", *t[0], "--over", t[1], *t[2], "-q", t[3])),
         st.tuples(st.sampled_from(KINDS), case()).map(lambda t: ("plot", t[0], *t[1], "-o", "-")),
-        st.tuples(case(), st.sampled_from(("md", "tex", "html"))).map(lambda t: ("report", *t[0], "--no-plots", "-o", "-", "--format", t[1])),
-        st.tuples(st.one_of(any_name(), model(), device(), nasty()), json).map(lambda t: ("show", t[0], *t[1])),
+        st.tuples(case(), st.sampled_from(("md", "tex", "html"))).map(
+            lambda t: ("report", *t[0], "--no-plots", "-o", "-", "--format", t[1])
+        ),
+        st.tuples(st.one_of(any_name(), model(), device(), nasty()), json).map(
+            lambda t: ("show", t[0], *t[1])
+        ),
         st.tuples(rarely(quantity(), any_name()), st.lists(plain_value("batch"), max_size=1)).map(
             lambda t: ("derive", t[0], *(x for v in t[1] for x in ("--batch", v)))
         ),

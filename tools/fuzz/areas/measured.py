@@ -50,7 +50,14 @@ FITS = (
 def table(draw) -> str:
     """A table; latencies mostly above what the peak allows."""
     times = draw(st.sampled_from((("ttft_ms", "itl_ms"), ("itl_ms",), ("ttft_ms",), ("itl",))))
-    more = draw(st.lists(rarely(st.sampled_from(("tp", "cached_prefix", "context")), st.sampled_from(COLUMNS), 4), max_size=1))
+    more = draw(
+        st.lists(
+            rarely(
+                st.sampled_from(("tp", "cached_prefix", "context")), st.sampled_from(COLUMNS), 4
+            ),
+            max_size=1,
+        )
+    )
     columns = ["prompt", "batch", *more, *times]
     cells = {
         "prompt": ("128", "1024", "4096"),
@@ -64,13 +71,29 @@ def table(draw) -> str:
     for _ in range(draw(st.integers(1, 6))):
         rows.append(
             [
-                draw(rarely(st.sampled_from(cells.get(name, ("1", "100", "0.1"))), st.one_of(st.sampled_from(ODD), st.sampled_from(NASTY)), 40))
+                draw(
+                    rarely(
+                        st.sampled_from(cells.get(name, ("1", "100", "0.1"))),
+                        st.one_of(st.sampled_from(ODD), st.sampled_from(NASTY)),
+                        40,
+                    )
+                )
                 for name in columns
             ]
         )
     mark = draw(rarely(st.just(","), st.sampled_from((";", "\t", ", ")), 10))
-    head = draw(rarely(st.sampled_from(("", "# a note\n")), st.sampled_from(("\ufeff", '"', "\n\n", "\x00")), 10))
-    return head + "\n".join(mark.join(row) for row in [columns, *rows]) + draw(st.sampled_from(("\n", "", "\n\n,,,\n", "\r\n")))
+    head = draw(
+        rarely(
+            st.sampled_from(("", "# a note\n")),
+            st.sampled_from(("\ufeff", '"', "\n\n", "\x00")),
+            10,
+        )
+    )
+    return (
+        head
+        + "\n".join(mark.join(row) for row in [columns, *rows])
+        + draw(st.sampled_from(("\n", "", "\n\n,,,\n", "\r\n")))
+    )
 
 
 def attempts() -> st.SearchStrategy[Attempt]:
@@ -81,4 +104,9 @@ def attempts() -> st.SearchStrategy[Attempt]:
         option("--fit", st.sampled_from(FITS)),
         option("--tp", st.sampled_from(("2", "0")), 6),
         st.sampled_from(((), ("--json",), ("-o", "-"), ("-o", "fit.yaml"))),
-    ).map(lambda t: Attempt(("calibrate", "m.csv", *t[1], *t[2], *t[3], *t[4]), {"m.csv": t[0].encode("utf-8", "surrogatepass")}))
+    ).map(
+        lambda t: Attempt(
+            ("calibrate", "m.csv", *t[1], *t[2], *t[3], *t[4]),
+            {"m.csv": t[0].encode("utf-8", "surrogatepass")},
+        )
+    )

@@ -7,7 +7,21 @@ from functools import cache
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
-from ..vocabulary import NASTY, any_name, assumption, device, model, nasty, plain_value, precision, quantity, rarely, setting, threshold, units
+from ..vocabulary import (
+    NASTY,
+    any_name,
+    assumption,
+    device,
+    model,
+    nasty,
+    plain_value,
+    precision,
+    quantity,
+    rarely,
+    setting,
+    threshold,
+    units,
+)
 from .formulas import equation, formula, mutated
 
 SAYS = (
@@ -45,10 +59,14 @@ def annotation(name: str) -> st.SearchStrategy[str]:
         st.just(f"{name} formula=2"),
         formula(units()[name]).map(lambda text: f"{name} formula='{text}'"),
         formula(units()[name]).map(lambda text: f"expression='{text}'"),
-        st.just(f"compare={name} between='hardware=h100-sxm | hardware=h200' model=llama-3-8b prompt=512"),
+        st.just(
+            f"compare={name} between='hardware=h100-sxm | hardware=h200' model=llama-3-8b prompt=512"
+        ),
     )
     other = st.one_of(
-        threshold().map(lambda found: f"threshold={found} hardware=h100-sxm model=llama-3-8b prompt=512"),
+        threshold().map(
+            lambda found: f"threshold={found} hardware=h100-sxm model=llama-3-8b prompt=512"
+        ),
         equation().map(lambda text: f"threshold='{text}' for=batch"),
         quantity().map(lambda found: f"relation={found} model=gpt2 hardware=l4"),
         any_name().map(lambda found: f"moves={name} with={found} model=gpt2"),
@@ -60,7 +78,20 @@ def annotation(name: str) -> st.SearchStrategy[str]:
     return st.tuples(head, parts).map(lambda t: f"{t[0]} {t[1]}".strip())
 
 
-NUMBERS = ("1.34 GB", "295", "66 ms", "2 tokens", "8", "1.43x", "20 %", "3.35 TB/s", "5 USD", "80 GiB", "24 tokens/s", "70.6")
+NUMBERS = (
+    "1.34 GB",
+    "295",
+    "66 ms",
+    "2 tokens",
+    "8",
+    "1.43x",
+    "20 %",
+    "3.35 TB/s",
+    "5 USD",
+    "80 GiB",
+    "24 tokens/s",
+    "70.6",
+)
 
 
 @cache
@@ -76,25 +107,59 @@ def _number(name: str) -> st.SearchStrategy[str]:
 
 def note() -> st.SearchStrategy[str]:
     """A note of a few sentences, each with its annotation."""
-    odd = st.sampled_from((*NUMBERS, "1e400 GB", "0", "9" * 300, "1/2", "½", "１２", "0x8 GB", "1.2.3 GB", "memory", "-5 ms", "1e-400 s", "∞"))
-    sentence = quantity().flatmap(
-        lambda name: st.tuples(rarely(st.sampled_from(SAYS[:2]), st.sampled_from(SAYS), 2), rarely(_number(name), odd, 6), annotation(name)).map(
-            lambda t: t[0].replace("{}", t[1]) + f"<!-- symroof: {t[2]} -->"
+    odd = st.sampled_from(
+        (
+            *NUMBERS,
+            "1e400 GB",
+            "0",
+            "9" * 300,
+            "1/2",
+            "½",
+            "１２",
+            "0x8 GB",
+            "1.2.3 GB",
+            "memory",
+            "-5 ms",
+            "1e-400 s",
+            "∞",
         )
     )
-    front = rarely(
-        st.just(""), st.sampled_from(("---\ntitle: x\n---\n", "<!-- symroof-defaults: model=gpt2 -->\n", "<!-- symroof: ", "```\n", "\ufeff", "<!--\n")), 5
+    sentence = quantity().flatmap(
+        lambda name: st.tuples(
+            rarely(st.sampled_from(SAYS[:2]), st.sampled_from(SAYS), 2),
+            rarely(_number(name), odd, 6),
+            annotation(name),
+        ).map(lambda t: t[0].replace("{}", t[1]) + f"<!-- symroof: {t[2]} -->")
     )
-    joined = st.tuples(front, st.lists(sentence, min_size=1, max_size=3)).map(lambda t: t[0] + "\n\n".join(t[1]) + "\n")
+    front = rarely(
+        st.just(""),
+        st.sampled_from(
+            (
+                "---\ntitle: x\n---\n",
+                "<!-- symroof-defaults: model=gpt2 -->\n",
+                "<!-- symroof: ",
+                "```\n",
+                "\ufeff",
+                "<!--\n",
+            )
+        ),
+        5,
+    )
+    joined = st.tuples(front, st.lists(sentence, min_size=1, max_size=3)).map(
+        lambda t: t[0] + "\n\n".join(t[1]) + "\n"
+    )
     stranger = st.tuples(joined, st.sampled_from(NASTY)).map(lambda t: t[1] + " " + t[0])
     return rarely(joined, st.one_of(joined.flatmap(mutated), stranger), 5)
 
 
 def latex_note() -> st.SearchStrategy[str]:
-    sentence = st.tuples(st.sampled_from(("1.34\\,GB", "\\SI{66}{ms}", "295", "$1.3 \\times 10^9$ bytes")), quantity().flatmap(annotation)).map(
-        lambda t: f"It takes {t[0]}. % symroof: {t[1]}\n"
+    sentence = st.tuples(
+        st.sampled_from(("1.34\\,GB", "\\SI{66}{ms}", "295", "$1.3 \\times 10^9$ bytes")),
+        quantity().flatmap(annotation),
+    ).map(lambda t: f"It takes {t[0]}. % symroof: {t[1]}\n")
+    return st.lists(sentence, min_size=1, max_size=3).map(
+        lambda found: "\\section{A}\n" + "".join(found) + "\\end{document}\n"
     )
-    return st.lists(sentence, min_size=1, max_size=3).map(lambda found: "\\section{A}\n" + "".join(found) + "\\end{document}\n")
 
 
 def attempts() -> st.SearchStrategy[Attempt]:
@@ -111,8 +176,12 @@ def attempts() -> st.SearchStrategy[Attempt]:
         ("--strict",),
         (),
     )
-    of_markdown = st.tuples(note(), st.sampled_from(forms)).map(lambda t: Attempt(("check", "n.md", *t[1]), {"n.md": t[0].encode("utf-8", "surrogatepass")}))
+    of_markdown = st.tuples(note(), st.sampled_from(forms)).map(
+        lambda t: Attempt(("check", "n.md", *t[1]), {"n.md": t[0].encode("utf-8", "surrogatepass")})
+    )
     of_latex = st.tuples(latex_note(), st.sampled_from(forms[:4])).map(
-        lambda t: Attempt(("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")})
+        lambda t: Attempt(
+            ("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")}
+        )
     )
     return rarely(of_markdown, of_latex, 8)

@@ -15,7 +15,15 @@ PATHS = (
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "64", "--output", "8")
 STUDY = b"model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 64, output: 8}\n"
 NOTE = b"It takes 2 GB. <!-- symroof: weight_bytes model=gpt2 -->\n"
-FILES = {"there.csv": b"old\n", "folder/kept": b"", "s.yaml": STUDY, "n.md": NOTE, "b\udcff.yaml": STUDY, "a\nb.yaml": STUDY, "\x1b[31m.md": NOTE}
+FILES = {
+    "there.csv": b"old\n",
+    "folder/kept": b"",
+    "s.yaml": STUDY,
+    "n.md": NOTE,
+    "b\udcff.yaml": STUDY,
+    "a\nb.yaml": STUDY,
+    "\x1b[31m.md": NOTE,
+}
 
 
 def attempts() -> st.SearchStrategy[Attempt]:
@@ -23,7 +31,9 @@ def attempts() -> st.SearchStrategy[Attempt]:
     path = st.sampled_from(PATHS)
     writes = [
         path.map(lambda to: ("sweep", *CASE, "--over", "batch=1:3", "-q", "itl", "-o", to)),
-        path.map(lambda to: ("sweep", *CASE, "--over", "batch=1:3", "-q", "itl", "-o", to, "--resume")),
+        path.map(
+            lambda to: ("sweep", *CASE, "--over", "batch=1:3", "-q", "itl", "-o", to, "--resume")
+        ),
         path.map(lambda to: ("plot", "itl", *CASE, "-o", to)),
         path.map(lambda to: ("report", "s.yaml", "--no-plots", "--format", "md", "-o", to)),
         path.map(lambda to: ("check", "n.md", "--fix", "-o", to)),
@@ -32,8 +42,12 @@ def attempts() -> st.SearchStrategy[Attempt]:
         ),
     ]
     reads = [
-        st.tuples(st.sampled_from(("validate", "check", "eval", "report", "show", "select")), path).map(list).map(tuple),
-        path.map(lambda source: ("eval", "--model", f"./{source}", "--hardware", "l4", "--prompt", "64")),
+        st.tuples(st.sampled_from(("validate", "check", "eval", "report", "show", "select")), path)
+        .map(list)
+        .map(tuple),
+        path.map(
+            lambda source: ("eval", "--model", f"./{source}", "--hardware", "l4", "--prompt", "64")
+        ),
         path.map(lambda source: ("calibrate", source, *CASE)),
         path.map(lambda source: ("eval", *CASE[2:], "--model", source)),
     ]

@@ -17,7 +17,19 @@ NOTE = {"n.md": b"It takes 2 GB. <!-- symroof: weight_bytes model=gpt2 -->\n"}
 
 def attempts() -> st.SearchStrategy[Attempt]:
     command = st.sampled_from(COMMANDS)
-    closed = st.sampled_from((("stdout",), ("stderr",), ("stdout", "stderr"), ("full",), ("stdin",), ("stdin", "stdout", "stderr"), ("full", "stderr")))
+    closed = st.sampled_from(
+        (
+            ("stdout",),
+            ("stderr",),
+            ("stdout", "stderr"),
+            ("full",),
+            ("stdin",),
+            ("stdin", "stdout", "stderr"),
+            ("full", "stderr"),
+        )
+    )
     streams = st.tuples(command, closed).map(lambda t: Attempt(t[0], NOTE, t[1]))
-    interrupted = st.tuples(command, st.integers(1, 400)).map(lambda t: Attempt(t[0], NOTE, interrupt_at=t[1]))
+    interrupted = st.tuples(command, st.integers(1, 400)).map(
+        lambda t: Attempt(t[0], NOTE, interrupt_at=t[1])
+    )
     return st.one_of(streams, streams, streams, interrupted)

@@ -33,17 +33,37 @@ ALONE = (
 def line() -> st.SearchStrategy[str]:
     """A line for a server."""
     flag = st.sampled_from(sorted(CHOICES)).flatmap(
-        lambda name: rarely(st.sampled_from(CHOICES[name][: -2 if len(CHOICES[name]) > 4 else None]), st.sampled_from((*CHOICES[name], *ODD)), 12).map(
-            lambda value: f"{name} {value}"
-        )
+        lambda name: rarely(
+            st.sampled_from(CHOICES[name][: -2 if len(CHOICES[name]) > 4 else None]),
+            st.sampled_from((*CHOICES[name], *ODD)),
+            12,
+        ).map(lambda value: f"{name} {value}")
     )
     equal = flag.map(lambda text: text.replace(" ", "=", 1))
     parts = st.lists(st.one_of(flag, flag, equal, st.sampled_from(ALONE)), max_size=5).map(" ".join)
     name = rarely(
-        model(), st.sampled_from(("meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen2.5-7B", "no/such", "'a b'", "./x", "$(id)", "deepseek-ai/DeepSeek-V3")), 8
+        model(),
+        st.sampled_from(
+            (
+                "meta-llama/Llama-3.1-8B-Instruct",
+                "Qwen/Qwen2.5-7B",
+                "no/such",
+                "'a b'",
+                "./x",
+                "$(id)",
+                "deepseek-ai/DeepSeek-V3",
+            )
+        ),
+        8,
     )
     whole = st.tuples(
-        rarely(st.just("vllm serve"), st.sampled_from(("python -m vllm.entrypoints.openai.api_server --model", "vllm", "")), 12), name, parts
+        rarely(
+            st.just("vllm serve"),
+            st.sampled_from(("python -m vllm.entrypoints.openai.api_server --model", "vllm", "")),
+            12,
+        ),
+        name,
+        parts,
     ).map(" ".join)
     stranger = st.tuples(whole, st.sampled_from(NASTY)).map(" ".join)
     return rarely(whole, st.one_of(whole.flatmap(mutated), stranger), 6)
@@ -53,7 +73,13 @@ def attempts() -> st.SearchStrategy[Attempt]:
     case = st.tuples(
         device().map(lambda name: ("--hardware", name)),
         st.sampled_from(
-            (("--prompt", "512"), ("--prompt", "2048", "--output", "256"), (), ("--prompt", "1", "--output", "1"), ("--prompt", "131072", "--output", "8"))
+            (
+                ("--prompt", "512"),
+                ("--prompt", "2048", "--output", "256"),
+                (),
+                ("--prompt", "1", "--output", "1"),
+                ("--prompt", "131072", "--output", "8"),
+            )
         ),
         option("--target", st.sampled_from(TARGETS)),
         option("--mfu", st.sampled_from(("0.5", "0.4..0.6")), 4),

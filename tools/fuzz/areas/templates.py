@@ -26,9 +26,27 @@ NO_LINE = r"(?m)^t\.j2: template: "
 
 def attempts() -> st.SearchStrategy[Attempt]:
     """A small study through a template in each format; a mistake in it is an error with the template's line."""
-    part = st.one_of(st.sampled_from(SOUND), st.sampled_from(UNSOUND), st.sampled_from(SOUND).flatmap(mutated))
+    part = st.one_of(
+        st.sampled_from(SOUND), st.sampled_from(UNSOUND), st.sampled_from(SOUND).flatmap(mutated)
+    )
     text = st.lists(part, min_size=1, max_size=3).map("\n".join)
-    start = ("report", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "64", "--no-plots", "--template", "t.j2", "-o", "-", "--format")
+    start = (
+        "report",
+        "--model",
+        "llama-3-8b",
+        "--hardware",
+        "h100-sxm",
+        "--prompt",
+        "64",
+        "--no-plots",
+        "--template",
+        "t.j2",
+        "-o",
+        "-",
+        "--format",
+    )
     return st.tuples(text, st.sampled_from(("md", "tex", "html"))).map(
-        lambda t: Attempt((*start, t[1]), {"t.j2": t[0].encode("utf-8", "surrogatepass")}, never=NO_LINE)
+        lambda t: Attempt(
+            (*start, t[1]), {"t.j2": t[0].encode("utf-8", "surrogatepass")}, never=NO_LINE
+        )
     )
