@@ -65,11 +65,11 @@ def _open_streams() -> None:
             setattr(
                 sys,
                 name,
-                open(
+                open(  # noqa: SIM115
                     number,
                     "w" if number else "r",
                     encoding="utf-8",
                     errors="backslashreplace",
                     closefd=False,
                 ),
-            )  # noqa: SIM115
+            )

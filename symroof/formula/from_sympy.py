@@ -303,8 +303,8 @@ def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Expr | None:
 
     if (
         not all(isinstance(value, sympy.Symbol) and value.is_real is None for value, _ in pairs)
-        or pairs[-1][1] != True
-    ):  # noqa: E712
+        or pairs[-1][1] != True  # noqa: E712
+    ):
         return None
     against = [
         [_larger_first(part) for part in (cond.args if isinstance(cond, sympy.And) else (cond,))]

@@ -120,9 +120,9 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     assert about is None or round(float(solution.value), 1) == about
     at_the_answer = {s.symbol(solution.unknown): solution.sympy}
     assert all(
-        condition.xreplace(at_the_answer).xreplace(study.values()) == True
+        condition.xreplace(at_the_answer).xreplace(study.values()) == True  # noqa: E712
         for condition in solution.conditions
-    )  # noqa: E712
+    )
 
 
 @pytest.mark.parametrize(
