@@ -11,8 +11,8 @@ from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.rewrite import inline, rebuild
-from symroof.formula.tree import Expr, Name, Num
+from symroof.formula.rewrite import inline, rebuild, substitute
+from symroof.formula.tree import Expr, Name, Num, QuantityAt
 from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -22,6 +22,8 @@ OWN = frozenset(
     symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group]
 )
 """Inputs that a model brings; all others are those of the case."""
+RESERVE = "memory_reserve"
+NO_RESERVE = Num(Fraction(0), INPUTS[RESERVE].dimension)
 REQUEST = "request_bytes_per_device"
 OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
     symbol.name for symbol in GROUPS["architecture"]
@@ -39,16 +41,14 @@ def draft_inputs(
     Raises:
         InputError: the reserve is a range, to which nothing can be added.
     """
-    own = given.get("memory_reserve")
-    setting = (
-        own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
-    )
+    own = given.get(RESERVE)
+    setting = own.setting if own is not None else NO_RESERVE
     if isinstance(setting, ValueRange):
         raise InputError(
             Problem(
                 own.source if own else name,
                 "a range cannot be combined with a draft model, whose memory is added to it",
-                path="memory_reserve",
+                path=RESERVE,
             )
         )
     words = DraftFormulas(draft, case)
@@ -63,7 +63,7 @@ def draft_inputs(
     fixed = build.add(setting, weights)
     source = f"draft {name}"
     values = {
-        "memory_reserve": SourcedValue(
+        RESERVE: SourcedValue(
             build.add(fixed, cache, state),
             f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}",
         )
@@ -120,6 +120,8 @@ class DraftFormulas:
 
     def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
         """The formula for a name of the draft's theory; None where it means the same in the case."""
+        if name == RESERVE:
+            return NO_RESERVE  # it has none of its own: that of the case holds the draft
         theory = self.draft.theory
         dependencies = theory.dependencies(name)
         if (
@@ -139,8 +141,10 @@ def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
     """The definition of the concurrency with the draft's weights in the reserve, and its cache next to that of each request."""
 
     def go(node: Expr) -> Expr:
-        if node == Name("memory_reserve"):
+        if node == Name(RESERVE):
             return fixed
+        if isinstance(node, QuantityAt) and node.name == RESERVE:  # that of a pipeline stage
+            return substitute(fixed, dict(node.changes))
         if isinstance(node, Name) and base_name(node.name) == REQUEST:
             return build.add(node, request)
         return rebuild(node, go)

@@ -161,7 +161,7 @@ class Pipeline(Devices):
                 Name(_of(stage, "weight_bytes")),
                 peak,
                 Name(_of(stage, "state_bytes")),
-                Name("memory_reserve"),
+                _reserve(stage),
             )
             yield _of(stage, "memory_bytes"), build.add(*sums)
             yield _of(stage, "request_bytes"), self._request(stage)
@@ -172,7 +172,10 @@ class Pipeline(Devices):
         )
         room = [
             build.div(
-                parse(f"usable_memory_per_device - memory_reserve - {_of(stage, 'weight_bytes')}"),
+                build.sub(
+                    build.sub(Name("usable_memory_per_device"), _reserve(stage)),
+                    Name(_of(stage, "weight_bytes")),
+                ),
                 Name(_of(stage, "request_bytes")),
             )
             for stage in self.stages
@@ -362,6 +365,15 @@ class Pipeline(Devices):
 
 def _of(stage: Stage, name: str) -> str:
     return f"{per_device(name)}.{stage.label}"
+
+
+def _reserve(stage: Stage) -> Expr:
+    """The reserve of a stage, which engines size by the weights beside it: its own.
+
+    The weights of the fullest stage would depend on the reserve, and it on them.
+    """
+    own = (per_device("weight_bytes"), Name(_of(stage, "weight_bytes")))
+    return QuantityAt("memory_reserve", (own,))
 
 
 def _whole(room: list[Expr]) -> Expr:

@@ -15,7 +15,10 @@ FULLEST = (
     "of_largest(memory_bytes_per_device.first, {0}.first, memory_bytes_per_device.last, {0}.last)"
 )
 ALL_REDUCES = "2*n_layers*(link_latency + 2*(tp - 1)/tp*decode_tokens*d_model*link_bytes_per_element/(link_share*link_bandwidth))"
+RESERVE = "memory_reserve(weight_bytes_per_device = weight_bytes_per_device.{0})"
+"""Engines size the reserve by the weights beside it, which are those of each stage."""
 ROOM = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
+ROOM_OF_STAGE = f"(usable_memory_per_device - {RESERVE} - weight_bytes_per_device.{{0}})/request_bytes_per_device.{{0}}"
 DEVICES = [
     (
         GENERIC, {"tp": 4},  # whose dimensions are not known: even shares
@@ -81,7 +84,7 @@ DEVICES = [
          "decode_compute_time": "pp*max(decode_flops_per_device.first/(mfu*peak_flops), decode_flops_per_device.last/(mfu*peak_flops))",
          "decode_tokens.pass": "ceil(batch/pp)", "prefill_tokens.pass": "prompt - cached_prefix", "decode_vector_elements": "decode_tokens.pass*n_layers*d_model",
          "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*prefill_chunk + ceil(batch/pp)*decoded_tokens",
-         "concurrency": f"max(floor(min(({ROOM}.first)/request_bytes_per_device.first, ({ROOM}.last)/request_bytes_per_device.last)), 0)",
+         "concurrency": f"max(floor(min({ROOM_OF_STAGE.format('first')}, {ROOM_OF_STAGE.format('last')})), 0)",
          "stage_send_time": "(pp - 1)*(link_latency + message_bytes/(link_share*link_bandwidth))", "all_reduces": "0"},
     ),
     (
@@ -151,7 +154,8 @@ DRAWN = "(6*experts_per_token*d_expert + 2*(n_heads + 2*n_kv_heads)*head_dim + 2
                                              " + (ceil(n_layers/pp)*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts + 2) + vocab_size)*d_model*weight_bytes_per_param",
             "weight_bytes_per_device.first": "(ceil(n_layers/pp)*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts + 3*n_experts*d_expert + 2)"
                                              " + vocab_size)*d_model*weight_bytes_per_param",
-            "memory_bytes_per_device.last": "weight_bytes_per_device.last + kv_cache_bytes_per_device.last(context = peak_context) + state_bytes_per_device.last + memory_reserve",
+            "memory_bytes_per_device.last": "weight_bytes_per_device.last + kv_cache_bytes_per_device.last(context = peak_context) + state_bytes_per_device.last + "
+                                            + RESERVE.format("last"),
             "request_bytes_per_device.last": "kv_cache_bytes_per_device.last(batch = 1, context = peak_context) + state_bytes_per_device.last(batch = 1)",
         }),
         (TWO_KINDS, {"pp": 2}, {
