@@ -141,7 +141,7 @@ def on_line(name: str, hint: str) -> str:
     >>> on_line("itl", "write '20 ms'")
     "write itl='20 ms'"
     """
-    return re.sub(r"^write (?=')", f"write {name}=", hint)
+    return f"write {name}={hint.removeprefix('write ')}" if hint.startswith("write '") else hint
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

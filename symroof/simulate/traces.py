@@ -139,7 +139,10 @@ def _form(file: str, number: int, line: str) -> tuple[str, Callable[[str], Row]]
     """Which form a trace has by its first line, and what reads a line of it."""
     if line.lstrip().startswith("{"):
         return "json", _mooncake
-    names = [name.strip().lower() for name in _cells(line)]
+    try:
+        names = [name.strip().lower() for name in _cells(line)]
+    except csv.Error as error:
+        raise InputError(Problem(file, str(error), number, 1, source=line.rstrip("\r\n"))) from None
     for required, made in TABLES:
         if all(name in names for name in required):
             doubled = next((name for name in names if name and names.count(name) > 1), None)

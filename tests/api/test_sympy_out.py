@@ -273,7 +273,7 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
     assert relation.xreplace(values).doit() == True  # noqa: E712
     assert (
         relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit()
-        == False  # noqa: E712
+        == False
     )
 
 

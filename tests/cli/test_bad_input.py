@@ -270,6 +270,8 @@ ON_LINE = {
     "no value": ([*LINE, "--set", "itl"], ["NAME=VALUE"]),
     "empty value": ([*LINE, "--set", "itl="], ["NAME=VALUE"]),
     "unknown symbol": ([*LINE, "--set", "mem_bandwith=3 TB/s"], ["did you mean 'mem_bandwidth'"]),
+    "a backslash in a name": ([*LINE, "--set", r"batc\i=5"], [r"batc\i: unknown name"]),
+    "a backslash in a name, with a unit": ([*LINE, "--set", r"\i=5 ms"], [r"\i: unknown name"]),
     "wrong dimension": ([*LINE, "--set", "mem_bandwidth=3 TB"], ["byte/s is needed"]),
     "power tower": ([*LINE, "--set", "itl=9**9**9"], ["exponent"]),
     "not a number": ([*LINE, "--set", "itl=nan"], ["nan"]),

@@ -92,6 +92,7 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
         ("arrival,prompt,output\n1,99999999999,3\n", 2, "whole numbers"),
         ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
         ('arrival,prompt,output\n"1,2,3\n', 2, ""),
+        ('"arrival,prompt,output\n0,10,5\n', 1, "unexpected end of data"),
         (
             "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n",
             2,
