@@ -13,9 +13,7 @@ from symroof.cli.output import BAD_INPUT, json_text, print_problems, progress_ba
 if TYPE_CHECKING:
     from symroof.claims.check_result import Report
 
-FORMATS = ("text", "github", "sarif", "junit")
-WHOLE = ("sarif", "junit")
-"""Formats that are one document, which is printed whatever is in it."""
+FORMATS = ("text", "github")
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
@@ -29,7 +27,7 @@ WITHOUT_TERMINAL = 140
     "form",
     type=click.Choice(FORMATS),
     default="text",
-    help="A table, GitHub annotations, a SARIF log, or JUnit XML (default: text).",
+    help="A table, or GitHub annotations (default: text).",
 )
 @click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
@@ -97,12 +95,7 @@ def command(
     )
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
-    if (
-        as_json
-        or form in WHOLE
-        or not report.problems
-        or not all(claim.faulty for claim in report.claims)
-    ):
+    if as_json or not report.problems or not all(claim.faulty for claim in report.claims):
         detail = None if not (everything or verbose) else verbose
         say(
             json_text(report.as_json())
@@ -160,16 +153,10 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool | None, rest
             report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose
         )
         return "\n".join(filter(None, [basis, whole]))
-    from symroof.report.claims_ci import github, junit, sarif
+    from symroof.report.claims_ci import github
     from symroof.report.claims_text import summary
 
-    if form == "junit":
-        return junit(report, strict)
-    return (
-        json_text(sarif(report, strict), indent=2)
-        if form == "sarif"
-        else "\n".join([*github(report, strict), summary(report)])
-    )
+    return "\n".join([*github(report, strict), summary(report)])
 
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:

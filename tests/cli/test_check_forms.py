@@ -1,12 +1,10 @@
-"""``symroof check`` for machines: JSON, GitHub annotations, SARIF, JUnit; and the hook and the action that run it."""
+"""``symroof check`` for machines: JSON and GitHub annotations; and the hook and the action that run it."""
 
-import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 from . import NEEDS, RIGHT, ROOT, WRONG, call, good, refused
 
@@ -45,34 +43,6 @@ def test_github_annotations_are_escaped(note):
     assert len(properties.split(",")) == 4
     assert re.sub("%(25|0A|0D)", "", message).count("%") == 0
     assert "%250A" in message
-
-
-def test_sarif_has_a_result_and_a_rule_for_what_does_not_hold(note, monkeypatch, tmp_path):
-    note(RIGHT + "\n" + WRONG + "\n" + NEEDS, "my note.md")
-    monkeypatch.chdir(tmp_path)
-    log = json.loads(call("check", "my note.md", "--format", "sarif").out)
-    (run,) = log["runs"]
-    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert (log["version"], run["tool"]["driver"]["name"], rules) == (
-        "2.1.0",
-        "symroof",
-        ["conditional", "wrong/gqa_forgotten"],
-    )
-    assert [(r["ruleId"], r["level"]) for r in run["results"]] == [
-        ("wrong/gqa_forgotten", "error"),
-        ("conditional", "warning"),
-    ]
-    assert all(
-        rules[r["ruleIndex"]] == r["ruleId"] and r["message"]["text"] for r in run["results"]
-    )
-    place = run["results"][0]["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "my%20note.md"
-    assert place["region"] == {"startLine": 3, "startColumn": 32, "endLine": 3, "endColumn": 36}
-    strict = json.loads(call("check", "my note.md", "--format", "sarif", "--strict").out)
-    assert [r["level"] for r in strict["runs"][0]["results"]] == ["error", "error"]
-    assert (
-        json.loads(good("check", note(RIGHT), "--format", "sarif").out)["runs"][0]["results"] == []
-    )
 
 
 def test_validate_reads_notes_and_claim_files_with_their_names(note):
@@ -119,34 +89,6 @@ def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
         assert bool(re.search(hook["files"], path)) == expected
 
 
-def test_junit_has_a_suite_for_each_file_and_a_case_for_each_claim(note):
-    first, second = (
-        note(RIGHT + "\n" + WRONG + "\n" + NEEDS),
-        note("It has 5 \x0b<GB>. <!-- symroof: unchecked='a < b' -->\n", "b.md"),
-    )
-    outcome = call("check", first, second, "--format", "junit")
-    root = ElementTree.fromstring(outcome.out)
-    assert outcome.code == 1
-    assert [(suite.get("name"), suite.get("tests"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
-        (str(first), "3", "1", "0"), (str(second), "1", "0", "1"),
-    ]  # fmt: skip
-    assert [(case.get("name"), [child.tag for child in case]) for case in root[0]] == [
-        ("L1", []),
-        ("L3", ["failure"]),
-        ("L5", []),
-    ]
-    assert "claimed 10.7 GB, derived 1.3422 GB" in root[0][1][0].get("message")
-    strict = ElementTree.fromstring(call("check", first, "--format", "junit", "--strict").out)
-    assert strict[0].get("failures") == "2"
-
-
-def test_a_file_that_cannot_be_read_is_an_error_of_its_suite(note):
-    outcome = call("check", note("{", "b.ipynb"), note(RIGHT), "--format", "junit")
-    suites = {Path(suite.get("name")).name: suite for suite in ElementTree.fromstring(outcome.out)}
-    assert outcome.code == 2
-    assert (suites["b.ipynb"].get("errors"), suites["note.md"].get("errors")) == ("1", "0")
-
-
 def action(folder, **inputs):
     """The last step of the action, run in a folder as a runner runs it."""
     import yaml
@@ -156,7 +98,7 @@ def action(folder, **inputs):
         name: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]
         for name, value in step["env"].items()
     }
-    given = {"files": "", "strict": "false", "sarif": "", "junit": ""} | inputs
+    given = {"files": "", "strict": "false"} | inputs
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, **{name: given[of] for name, of in names.items()}}
     return subprocess.run(
@@ -168,21 +110,16 @@ def action(folder, **inputs):
     )
 
 
-def test_the_action_annotates_and_writes_the_logs(note, tmp_path):
+def test_the_action_annotates(note, tmp_path):
     note(RIGHT + "\n" + WRONG)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/more.md").write_text(RIGHT, encoding="utf-8")
-    result = action(tmp_path, files="*.md docs/**/*.md", sarif="log.sarif", junit="junit.xml")
+    result = action(tmp_path, files="*.md docs/**/*.md")
     assert (result.returncode, result.stdout.splitlines()[-1]) == (
         1,
         "3 claims: 2 rounded, 1 wrong",
     )
     assert result.stdout.startswith("::error file=note.md,line=3,")
-    assert (
-        len(json.loads((tmp_path / "log.sarif").read_text(encoding="utf-8"))["runs"][0]["results"])
-        == 1
-    )
-    assert ElementTree.parse(tmp_path / "junit.xml").getroot()[0].get("failures") == "1"
     assert action(tmp_path, files="docs/*.md").returncode == 0
     assert (
         action(tmp_path, files="*.tex").returncode,

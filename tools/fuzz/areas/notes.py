@@ -168,8 +168,6 @@ def attempts() -> st.SearchStrategy[Attempt]:
         (),
         ("--json",),
         ("--format", "github"),
-        ("--format", "sarif"),
-        ("--format", "junit"),
         ("--fix", "-o", "copy.md"),
         ("--fix",),
         ("--fix", "--in-place"),
@@ -179,7 +177,7 @@ def attempts() -> st.SearchStrategy[Attempt]:
     of_markdown = st.tuples(note(), st.sampled_from(forms)).map(
         lambda t: Attempt(("check", "n.md", *t[1]), {"n.md": t[0].encode("utf-8", "surrogatepass")})
     )
-    of_latex = st.tuples(latex_note(), st.sampled_from(forms[:4])).map(
+    of_latex = st.tuples(latex_note(), st.sampled_from(forms[:3])).map(
         lambda t: Attempt(
             ("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")}
         )
