@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -114,8 +115,8 @@ def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
     from urllib.parse import quote
 
     return "data:image/svg+xml," + quote(
-        picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|"
-    )
+        picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?+$-._~[]|"
+    )  # not "&", which HTML would read as the beginning of a character reference
 
 
 def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
@@ -128,7 +129,9 @@ def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
         r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE
     )
     return (
-        tuple(re.sub(r"\\([^\w\s])", r"\1", words) for words in found.groups()) if found else ()
+        tuple(html.unescape(re.sub(r"\\([^\w\s])", r"\1", words)) for words in found.groups())
+        if found
+        else ()
     )  # without Markdown's escapes
 
 

@@ -271,10 +271,8 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
     relation, best = served.derive("best_batch").implicit, served.exact("best_batch")
     values = served.values(quantities=True)
     assert relation.xreplace(values).doit() == True  # noqa: E712
-    assert (
-        relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit()
-        == False
-    )
+    beyond = {**values, symbols.best_batch: sympy.Integer(int(best) + 1)}
+    assert relation.xreplace(beyond).doit() == False  # noqa: E712
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
@@ -24,8 +25,10 @@ from symroof.report.pictures.curves import (
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import swings
 from symroof.report.recommendation import subject_of
+from symroof.specs.catalogue import find
+from tests.cli import study_text
 
-from . import ROOT, STEMS, call
+from . import ROOT, STEMS, call, parsed_html
 
 LINES = {
     "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "tp": 8, "prompt": 2048, "output": 256, "batch": 64, "mfu": "0.5..0.7", "mbu": "0.6..0.9", "targets": {"itl": "40 ms", "ttft": "500 ms"}},
@@ -126,8 +129,6 @@ def test_a_picture_as_png():
 
 
 def test_a_title_of_any_letters_is_drawn(tmp_path):
-    from symroof.specs.catalogue import find
-
     text = find("models", "llama-3-8b", None).text.replace(
         "title: Llama 3 8B", 'title: "模型 <b>&amp;</b> (8B) \\\\ \\u0007"'
     )
@@ -135,6 +136,23 @@ def test_a_title_of_any_letters_is_drawn(tmp_path):
     made = Study(str(tmp_path / "odd.yaml"), "h100-sxm", prompt=512, batch=4)
     assert ElementTree.fromstring(picture("roofline", made).form("svg")) is not None
     assert picture("roofline", made).form("pdf").count(b"stream") == 2
+
+
+def test_signs_of_markup_in_a_title_leave_every_picture_of_a_page_whole(tmp_path):
+    """A picture there is an address in an attribute: read as that, it is XML with the title in it."""
+    text = find("models", "llama-3-8b", None).text.replace("Llama 3 8B", "AT&T <8B> model")
+    (tmp_path / "model.yaml").write_text(text, encoding="utf-8")
+    study = tmp_path / "study.yaml"
+    study.write_text(study_text(model="model.yaml", targets="{ttft: 200 ms}"), encoding="utf-8")
+    outcome = call("report", study, "-o", tmp_path, "--format", "html")
+    assert outcome.code == 0, outcome.err
+    assert "AT&T <8B> model on" in outcome.out
+    page = parsed_html((tmp_path / "study.html").read_text(encoding="utf-8"))
+    pictures = [attributes["src"] for tag, attributes in page.tags if tag == "img"]
+    assert pictures
+    for picture in pictures:
+        svg = ElementTree.fromstring(unquote(picture.partition(",")[2]))
+        assert "AT&T <8B> model" in "".join(svg.itertext())
 
 
 # ------------------------------------------------------------------------------------------------------- numbers
