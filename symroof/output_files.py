@@ -1,5 +1,8 @@
 """Output files: regular files are written atomically, symbolic links are followed, devices and FIFOs are written to directly.
 
+That holds for paths that a person named. A name that symroof chose may lie in a folder of a stranger, who could have put a link there:
+:func:`refuse_link` comes before it is written.
+
 Errors are OSErrors with the path as the caller wrote it. A temporary file is locked while its process lives, so that later runs
 can recognise and remove the files of killed processes.
 """
@@ -85,8 +88,31 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         _write_beside(goal.file, data)
 
 
+def refuse_link(path: Path) -> None:
+    """Check that a name which nobody gave is free, or that of a regular file or folder.
+
+    Raises:
+        OSError: it is a symbolic link, which could lead to any file, or a FIFO or device.
+    """
+    if os.path.lexists(path):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            kind = "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
+            raise OSError(
+                errno.EINVAL,
+                f"is {kind}, and only a path given with -o is written through one; remove it",
+                str(path),
+            )
+
+
 def write_all(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write each file atomically; figures before the text that refers to them."""
+    """Write each file atomically; figures before the text that refers to them.
+
+    Raises:
+        OSError: a file's name is taken by a symbolic link, or it cannot be written.
+    """
+    for name in files:
+        refuse_link(folder / name)
     for name in sorted(files, key=lambda n: n.endswith((".md", ".tex", ".html", ".pdf"))):
         write_atomic(folder / name, files[name])
 

@@ -99,6 +99,21 @@ def test_what_is_no_file_is_refused(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["circle", "socket"]
 
 
+def test_a_name_that_nobody_gave_leads_nowhere_else(tmp_path):
+    """A stranger's folder may hold links: a path that a person named is written through one, a name of ours is not."""
+    victim, folder = tmp_path / "victim", tmp_path / "folder"
+    victim.write_text("mine")
+    folder.mkdir()
+    (folder / "b.md").symlink_to(victim)
+    with pytest.raises(OSError, match="is a symbolic link.*remove it") as refused:
+        write_all(folder, {"a.svg": "text", "b.md": "text"})
+    assert refused.value.filename == str(folder / "b.md")
+    assert (os.listdir(folder), victim.read_text()) == (["b.md"], "mine")
+    os.mkfifo(folder / "c.md")
+    with pytest.raises(OSError, match="is no regular file"):  # and waits for no reader
+        write_all(folder, {"c.md": "text"})
+
+
 @pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
 def test_a_full_disk_names_the_path_and_leaves_the_old_file(step, tmp_path, monkeypatch):
     goal = tmp_path / "goal"

@@ -16,6 +16,7 @@ from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
+from symroof.output_files import refuse_link
 from symroof.strict_yaml import read_text
 
 MOST_AGAIN = 5
@@ -75,6 +76,7 @@ def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[st
 
     Raises:
         InputError: no note among the files, a target that is one of them, one target for several notes.
+        OSError: the name of a copy is taken by a symbolic link.
     """
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
@@ -89,6 +91,8 @@ def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[st
     targets: dict[str, Path] = {}
     for file in notes:
         target = Path(file).resolve() if in_place else _copy_path(file, out, len(notes))
+        if not in_place and target != Path(out or ""):
+            refuse_link(target)
         if not in_place and target.resolve() in originals:
             raise InputError(
                 Problem(

@@ -11,6 +11,7 @@ import click
 from symroof.cli.compared_cases import against_option, quantities_option, waterfalls_between
 from symroof.cli.options import check_folder, picture_format, study_from, study_options
 from symroof.cli.output import say, write_file
+from symroof.output_files import refuse_link
 from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def command(
     )
     if out != "-":
         check_folder(goal)
+    if not out:
+        refuse_link(goal)
     drawn, basis = (
         _over_input(name, over, study, other or against, options)
         if over

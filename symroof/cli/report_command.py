@@ -85,6 +85,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
+    folder = Path(out) if out else _own_folder(name)
     made = study_from(study, options).decide()
     other = _other(made, options)
     data = view(
@@ -102,13 +103,26 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
-        folder = Path(out or Path("reports") / name)
         _write(folder, files, [f"{name}.{chosen}" for chosen in formats])
         _conclude(data, folder / f"{name}.html" if "html" in formats else None)
     failed = [
         report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
     ]
     return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
+
+
+def _own_folder(name: str) -> Path:
+    """The folder of a review for which nobody named one.
+
+    Raises:
+        OSError: it, or the folder of all reviews, is a symbolic link.
+    """
+    from symroof.output_files import refuse_link
+
+    folder = Path("reports") / name
+    for part in (folder.parent, folder):
+        refuse_link(part)
+    return folder
 
 
 def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:

@@ -160,7 +160,8 @@ def locked(goal: Path) -> Iterator[None]:
         if not killed.finished:
             killed.close()
     path = goal.parent / f"{PREFIX}{goal.name}{LOCK}"
-    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    never_a_link = getattr(os, "O_NOFOLLOW", 0)  # Windows has no such flag
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | never_a_link, 0o600)
     try:
         try:
             locked_here = try_lock(handle, path)

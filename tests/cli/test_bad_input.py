@@ -399,6 +399,27 @@ def test_a_folder_below_a_regular_file(tmp_path):
     assert path.read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.parametrize("link", ["reports", "reports/llama-3-8b-chat"])
+def test_a_link_to_another_folder_is_not_followed_where_nobody_named_one(
+    link, tmp_path, monkeypatch
+):
+    elsewhere, link = tmp_path / "elsewhere", tmp_path / "here" / link
+    elsewhere.mkdir()
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    monkeypatch.chdir(tmp_path / "here")
+    assert "is a symbolic link" in refused("report", CHAT, "--no-plots")
+    assert everything_under(elsewhere) == []
+
+
+def test_a_link_is_not_followed_where_nobody_named_the_picture(tmp_path, monkeypatch):
+    victim = written(tmp_path / "victim", "mine")
+    (tmp_path / "memory.svg").symlink_to(victim)
+    monkeypatch.chdir(tmp_path)
+    assert "memory.svg: is a symbolic link" in refused("plot", "memory", *LINE, "--prompt", "100")
+    assert victim.read_text(encoding="utf-8") == "mine"
+
+
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root writes everywhere")
 def test_a_read_only_folder(tmp_path):
     folder = tmp_path / "locked"

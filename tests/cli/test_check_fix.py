@@ -145,6 +145,22 @@ def test_a_link_to_a_note_stays_a_link(note, tmp_path):
     assert (tmp_path / "note.md").read_text(encoding="utf-8") == RIGHT
 
 
+def test_a_link_in_the_place_of_a_copy_is_not_followed(note, tmp_path):
+    path, victim = note(WRONG), tmp_path / "victim"
+    victim.write_text("mine", encoding="utf-8")
+    link = tmp_path / "note.fixed.md"
+    link.symlink_to(victim)
+    assert f"{link}: is a symbolic link" in refused("check", path, "--fix")
+    assert victim.read_text(encoding="utf-8") == "mine"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "note.md").symlink_to(victim)
+    assert "is a symbolic link" in refused("check", path, "--fix", "-o", tmp_path / "out")
+    assert victim.read_text(encoding="utf-8") == "mine"
+    assert call("check", path, "--fix", "-o", link).code == 1  # a person named this one
+    assert victim.read_text(encoding="utf-8") == RIGHT
+    assert link.is_symlink()
+
+
 def test_a_copy_never_replaces_another_of_the_files(note):
     first, second = note(WRONG), note(WRONG, "note.fixed.md")
     assert "is an original" in refused("check", first, second, "--fix")

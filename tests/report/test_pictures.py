@@ -150,8 +150,8 @@ def test_signs_of_markup_in_a_title_leave_every_picture_of_a_page_whole(tmp_path
     page = parsed_html((tmp_path / "study.html").read_text(encoding="utf-8"))
     pictures = [attributes["src"] for tag, attributes in page.tags if tag == "img"]
     assert pictures
-    for picture in pictures:
-        svg = ElementTree.fromstring(unquote(picture.partition(",")[2]))
+    for address in pictures:
+        svg = ElementTree.fromstring(unquote(address.partition(",")[2]))
         assert "AT&T <8B> model" in "".join(svg.itertext())
 
 
