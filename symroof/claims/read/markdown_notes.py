@@ -26,9 +26,9 @@ from symroof.claims.read.claimed_number import (
     token_lengths,
     with_lengths,
 )
-from symroof.claims.read.embedded_text import EMBEDDED, note_text
 from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
+from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.spelled_arithmetic import (
     LONGEST_BLOCK,
@@ -45,7 +45,7 @@ MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 LATEX = (".tex", ".latex")
-NOTES = (".md", ".markdown", *LATEX, *EMBEDDED)
+NOTES = (".md", ".markdown", *LATEX, NOTEBOOK)
 """Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 

@@ -1,33 +1,19 @@
-"""Notes inside other files: the Markdown cells of a notebook, the docstrings of Python source.
+"""The Markdown cells of a notebook as a note.
 
 The text keeps its places: everything else in the file is blanked, not cut. A text that is indented gets a quote mark in front, which Markdown ignores, for
 indented Markdown would be code.
-
->>> source = 'def cache():\\n    \\'1.34 GB <!-- symroof: params -->\\'\\n    return 5\\n'
->>> docstrings(source).splitlines()[1]
-'>    1.34 GB <!-- symroof: params --> '
 """
 
-import io
 import json
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 from symroof.errors import InputError, Problem
 
-NOTEBOOKS, PYTHON = (".ipynb",), (".py",)
-EMBEDDED = (*NOTEBOOKS, *PYTHON)
+NOTEBOOK = ".ipynb"
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
-DOCTEST = re.compile(
-    r"^[ \t>]*(?:>>>|\.\.\.)(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)(?:[ \t>]*[^\s>][^\r\n]*(?:\r\n|\r|\n|\Z))*",
-    re.MULTILINE,
-)
-"""An example in a docstring, with its output."""
-ANNOTATED = re.compile(r"<!--\s*symroof\b", re.IGNORECASE)
-QUOTES = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
 DEEPEST = 200
 """How deep a notebook may be nested; they are six deep."""
 Span = tuple[int, int]
@@ -37,27 +23,15 @@ def note_text(text: str, file: str) -> str:
     """The note in a file, as long as the file: of a note the file itself.
 
     Raises:
-        InputError: no notebook, or no Python.
+        InputError: no notebook.
     """
-    suffix = Path(file).suffix.lower()
+    if Path(file).suffix.lower() != NOTEBOOK:
+        return text
     try:
-        return (
-            markdown_cells(text)
-            if suffix in NOTEBOOKS
-            else docstrings(text)
-            if suffix in PYTHON
-            else text
-        )
-    except (ValueError, SyntaxError, RecursionError, tokenize.TokenError) as error:
-        kind = "a notebook" if suffix in NOTEBOOKS else "Python source"
-        raise InputError(
-            Problem(
-                file,
-                f"cannot be read as {kind}: {str(error.args[0] if error.args else error)[:120]}",
-                1,
-                1,
-            )
-        ) from None
+        return markdown_cells(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error.args[0] if error.args else error)[:120]
+        raise InputError(Problem(file, f"cannot be read as a notebook: {reason}", 1, 1)) from None
 
 
 def _blank(text: str) -> list[str]:
@@ -71,47 +45,6 @@ def _indented(view: list[str], start: int) -> None:
         line -= 1
     if line < start:
         view[line] = ">"
-
-
-# ------------------------------------------------------------------------------------------------------------- Python
-
-
-def docstrings(text: str) -> str:
-    """The docstrings of Python source, and other strings that stand alone, which have an annotation."""
-    view = _blank(text)
-    for start, end in _strings(text):
-        opening = QUOTES.match(text, start, end)
-        if opening is None or not ANNOTATED.search(text, start, end):
-            continue
-        first, last = opening.end(), end - len(opening[1])
-        view[first:last] = text[first:last]
-        _indented(view, start)
-        for line in re.finditer(r"(?:\r\n|\r|\n)[ \t]+", text[first:last]):
-            _indented(view, first + line.end())
-    whole = "".join(view)
-    return DOCTEST.sub(lambda match: "".join(_blank(match[0])), whole)
-
-
-def _strings(text: str) -> Iterator[Span]:
-    """Where the strings lie that are a statement of their own."""
-    starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
-    before = tokenize.NEWLINE
-    for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
-        if token.type in (tokenize.COMMENT, tokenize.NL):
-            continue
-        if token.type == tokenize.STRING and before in (
-            tokenize.NEWLINE,
-            tokenize.INDENT,
-            tokenize.DEDENT,
-        ):
-            yield (
-                starts[token.start[0] - 1] + token.start[1],
-                starts[token.end[0] - 1] + token.end[1],
-            )
-        before = token.type
-
-
-# ---------------------------------------------------------------------------------------------------------- notebooks
 
 
 def markdown_cells(text: str) -> str:

@@ -1,11 +1,11 @@
-"""Claims in Markdown cells of notebooks and in docstrings: every number at its own place in the file."""
+"""Claims in Markdown cells of notebooks: every number at its own place in the file."""
 
 import json
 
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.read.embedded_text import note_text
+from symroof.claims.read.notebook_cells import note_text
 from symroof.errors import InputError
 
 GIVEN = "<!-- symroof: given model=llama-3-70b kv=fp16 -->"
@@ -63,55 +63,12 @@ def test_the_note_of_a_notebook_is_as_long_as_the_notebook():
     assert len(note) == len(text) and "print" not in note and "9.9" not in note and "Sizing" in note
 
 
-SOURCE = f'''"""Sizes.
-
-{GIVEN}
-"""
-KV = 5  # 3 GB = 4 GB <!-- symroof: itl -->
-
-
-class Cache:
-    r"""A cache.
-
-    {WRONG}
-
-    >>> 2 * 4
-    8 GB <!-- symroof: itl -->
-
-    {TABLE[0]}
-    {TABLE[1]}
-    {TABLE[3]}
-    """
-
-    name = "1.2 GB <!-- symroof: itl -->"
-    """Not 5 GB + 3 GB = 9 GB: no annotation."""
-'''
-
-
-def test_docstrings_are_read_and_nothing_else_of_the_source():
-    claims = check_text(SOURCE, "a.py").claims
-    assert [(claim.line, claim.claimed, claim.verdict) for claim in claims] == [
-        (11, "10.7 GB", "wrong"),
-        (18, "2.9 GB", "wrong"),
-    ]
-    assert SOURCE.splitlines()[10][claims[0].column - 1 :].startswith("10.7")
-
-
-def test_line_ends_and_letters_of_any_width_move_nothing():
-    source = SOURCE.replace("Sizes", "Größen 🙂").replace("\n", "\r\n")
-    assert [(claim.line, claim.verdict) for claim in check_text(source, "a.py").claims] == [
-        (11, "wrong"),
-        (18, "wrong"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "file", "message"),
     [
         ("{", "a.ipynb", "cannot be read as a notebook"),
         ("[" * 5000, "a.ipynb", "cannot be read as a notebook"),
-        ("x = (", "a.py", "cannot be read as Python source"),
-        ("if 1:\n  x\n y\n", "a.py", "cannot be read as Python source"),
+        ('"""1 GB <!-- symroof: params -->"""', "a.py", "a .py file cannot hold claims"),
     ],
 )
 def test_a_file_that_is_none_says_so(text, file, message):
