@@ -16,7 +16,7 @@ from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import report_bug, say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
-from symroof.report.review_schema import BRIEF, PARTS
+from symroof.report.review_parts import BRIEF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
@@ -42,12 +42,6 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
     default=None,
     metavar="LIST",
     help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).",
-)
-@click.option(
-    "--template",
-    default=None,
-    metavar="FILE",
-    help="A custom template for the same data, instead of the built-in one.",
 )
 @click.option(
     "--full",
@@ -93,13 +87,10 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         reproduce(list(context.obj or ())),
         _parts(options["sections"], options["full"]),
         other,
-        whole=bool(options["template"]),
     )
-    failures = (
-        data["claims"].pop("failures") if data["claims"] else []
-    )  # determine the exit code; templates get plain data
+    failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
-    files = review_files(made, name, formats, data, other, options["template"], with_figures=drawn)
+    files = review_files(made, name, formats, data, other, with_figures=drawn)
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:

@@ -6,16 +6,8 @@ Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown br
 import re
 from typing import Any
 
-from jinja2 import (
-    Environment,
-    FileSystemLoader,
-    StrictUndefined,
-    TemplateRuntimeError,
-    Undefined,
-    pass_context,
-)
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from symroof.drawing.table_formats import UNKNOWN, mostly_numbers
@@ -38,16 +30,14 @@ COMMAND = re.compile(r"\\[a-z]+\{|\}")
 """LaTeX markup around emphasized words."""
 
 
-def environment(sandboxed: bool = False) -> Environment:
-    """The environment; which format it writes is the context's ``format_name``. Untrusted templates run sandboxed."""
-    kind = ImmutableSandboxedEnvironment if sandboxed else Environment
-    made = kind(
+def environment() -> Environment:
+    """The environment; which format it writes is the context's ``format_name``."""
+    made = Environment(
         loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written, optimized=False,
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
         comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals["first"] = 1
-    del made.globals["lipsum"], made.filters["random"]  # reviews are reproducible
     made.filters |= {
         "raw": Markup,
         "squeeze": lambda text: Markup(" ".join(str(text).split())),
@@ -68,15 +58,7 @@ def environment(sandboxed: bool = False) -> Environment:
 
 @pass_context
 def written(context: Context, value: Any) -> Markup:
-    """Write a value in the current output format.
-
-    Raises:
-        TemplateRuntimeError: the value is a function that was not called.
-    """
-    if callable(value) and not isinstance(value, Undefined):
-        raise TemplateRuntimeError(
-            f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)"
-        )
+    """Write a value in the current output format."""
     return BY_NAME[context["format_name"]].written(value)
 
 

@@ -34,13 +34,6 @@ class Math(str):
         made.mathml = mathml
         return made
 
-    def __reduce__(
-        self,
-    ) -> tuple[
-        type[Math], tuple[str, str]
-    ]:  # pickled for custom templates, which run in another process
-        return Math, (str(self), self.mathml)
-
 
 NOTHING = Math("", "<mi></mi>")
 """The empty left side of a continued equation; browsers need an element there to space the sign."""
@@ -97,9 +90,6 @@ class Ranged(str):
             if unit and " " not in low and high.endswith(unit[0])
             else self.span
         )
-
-    def __reduce__(self) -> tuple[type[Ranged], tuple[str, str]]:
-        return Ranged, (self.value, self.span)
 
 
 MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|$~#])")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symroof.errors import InputError, Problem, visible
+from symroof.errors import InputError, Problem
 from symroof.report.environment import environment
 from symroof.report.markup import FORMATS
 
@@ -23,31 +23,15 @@ ROW_BREAK = re.compile(r"\|\n\n(?=\|(?![^\n]*\n+\| -{3}))")
 
 
 def render(view: dict[str, Any], format_name: str) -> str:
-    """Render the review in one format with the built-in template."""
+    """Render the review in one format."""
     made = words().render(**view, format_name=FORMATS[format_name].name)
     return tidy(made, format_name)
 
 
 @lru_cache(maxsize=1)
 def words() -> Template:
-    """The built-in template, compiled once for all formats."""
+    """The template, compiled once for all formats."""
     return environment().get_template(REVIEW)
-
-
-def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
-    """Render the review with an untrusted template, sandboxed in a separate process with limits.
-
-    Raises:
-        InputError: the template cannot be read, is wrong, or takes too long or too much memory.
-    """
-    from symroof.report.sandbox import render_in_child
-    from symroof.strict_yaml import read_text
-
-    text = tidy(
-        render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}),
-        format_name,
-    )
-    return visible(text, line_breaks=True)
 
 
 def tidy(text: str, format_name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symroof.report.markup import FORMATS
-from symroof.report.review_schema import BRIEF, FIGURES_OF, PARTS
+from symroof.report.review_parts import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
@@ -27,7 +27,6 @@ def review_files(
     formats: Sequence[str],
     data: dict[str, Any],
     other: Compared | None = None,
-    template: str | None = None,
     *,
     with_figures: bool,
 ) -> dict[str, bytes]:
@@ -36,7 +35,6 @@ def review_files(
     Args:
         formats: of ``html``, ``md``, ``tex`` and ``pdf``.
         data: what :func:`symroof.report.view.view` makes of the study.
-        template: a file that is rendered instead of the review's own template.
     """
     parts = data["parts"]
     unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {
@@ -49,7 +47,7 @@ def review_files(
     )
     if "html" in formats and "verdict" in parts:
         data["live"] = _live(study)
-    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, template) for chosen in formats}
+    files = {f"{name}.{chosen}": _render(data, chosen, name, plots) for chosen in formats}
     endings = {
         FORMATS[chosen].figure_ending
         for chosen in formats
@@ -81,10 +79,8 @@ def _waterfall(other: Compared) -> list[Picture]:
     return [waterfall_picture(other[1][0], "this case", other[0])]
 
 
-def _render(
-    data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None
-) -> bytes:
-    from symroof.report.render import pdf, render, render_own
+def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture]) -> bytes:
+    from symroof.report.render import pdf, render
 
     source = "tex" if chosen == "pdf" else chosen
     ending = FORMATS[source].figure_ending
@@ -96,11 +92,7 @@ def _render(
         }
         for p in plots
     }
-    text = (
-        render_own(data | {"figures": figures}, source, template)
-        if template
-        else render(data | {"figures": figures}, source)
-    )
+    text = render(data | {"figures": figures}, source)
     return (
         pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots})
         if chosen == "pdf"
@@ -151,7 +143,7 @@ class Review:
         from symroof.report.view import view
 
         self._study, self._reproduce = study, reproduce
-        self.says = " ".join(conclusion(view(study, reproduce, BRIEF, whole=False)))
+        self.says = " ".join(conclusion(view(study, reproduce, BRIEF)))
 
     def save(
         self,
@@ -181,7 +173,7 @@ class Review:
         from symroof.report.render import render
         from symroof.report.view import view
 
-        return render(view(self._study, self._reproduce, ("verdict",), whole=False), "md")
+        return render(view(self._study, self._reproduce, ("verdict",)), "md")
 
     def __repr__(self) -> str:
         return f"<Review: {self.says}>"

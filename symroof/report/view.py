@@ -28,7 +28,7 @@ from symroof.report import (
 )
 from symroof.report.markup import Code, symbol
 from symroof.report.recommendation import subject_of
-from symroof.report.review_schema import FIGURES, PARTS, SHOWN_IN
+from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
     "lacking": view_flips.lacking_cases,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
-    "ttft": view_latency.ttft,
     "itl": view_latency.itl,
     "operators": view_operators.operators,
     "serving": view_latency.serving,
@@ -105,13 +104,11 @@ def view(
     command: str,
     parts: Sequence[str] = (),
     other: tuple[str, Sequence[Waterfall]] | None = None,
-    whole: bool = True,
 ) -> View:
-    """All data of the review.
+    """The data of the review; sections that none of its parts shows are None.
 
     Args:
         parts: the parts to print; all if empty.
-        whole: whether to compute sections that no part shows, for custom templates; otherwise they are None.
         other: the name of the compared case, and the waterfalls to it.
     """
     subject = subject_of(study)
@@ -128,7 +125,7 @@ def view(
     shown = {
         name
         for name in SECTIONS
-        if whole or name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)
+        if name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)
     }
     sections = {
         name: section(study, subject) if name in shown else None

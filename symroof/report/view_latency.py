@@ -37,19 +37,6 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     return groups
 
 
-def ttft(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """TTFT of one request alone, its bound and intensity."""
-    if subject.get("ttft") is None:
-        return None
-    return {
-        "value": shown(subject.get("ttft")),
-        "bound": bound_of("prefill", subject),
-        "intensity": shown(subject.get("prefill_intensity")),
-        "ridge": shown(subject.get("effective_ridge")),
-        "mfu": shown(subject.get("prefill_mfu")),
-    }
-
-
 def itl(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """ITL of one request alone: first, mean and last step of a response, its bound and intensity."""
     if subject.get("itl") is None:

@@ -111,5 +111,5 @@ def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
     )
     assert "(" not in far["at"] and far["everywhere"]
     assert "More than a factor of 10 away, at the middle of the ranges: " in render(
-        view(study, "symroof report x.yaml", ("all-flips",), whole=False), "md"
+        view(study, "symroof report x.yaml", ("all-flips",)), "md"
     )

@@ -44,7 +44,7 @@ def made():
     return {
         name: (
             study,
-            view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False),
+            view(study, "symroof report x.yaml", ("verdict", "alternatives")),
         )
         for name, study in studies.items()
     }
@@ -100,7 +100,7 @@ def test_the_pictures_of_an_overloaded_server(made):
 @pytest.mark.parametrize("name", STUDIES)
 def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
     study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})
-    text = render(view(study, "symroof report x.yaml", ("flips",), whole=False), "md")
+    text = render(view(study, "symroof report x.yaml", ("flips",)), "md")
     assert ("`symroof solve 'loaded_ttft = ttft_target' --for …` searches for it" in text) is (
         "ttft" in STUDIES[name].get("targets", {})
     )
@@ -109,7 +109,7 @@ def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
 def test_flips_say_nothing_of_a_wait_where_no_request_waits():
     study = Study(**CASE, targets={"ttft": "500 ms"})
     assert "loaded_ttft = ttft_target" not in render(
-        view(study, "symroof report x.yaml", ("flips",), whole=False), "md"
+        view(study, "symroof report x.yaml", ("flips",)), "md"
     )
 
 
@@ -139,7 +139,7 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
         == [True, False]
     )
     assert all(end.value("loaded_ttft") - end.value("admission_wait") < 1 for end in ends)
-    tight, ample = (view(study, "x", ("verdict",), whole=False) for study in studies)
+    tight, ample = (view(study, "x", ("verdict",)) for study in studies)
     assert (tight["verdict"]["state"], ample["verdict"]["state"]) == ("partly", "met")
     texts = [render(data, "md") for data in (tight, ample)]
     assert ["**What to change.**" in text for text in texts] == [True, False]

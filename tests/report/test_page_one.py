@@ -48,7 +48,6 @@ def reviews():
             Study(**CASE, targets={"itl": itl}),
             "symroof report x.yaml",
             ("verdict", "flips"),
-            whole=False,
         )
         made[name] = data, {kind: render(data, kind) for kind in FORMATS}
     return made
@@ -110,9 +109,7 @@ def test_a_mark_is_explained_where_it_stands():
         targets={"itl": "1 s"},
     )
     assert [case.does_not_fit for case in study.cases] == [True, False]
-    text = render(
-        view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False), "md"
-    )
+    text = render(view(study, "symroof report x.yaml", ("verdict", "alternatives")), "md")
     first, _, second = text.partition("## Alternatives")
     marked = [line for line in first.splitlines() if "†" in line]
     assert (
@@ -241,7 +238,7 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
     assert [passes(case) for case in study.cases] == [True, False]
     assert (unknown_targets(priced), unknown_targets(other)) == ({}, {"price": "needs price"})
     assert "whether it meets its price target is not known: needs price" in target_warnings(other)
-    data = view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False)
+    data = view(study, "symroof report x.yaml", ("verdict", "alternatives"))
     assert [row["verdict"] for row in data["cases"]] == ["met", "not known"]
     text = render(data, "md")
     assert "fits and meets every target throughout" not in text
@@ -251,7 +248,6 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
             Study("llama-3-8b", str(unpriced), prompt=512, output=64, batch=8, targets=targets),
             "x",
             ("verdict",),
-            whole=False,
         ),
         "md",
     )
@@ -269,7 +265,7 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
         targets={**targets, "itl": "1 ms"},
     )
     assert "misses its target on inter-token latency" in render(
-        view(missed, "x", ("verdict",), whole=False), "md"
+        view(missed, "x", ("verdict",)), "md"
     )
 
 
@@ -304,7 +300,7 @@ def test_a_device_is_out_where_its_peak_with_one_request_misses_a_target():
         == pytest.approx(float(alone.case.value("loaded_ttft")), rel=5e-3)
         and float(value.split()[0]) > 200
     )
-    text = render(view(study, "symroof report x.yaml", ("verdict",), whole=False), "md")
+    text = render(view(study, "symroof report x.yaml", ("verdict",)), "md")
     assert (
         f"cannot meet 200 ms to the first token: it takes {value} even at its peak with a single request."
         in text
@@ -346,7 +342,7 @@ def test_the_options_have_a_sign_each_and_what_is_recommended_comes_first():
         mbu=0.8,
         targets={"itl": "8 ms"},
     ).decide()
-    data = view(study, "symroof report x.yaml", ("verdict",), whole=False)
+    data = view(study, "symroof report x.yaml", ("verdict",))
     options, cases = data["verdict"]["options"], {case_label(case): case for case in study.cases}
     assert options[0][1] == "✓ meets all" and "batch" in options[0][0]
     for label, outcome, *_ in options[1:]:
@@ -366,7 +362,7 @@ def test_no_risk_is_of_the_device_or_a_precision_and_each_ends_the_verdict():
         mbu=0.8,
         targets={"itl": "50 ms", "ttft": "1 s"},
     ).decide()
-    data = view(study, "symroof report x.yaml", ("verdict",), whole=False)
+    data = view(study, "symroof report x.yaml", ("verdict",))
     risks = data["flips"]["risks"]
     assert len(risks) == 3 and all(risk["ruins"] for risk in risks)
     assert not {str(risk["name"]) for risk in risks} & {

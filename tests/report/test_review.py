@@ -16,7 +16,7 @@ from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.recommendation import subject_of
 from symroof.report.render import render
-from symroof.report.review_schema import PARTS
+from symroof.report.review_parts import PARTS
 from symroof.report.view import MOST, SECTIONS, view
 from symroof.report.view_case import brief
 from tests.cli import process, write_study
@@ -248,7 +248,7 @@ def whole_view():
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "against"])
 def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, whole_view):
     study, whole = whole_view
-    alone = view(study, "symroof", (part,), whole=False)
+    alone = view(study, "symroof", (part,))
     assert render(alone, "md") == render({**whole, "parts": [part]}, "md")
     assert any(alone[name] is None and whole[name] is not None for name in SECTIONS)
 
@@ -263,7 +263,7 @@ def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, 
                 asked.append(name) or section(study, subject)
             ),
         )
-    view(whole_view[0], "symroof", ("verdict",), whole=False)
+    view(whole_view[0], "symroof", ("verdict",))
     assert asked == ["verdict", "decision", "flips"]
 
 

@@ -145,7 +145,7 @@ OF_REVIEWS = {
             "def pages(study, subject):\n"
             '    return {"sheets": -(-int(subject.case.value("peak_kv_cache_bytes")) // 3000), "size": "3 kB"}\n',
         ),
-        Insert("symroof/report/view.py", ", view_pages", ", view_operators"),
+        Insert("symroof/report/view.py", "    view_pages,\n", "    view_operators,\n"),
         Insert("symroof/report/view.py", '    "pages": view_pages.pages,\n', '    "thresholds": view_thresholds'),
         Insert(
             REVIEW,
@@ -168,7 +168,7 @@ OF_REVIEWS = {
             '    return Picture("two-times", "Two times", "Two bars.", f"TTFT is {times[0].text()}, ITL {times[1].text()}.", canvas)\n',
         ),
         Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
-        Insert("symroof/report/review_schema.py", '"two_times", ', '"pareto", "tornado", "waterfall")'),
+        Insert("symroof/report/review_parts.py", '    "two_times",\n', '    "tornado",\n    "waterfall",\n'),
         Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.regimes %>"),
     ],
     "An output format": [
@@ -204,7 +204,7 @@ OF_VERDICTS = {
         Insert(
             "symroof/analysis/constraints.py",
             '    memory += [Constraint("copies", "weight_bytes_per_device", "free_memory")] if bound_case.case.has_value("fits") else []\n',
-            "    return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name])",
+            "    return (\n        memory\n        + load\n",
         ),
         Insert(
             REVIEW,
