@@ -3,9 +3,7 @@
 Each operation (text, LaTeX, dimension, exact value, SymPy, ...) is a module next to this one. The tree keeps the
 order in which a formula was written; :mod:`symroof.formula.build` has the constructors that simplify on the way.
 
-Users see SymPy expressions; internally formulas are these nodes for two reasons, measured by ``benchmarks/expressions.py``: a
-review makes 130,000 of them, which takes 0.1 of the time of ``import sympy`` here and 1.5 (in written order) to 3.6 in SymPy, beside a
-limit of 10 for the whole review; and an ``eval`` avoids that import, which takes as long as the rest of it.
+Users see SymPy expressions; an ``eval`` avoids the import of SymPy, which takes as long as the rest of it.
 """
 
 from __future__ import annotations
