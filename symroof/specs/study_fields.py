@@ -19,6 +19,9 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
 
+MOST_FAULTS = 50
+"""Faults of one mapping that are told; the nearest known name is searched for each."""
+
 
 def _mapped(
     value: object,
@@ -33,6 +36,8 @@ def _mapped(
     mapped: dict[str, tuple[Setting, ...]] = {}
     faults: list[Fault] = []
     for key, item in value.items():
+        if len(faults) >= MOST_FAULTS:
+            break
         name = canonical(key)
         if known is not None and name not in known:
             hint = (
@@ -127,6 +132,8 @@ def read_assumptions(value: object) -> dict[str, str]:
     }
     faults: list[Fault] = []
     for key, item in choices.items():
+        if len(faults) >= MOST_FAULTS:
+            break
         try:
             expand_detail({key: item})
         except KeyError as error:

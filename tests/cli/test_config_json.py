@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 
 import pytest
 
@@ -112,6 +113,39 @@ def test_a_type_that_no_family_reads_says_so_and_cannot_be_assumed(unknown):
         "llama does not know what may be structure: num_hash_experts, recurrent_pattern"
         in refused("show", unknown, "--assume-family", "llama")
     )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"num_hidden_layers": 4096},
+        {"num_hidden_layers": 4096, "layer_types": ["full_attention"] * 4096},
+        {f"k{i}": 1 for i in range(40_000)},
+        {"sliding_window_pattern": list(range(100_000))},
+    ],
+    ids=["layers", "listed layers", "keys", "entries"],
+)
+def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
+    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | more))
+    started = time.process_time()
+    assert "model_type: no family 'lama' is known" in refused("validate", unknown)
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"model_type": "smollm3", "no_rope_layers": [1] * 10_000},
+        {"model_type": "qwen3_moe", "mlp_only_layers": [*range(10_000, 20_000)]},
+    ],
+    ids=["flags", "numbers"],
+)
+def test_a_list_for_each_of_many_layers_is_read_quickly(more, unknown):
+    fields = json.loads(unknown.read_text()) | {"num_hidden_layers": 10_000} | more
+    unknown.write_text(json.dumps(fields))
+    started = time.process_time()
+    call("validate", unknown)
+    assert time.process_time() - started < 5
 
 
 def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):

@@ -1,11 +1,12 @@
 """What a name or a value that is none leads to, word for word: the nearest, what to write, or where to look."""
 
+import time
 from fractions import Fraction
 
 import pytest
 import sympy
 
-from symroof import symbols
+from symroof import Study, symbols
 from symroof.errors import InputError
 from symroof.specs.catalogue import (
     entries,
@@ -338,3 +339,14 @@ def test_a_unit_as_tools_of_serving_abbreviate_it_leads_to_ours(written, unit):
     with pytest.raises(ValueError, match="unknown unit") as error:
         setting("arrival_rate", written)
     assert str(error.value).endswith(f"; did you mean {unit}?")
+
+
+@pytest.mark.parametrize("key", ["set", "workload", "assume"])
+def test_many_unknown_keys_are_told_up_to_a_bound(key, tmp_path):
+    started = time.process_time()
+    lines = [f"model: llama-3-8b\n{key}:\n", *(f"  nosuch{i}: 3\n" for i in range(5_000))]
+    (tmp_path / "study.yaml").write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        Study.load(tmp_path / "study.yaml")
+    assert 0 < len(caught.value.problems) <= 60
+    assert time.process_time() - started < 4

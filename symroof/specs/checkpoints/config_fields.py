@@ -33,6 +33,7 @@ class Config:
         source: the class whose defaults these are.
         consulted: the places of all fields that were asked for, here and in the objects inside.
         around: the place of the model's fields, where these are those of one layer laid over them.
+        numbers: what a list of whole numbers holds, by its identity and its least: each is looked through once, not once a layer.
     """
 
     document: JsonDocument
@@ -44,6 +45,7 @@ class Config:
     filled: dict[str, Filled] = field(default_factory=dict)
     consulted: set[Location] = field(default_factory=set)
     around: Location | None = None
+    numbers: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------------------------ finding a field
 
@@ -170,16 +172,22 @@ class Config:
             self.fail(name, f"expected a list, found {kind_of_value(value)}")
         if length is not None and len(value) != length:
             self.fail(name, f"has {len(value)} entries for {length} layers")
+        if len(value) > MOST_LAYERS:
+            self.fail(name, f"has {len(value):,} entries; up to {MOST_LAYERS:,} can be read")
         return value
 
     def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
         """A list of whole numbers, such as the indices of layers."""
         entries = self.listed(name, length)
-        return (
-            None
-            if entries is None
-            else [self._whole(name, value, least, MOST) for value in entries]
-        )
+        if entries is not None and (id(entries), least) not in self.numbers:
+            read = (self._whole(name, value, least, MOST) for value in entries)
+            self.numbers[id(entries), least] = frozenset(read)
+        return entries
+
+    def lists(self, name: str, layer: int) -> bool | None:
+        """Whether a list of layers holds one by its number; None where null or absent."""
+        entries = self.wholes(name)
+        return None if entries is None else layer in self.numbers[id(entries), 0]
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
@@ -197,7 +205,7 @@ class Config:
 
     # --------------------------------------------------------------------------------------------------- parts of it
 
-    @property
+    @cached_property
     def known(self) -> set[str]:
         """Every spelling of every field that the class has and these readings know, asked for in this file or not."""
         return {spelling for name in self.defaults for spelling in self.spellings(name)}
@@ -233,7 +241,12 @@ class Config:
             self.source,
             self.filled,
             self.consulted,
+            numbers=self.numbers,
         )
+
+    def has_own_fields(self, i: int) -> bool:
+        """Whether ``per_layer_config`` holds fields for a layer."""
+        return i in self._layer_fields
 
     def of_layer(self, i: int) -> Config:
         """The fields as one layer has them: those that ``per_layer_config`` holds for its number replace the model's."""
@@ -255,6 +268,7 @@ class Config:
             self.filled,
             self.consulted,
             self.place,
+            self.numbers,
         )
 
     @cached_property

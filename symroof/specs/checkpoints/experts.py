@@ -90,10 +90,9 @@ def chunked_where_rotated(c: Config, i: int) -> str:
 
 def interleaved(c: Config, i: int) -> str:
     """Llama 4: the layers listed have experts, or else the last of every so many."""
-    listed = c.wholes("moe_layers")
-    sparse = (
-        i in listed if listed is not None else (i + 1) % c.whole("interleave_moe_layer_step") == 0
-    )
+    sparse = c.lists("moe_layers", i)
+    if sparse is None:
+        sparse = (i + 1) % c.whole("interleave_moe_layer_step") == 0
     return SPARSE if sparse else DENSE
 
 

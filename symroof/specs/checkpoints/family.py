@@ -118,6 +118,23 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     return fields, kinds
 
 
+def try_layers(family: Family, c: Config) -> None:
+    """Read a config as :func:`model_fields` does, but one layer of each kind alone: enough to know which fields are taken.
+
+    Raises:
+        InputError: a field that is not what it should be, at its place.
+    """
+    made({**OUTER, **family.outer}, c, 0)
+    made({**RMS, **family.norm}, c, 0)
+    kinds: dict[tuple[str, str, bool], int] = {}
+    for i, words in enumerate(_words(family, c)):
+        alone = c.has_own_fields(i)  # such a layer has fields that no other takes
+        if alone or (*words, alone) not in kinds:
+            kinds[*words, alone] = i
+            layer(family, c, i, *words)
+    c.states("max_position_embeddings")
+
+
 def _words(family: Family, c: Config) -> list[tuple[str, str]]:
     mixing = family.mixing(c)
     feeding = (

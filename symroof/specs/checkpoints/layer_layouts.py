@@ -131,8 +131,7 @@ def indices(name: str, there: str, else_: str) -> Rule:
     """Layers whose numbers a list holds are one thing, the others another."""
 
     def rule(c: Config, i: int) -> str:
-        listed = c.wholes(name)
-        return there if listed is not None and i in listed else else_
+        return there if c.lists(name, i) else else_
 
     return rule
 
@@ -159,9 +158,10 @@ def sparse_by_step(count: str) -> Rule:
     """Every so many layers have experts, but for those listed as dense (Qwen)."""
 
     def rule(c: Config, i: int) -> str:
-        dense = c.wholes("mlp_only_layers") or []
         sparse = (
-            i not in dense and c.maybe(count, 0) and (i + 1) % c.whole("decoder_sparse_step") == 0
+            not c.lists("mlp_only_layers", i)
+            and c.maybe(count, 0)
+            and (i + 1) % c.whole("decoder_sparse_step") == 0
         )
         return SPARSE if sparse else DENSE
 

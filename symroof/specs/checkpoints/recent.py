@@ -1,6 +1,7 @@
 """Families of 2025 and 2026 made of kinds of layer that older families have too."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.experts import LATENT_SIZES, QWEN_SHARED, ROUTED, ROUTED_SHARED
@@ -164,22 +165,25 @@ def step_kv_heads(c: Config, i: int) -> int:
     return grouped(c, step_heads(c, i), own or kv_heads(c), "num_key_value_heads")
 
 
+@lru_cache(maxsize=1)  # each layer asks again
+def _numbers_with_commas(text: str) -> frozenset[str] | None:
+    numbers = [part.strip() for part in text.split(",") if part.strip()]
+    right = all(part.isdigit() and len(part) < 6 for part in numbers)
+    return frozenset(numbers) if right else None
+
+
 def step_sparse(c: Config, i: int) -> str:
     """Step 3 and 3.5: the layers that a list or a text of numbers names have experts, or else all but the first three."""
     named = c.raw("moe_layers_enum")
     if isinstance(named, str):
-        numbers = [part.strip() for part in named.split(",") if part.strip()]
-        if not all(part.isdigit() and len(part) < 6 for part in numbers):
+        numbers = _numbers_with_commas(named)
+        if numbers is None:
             c.fail("moe_layers_enum", "expected numbers with commas between")
         return SPARSE if str(i) in numbers else DENSE
-    listed = c.wholes("moe_layers_enum")
-    return (
-        (SPARSE if i in listed else DENSE)
-        if listed is not None
-        else SPARSE
-        if i >= c.whole("first_sparse_layer", least=0)
-        else DENSE
-    )
+    sparse = c.lists("moe_layers_enum", i)
+    if sparse is None:
+        sparse = i >= c.whole("first_sparse_layer", least=0)
+    return SPARSE if sparse else DENSE
 
 
 STEP: Recipe = {**FLOORED, **BIASES, "qk_norm": "head", "head_gate": True}

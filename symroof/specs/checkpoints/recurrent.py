@@ -127,8 +127,7 @@ def olmo_key_dim(c: Config) -> int:
 
 def lfm2_attention(c: Config, i: int) -> str:
     """LFM2: the layers listed have attention; all of them where there is no list."""
-    listed = c.wholes("full_attn_idxs")
-    return FULL if listed is None or i in listed else CONV
+    return CONV if c.lists("full_attn_idxs", i) is False else FULL
 
 
 def shared_or_routed(c: Config) -> list[str]:
@@ -233,12 +232,12 @@ def plamo_layer(c: Config, i: int) -> str:
     attends = not c.flag("mamba_enabled") or (
         i == c.n_layers - 1 if c.n_layers <= step // 2 else i % step == step // 2
     )
-    listed = c.wholes("full_attention_idx")
+    windowed = c.lists("full_attention_idx", i) is False
     return (
         LINEAR
         if not attends
         else SLIDING
-        if listed is not None and i not in listed and c.maybe("attention_window_size")
+        if windowed and c.maybe("attention_window_size")
         else FULL
     )
 
@@ -254,7 +253,8 @@ def rwkv_heads(c: Config, i: int) -> int:
     width, head = c.whole("hidden_size"), c.whole("head_dim")
     if width % head:
         c.fail("head_dim", f"{head} does not divide hidden_size {width}")
-    if any(value != width for value in c.wholes("value_dim") or []):
+    widths = c.wholes("value_dim") or []
+    if widths.count(width) < len(widths):
         c.fail("value_dim", "values that are not as wide as the residual are not read")
     return width // head
 
