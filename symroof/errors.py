@@ -188,7 +188,6 @@ EXTRAS = {
     "zarr": "sweep",
     "pyarrow": "sweep",
     "matplotlib": "plot",
-    "torch": "probe",
 }
 """The extra of symroof that installs each package."""
 

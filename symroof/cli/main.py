@@ -29,7 +29,6 @@ COMMANDS = {
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Compute quantities over a grid of inputs.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
-    "probe": "Measure this machine at a model's shapes, for calibrate.",
     "list": "The catalogue: models, hardware, quantities, thresholds ...",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",

@@ -28,7 +28,6 @@ COMMANDS = (
     "simulate",
     "sweep",
     "calibrate",
-    "probe",
     "vllm",
     "select",
     "list",

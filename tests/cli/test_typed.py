@@ -203,11 +203,6 @@ def test_the_output_counts_beside_the_prompt():
             "`symroof show --help` shows how it is called",
         ),
         (
-            ["probe", "--model", "gpt2"],
-            "symroof probe: missing option --out FILE.csv",
-            "`symroof probe --help` shows how it is called",
-        ),
-        (
             ["eval", *CASE, "--weights", "int3"],
             "--weights: unknown precision 'int3'",
             "did you mean 'int8'?",
