@@ -153,7 +153,7 @@ def with_path(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def try_lock(handle: int, path: str | os.PathLike[str]) -> bool:
+def _try_lock(handle: int, path: str | os.PathLike[str]) -> bool:
     """Lock an open file until it is closed or the process ends; False if another process has locked or removed it.
 
     Raises:
@@ -168,14 +168,13 @@ def try_lock(handle: int, path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def remove_abandoned(folder: Path, ending: str = TEMPORARY) -> Iterator[Path]:
-    """Remove temporary files of ended processes; each is yielded, locked, before it is removed."""
-    for path in folder.glob(f"{PREFIX}*{ending}") if fcntl else ():
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files of ended processes."""
+    for path in folder.glob(f"{PREFIX}*{TEMPORARY}") if fcntl else ():
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
             try:
-                if try_lock(handle, path):
-                    yield path
+                if _try_lock(handle, path):
                     path.unlink()
             finally:
                 os.close(handle)
@@ -183,8 +182,7 @@ def remove_abandoned(folder: Path, ending: str = TEMPORARY) -> Iterator[Path]:
 
 def _write_beside(file: Path, data: bytes) -> None:
     """Write through a temporary file in the same folder."""
-    for _ in remove_abandoned(file.parent):
-        pass
+    _remove_abandoned(file.parent)
     handle, temporary = _temporary(file.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -206,7 +204,7 @@ def _temporary(folder: Path) -> tuple[int, str]:
     while True:
         handle, path = tempfile.mkstemp(prefix=PREFIX, suffix=TEMPORARY, dir=folder)
         try:
-            held = try_lock(handle, path)
+            held = _try_lock(handle, path)
         except OSError:
             held = True  # no locks on this file system, so nothing is ever considered abandoned
         if held:

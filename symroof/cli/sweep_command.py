@@ -33,11 +33,6 @@ from symroof.cli.output import progress_bar, say, say_json
     metavar="FILE",
     help="Write .csv, .parquet, .nc or .zarr; without it, a terminal gets a table, and a pipe JSON.",
 )
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Resume an interrupted sweep of the same question into the same FILE.",
-)
 @study_options
 @json_option
 def command(
@@ -45,7 +40,6 @@ def command(
     over: tuple[str, ...],
     quantities: tuple[str, ...],
     out: str | None,
-    resume: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -57,18 +51,15 @@ def command(
     1,2,4, or a mixture 1:8,16,32, with units; or one of labels: model, hardware, weights, kv, activations, detail and every
     other counting choice. A list in the study that no --over names is an axis, too. Files are written whole or not at all.
     """
-    from symroof.errors import InputError, Problem
     from symroof.sweep.axes import read_over
 
     made = study_from(study, options, needs_case=False)
     axes = read_over(over, own=made.declared)
     planned = made.planned_sweep(axes, quantities or None)
     if out is None or out == "-":
-        if resume:
-            raise InputError(Problem("--resume", "needs an output file", hint="-o FILE.parquet"))
         _print(planned, as_table=out is None and not as_json and sys.stdout.isatty())
         return
-    _write(planned, out, resume, as_json)
+    _write(planned, out, as_json)
 
 
 MOST_ROWS = 20
@@ -137,15 +128,11 @@ def _cell(value: Any, unit: str) -> str:
     )
 
 
-def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
+def _write(planned: Any, out: str, as_json: bool) -> None:
     from symroof.analysis.verdict import basis_lines
-    from symroof.sweep.write_file import Interrupted, write
+    from symroof.sweep.write_file import write
 
-    try:
-        warnings = write(planned, out, resume, progress_bar)
-    except Interrupted as stopped:
-        say(str(stopped), err=True)
-        raise KeyboardInterrupt from None
+    warnings = write(planned, out, progress_bar)
     for basis in basis_lines(planned.cases):
         say(basis, err=True)
     for warning in warnings:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from symroof.arrays.blocks import Array
 from symroof.sweep.grid_blocks import Filled, Grid
-from symroof.sweep.metadata import axis_attributes, flags, variable_attributes
+from symroof.sweep.metadata import attributes, axis_attributes, flags, variable_attributes
 from symroof.sweep.plan import NUMBER, Variable
 
 SMALL = 2**18
 """Values of a quantity that are put together in memory and written at once."""
 
 
-def write_netcdf(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
+def write_netcdf(grid: Grid, path: Path, filled: Filled) -> None:
     """One NetCDF-4 file; labels are CF flags, truths whole numbers that xarray reads as truths."""
     import netCDF4
 
-    _coordinates(grid, attributes).to_netcdf(path, engine="netcdf4")
+    _coordinates(grid).to_netcdf(path, engine="netcdf4")
     try:
         with netCDF4.Dataset(path, "a") as file:
 
@@ -45,16 +45,17 @@ def write_netcdf(grid: Grid, path: Path, attributes: Mapping[str, str], filled: 
                     variable.name, kind, variable.dims, fill_value=fill, **packed
                 )
 
-            _fill(grid, filled, create, lambda made, attributes: made.setncatts(attributes))
+            _fill(grid, filled, create, lambda made, told: made.setncatts(told))
+            file.setncatts(attributes(grid.plan, filled.unfit))
     except RuntimeError as error:  # how the library tells of a full disk
         raise OSError(f"{error}") from error
 
 
-def write_zarr(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
+def write_zarr(grid: Grid, path: Path, filled: Filled) -> None:
     """A Zarr store of format 2, which every reader knows, with its metadata in one place."""
     import zarr
 
-    _coordinates(grid, attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
+    _coordinates(grid).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
     group = zarr.open_group(path, mode="r+")
 
     def create(variable: Variable, chunks: tuple[int, ...]) -> Any:
@@ -69,15 +70,16 @@ def write_zarr(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fi
         made.attrs["_ARRAY_DIMENSIONS"] = list(variable.dims)
         return made
 
-    def tell(made: Any, attributes: dict[str, Any]) -> None:
+    def tell(made: Any, told: dict[str, Any]) -> None:
         made.attrs.update(
             {
                 name: value.tolist() if isinstance(value, np.ndarray) else value
-                for name, value in attributes.items()
+                for name, value in told.items()
             }
         )
 
     _fill(grid, filled, create, tell)
+    group.attrs.update(attributes(grid.plan, filled.unfit))
     zarr.consolidate_metadata(path)
 
 
@@ -85,14 +87,13 @@ def _kind(variable: Variable) -> str:
     return "f8" if variable.kind == NUMBER else "i1"
 
 
-def _coordinates(grid: Grid, attributes: Mapping[str, str]) -> Any:
+def _coordinates(grid: Grid) -> Any:
     import xarray
 
     return xarray.Dataset(
         coords={
             axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in grid.plan.axes
-        },
-        attrs=dict(attributes),
+        }
     )
 
 

@@ -12,7 +12,7 @@ from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
-def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
+def write_csv(grid: Grid, path: Path, filled: Filled) -> None:
     """A header of names, then the rows; an empty place is no value. Units are base units, and are not written to the file."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")

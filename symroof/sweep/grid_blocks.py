@@ -2,13 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from symroof.analysis.tracking import Track, untracked
 from symroof.arrays.blocks import Array, blocks
 from symroof.sweep.plan import LABEL, NUMBER, Plan, Variable
 
@@ -33,10 +34,6 @@ class GridBlock:
         return math.prod(self.shape)
 
 
-Filled = Iterable[list[tuple[GridBlock, dict[str, Array]]]]
-"""Batches of blocks in order, each block with its values."""
-
-
 class Grid:
     """A plan that is computed block by block.
 
@@ -58,7 +55,7 @@ class Grid:
         return -(-len(self.plan.cases) // self.together) * len(self.cuts)
 
     def batch(self, number: int) -> list[GridBlock]:
-        """Blocks that are saved and written together: one of a large grid, or those of several cases of a small one."""
+        """Blocks that are written together: one of a large grid, or those of several cases of a small one."""
         place, cut = divmod(number, len(self.cuts))
         cases = range(place * self.together, min((place + 1) * self.together, len(self.plan.cases)))
         return [GridBlock(case, *self.cuts[cut]) for case in cases]
@@ -154,6 +151,20 @@ class Grid:
 
     def __iter__(self) -> Iterator[list[GridBlock]]:
         return (self.batch(number) for number in range(len(self)))
+
+
+class Filled:
+    """The batches of a grid in order, each block with its values; ``unfit`` counts the points so far that do not fit in memory."""
+
+    def __init__(self, grid: Grid, track: Track = untracked) -> None:
+        self._grid, self._track = grid, track
+        self.unfit = 0
+
+    def __iter__(self) -> Iterator[list[tuple[GridBlock, dict[str, Array]]]]:
+        for batch in self._track(self._grid, "sweeping"):
+            filled = [(block, self._grid.values(block)) for block in batch]
+            self.unfit += sum(self._grid.unfit(block, values) for block, values in filled)
+            yield filled
 
 
 def collected(grid: Grid) -> dict[str, Array]:

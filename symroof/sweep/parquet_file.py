@@ -1,6 +1,5 @@
 """A sweep as Parquet: one point a row, a column an axis or a quantity, in base units, block by block."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,26 @@ import pyarrow.parquet
 from symroof.arrays.blocks import Array
 from symroof.sweep.axes import Axis
 from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
-from symroof.sweep.metadata import axis_attributes, variable_attributes
+from symroof.sweep.metadata import attributes, axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
-def write_parquet(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
-    """A row group a batch; labels are dictionaries, units and meanings are metadata of the columns, the rest of the file."""
-    schema = _schema(grid).with_metadata(dict(attributes))
-    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+def write_parquet(grid: Grid, path: Path, filled: Filled) -> None:
+    """A row group a batch; labels are dictionaries, units and meanings are metadata of the columns, the rest of the file.
+
+    Metadata stand before the first row and count what does not fit, so the rows are written without them first.
+    """
+    schema, rows = _schema(grid), path.with_name("rows")
+    with pyarrow.parquet.ParquetWriter(rows, schema, compression="zstd") as writer:
         for batch in filled:
             writer.write_table(_rows(grid, batch).cast(schema))
+    schema = schema.with_metadata(attributes(grid.plan, filled.unfit))
+    with (
+        pyarrow.parquet.ParquetFile(rows) as written,
+        pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer,
+    ):
+        for group in range(written.num_row_groups):
+            writer.write_table(written.read_row_group(group).cast(schema))
 
 
 def _schema(grid: Grid) -> pa.Schema:

@@ -1,12 +1,9 @@
 """A sweep before it is computed: its axes, one case for each combination of labels, its functions, and the axes each quantity depends on."""
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,12 +13,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Expr, Name, Num, names
-from symroof.resources import PACKAGE
-from symroof.specs.fields import Spec
+from symroof.formula.tree import Compare, Expr, Name, names
 from symroof.sweep.axes import Axis
 from symroof.theory.quantities import QUANTITIES
-from symroof.version import __version__
 
 
 class Function(Protocol):
@@ -275,82 +269,3 @@ class Plan:
     @cached_property
     def _moved(self) -> frozenset[str]:
         return frozenset(axis.name for axis in self.numeric)
-
-    @cached_property
-    def digests(self) -> dict[str, str]:
-        """The source of the numbers: with the same digests, another process computes the same ones.
-
-        ``package`` is the version and code of symroof, ``definitions`` the formulas that the quantities lead to, ``numbers`` the inputs and
-        specs of every case, ``question`` the axes and quantities.
-        """
-        once: dict[int, str] = {}  # cases share most of their formulas and specs
-
-        def word(part: Any) -> str:
-            if id(part) not in once:
-                once[id(part)] = _digest(part.model_dump() if isinstance(part, Spec) else part)
-            return once[id(part)]
-
-        formulas = [
-            {
-                name: word(tree)
-                for each in self.quantities
-                for name, tree in self.reached(i, each).items()
-                if not isinstance(tree, Num)
-            }
-            for i in range(len(self.cases))
-        ]
-        numbers = [
-            [
-                each.case.given,
-                each.case.numbers,
-                {name: given.setting for name, given in each.given.items()},
-                each.assumptions.values,
-            ]
-            + [word(part) for part in (each.case.theory.architecture, each.model, each.hardware)]
-            for each in self.cases
-        ]
-        axes = [
-            (axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values)
-            for axis in self.axes
-        ]
-        question = [axes, self.quantities, self.missing, self.missing_in_part, self.notes]
-        parts = {
-            "package": [__version__, source()],
-            "definitions": formulas,
-            "numbers": numbers,
-            "question": question,
-        }
-        return {name: _digest(part) for name, part in parts.items()}
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(canonical(value), sort_keys=True).encode()).hexdigest()
-
-
-def canonical(value: Any) -> Any:
-    """A value as JSON has it, the same in every process: sets are sorted.
-
-    >>> from fractions import Fraction
-    >>> canonical({"share": Fraction(1, 3), "roles": frozenset({"b", "a"})})
-    {'share': '1/3', 'roles': ['a', 'b']}
-    """
-    if is_dataclass(value):
-        return [
-            type(value).__name__,
-            *(canonical(getattr(value, each.name)) for each in fields(value)),
-        ]
-    if isinstance(value, Mapping):
-        return {str(key): canonical(each) for key, each in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(canonical, value), key=str)
-    if isinstance(value, (list, tuple)):
-        return [canonical(each) for each in value]
-    return value if isinstance(value, (str, bool, type(None))) else str(value)
-
-
-def source() -> str:
-    """A digest of symroof's own code, and so of every definition."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(PACKAGE).rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -1,20 +1,16 @@
-"""A sweep into a file: computed in blocks, assembled next to the goal, and moved over it when whole."""
+"""A sweep into a file: computed in blocks into a hidden folder next to the goal, and moved over it when whole."""
 
-import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from symroof.analysis.tracking import Track, untracked
-from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem, nearest, require
-from symroof.output_files import Destination, destination, open_stream, replace
-from symroof.sweep.grid_blocks import BLOCK, Grid, GridBlock
-from symroof.sweep.metadata import attributes, warnings
-from symroof.sweep.partial_files import PartsFolder, locked, remove
+from symroof.output_files import PREFIX, Destination, destination, open_stream, replace
+from symroof.sweep.grid_blocks import BLOCK, Filled, Grid
+from symroof.sweep.metadata import warnings
 from symroof.sweep.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -27,28 +23,16 @@ FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 STORES = (".zgroup", "zarr.json", ".zmetadata")
 """What makes a folder a Zarr store."""
 
-Values = dict[str, Array]
-
-
-class Interrupted(Exception):
-    """The user stopped a sweep; the text names the parts that are left and how to go on."""
-
 
 def write(
-    plan: Plan,
-    out: str | os.PathLike[str],
-    resume: bool = False,
-    track: Track = untracked,
-    most: int = BLOCK,
+    plan: Plan, out: str | os.PathLike[str], track: Track = untracked, most: int = BLOCK
 ) -> list[str]:
     """Compute a sweep into a file, and return its warnings. The ending names the format; the path holds the old file or the whole new one, never a part.
 
-    A sweep of more than one batch saves its finished batches next to the file, and goes on there with ``resume``. A symbolic link is
-    followed; into a device or FIFO the finished file is copied.
+    A symbolic link is followed; into a device or FIFO the finished file is copied.
 
     Raises:
-        InputError: a path that cannot be written, a full disk, parts of another source, a package that is not installed.
-        Interrupted: Ctrl-C.
+        InputError: a path that cannot be written, a full disk, a package that is not installed.
     """
     path = Path(out)
     ending = _format(path)
@@ -56,90 +40,17 @@ def write(
     module, function, packages = FORMATS[ending]
     require(str(path), *packages)
     writer = getattr(import_module(f"symroof.sweep.{module}"), function)
-    grid, parts = Grid(plan, most), PartsFolder(goal.file)
+    grid = Grid(plan, most)
+    filled = Filled(grid, track)
     try:
-        with locked(parts.goal), _cleaned_up(parts):
-            parts.open(
-                {**plan.digests, "block": str(most)} if len(grid) > 1 or resume else {},
-                len(grid),
-                resume,
-            )
-            return _written(grid, parts, goal, writer, track)
+        with TemporaryDirectory(prefix=PREFIX, suffix=".sweep", dir=goal.file.parent) as folder:
+            whole = Path(folder) / "whole"
+            writer(grid, whole, filled)
+            _move(whole, goal)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(
-            Problem(str(path), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))
-        ) from None
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"{path}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}"
-        ) from None
-
-
-@contextmanager
-def _cleaned_up(parts: PartsFolder) -> Iterator[None]:
-    """However it ends, only finished parts stay."""
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            if parts.finished:
-                remove(parts.whole)
-            else:
-                parts.close()
-
-
-def _left(parts: PartsFolder, blocks: int) -> str:
-    """The parts that an unfinished sweep leaves behind."""
-    return (
-        f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder"
-        if parts.finished
-        else ""
-    )
-
-
-def _written(
-    grid: Grid, parts: PartsFolder, goal: Destination, writer: Callable[..., None], track: Track
-) -> list[str]:
-    """Every batch computed, put together and moved to its place."""
-    memory: list[Values] = []
-    unfit = _computed(grid, parts, memory, track)
-    writer(grid, parts.whole, attributes(grid.plan, unfit), _batches(grid, parts, memory, track))
-    _move(parts, goal)
-    parts.close()
-    return warnings(grid.plan, unfit)
-
-
-def _computed(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> int:
-    """Every batch saved in its part, a single one left in memory; returns how many points do not fit."""
-    unfit = 0
-    for number, blocks in enumerate(track(grid, "sweeping")):
-        count = parts.unfit(number, len(grid.variables) * len(blocks))
-        if count is None:
-            values = [grid.values(block) for block in blocks]
-            count = sum(grid.unfit(block, own) for block, own in zip(blocks, values, strict=True))
-            if len(grid) == 1:
-                memory += values
-            else:
-                parts.save(number, count, [own[v.name] for own in values for v in grid.variables])
-        unfit += count
-    return unfit
-
-
-def _batches(
-    grid: Grid, parts: PartsFolder, memory: list[Values], track: Track
-) -> Iterator[list[tuple[GridBlock, Values]]]:
-    """The batches in order, each block with its values."""
-    names = [variable.name for variable in grid.variables]
-    for number, blocks in enumerate(track(grid, "writing")):
-        saved = parts.load(number, len(names) * len(blocks)) if len(grid) > 1 else iter(())
-        yield list(
-            zip(
-                blocks,
-                memory or [dict(zip(names, saved, strict=False)) for _ in blocks],
-                strict=True,
-            )
-        )
+        raise InputError(Problem(str(path), f"cannot be written: {reason[:200]}")) from None
+    return warnings(plan, filled.unfit)
 
 
 def _format(goal: Path) -> str:
@@ -192,26 +103,26 @@ def _destination(path: Path, ending: str) -> Destination:
     return goal
 
 
-def _move(parts: PartsFolder, goal: Destination) -> None:
+def _move(whole: Path, goal: Destination) -> None:
     """The new over the old, in one step for a file; an old store makes room and comes back if the new one cannot take its place."""
     if goal.stream:
-        with parts.whole.open("rb") as source, open_stream(goal) as stream:
+        with whole.open("rb") as source, open_stream(goal) as stream:
             shutil.copyfileobj(source, stream)
-    elif parts.whole.is_dir():
-        _move_folder(parts, goal.file)
+    elif whole.is_dir():
+        _move_folder(whole, goal.file)
     else:
-        with parts.whole.open("rb+") as stream:
+        with whole.open("rb+") as stream:
             os.fsync(stream.fileno())
-        replace(parts.whole, goal.file)
+        replace(whole, goal.file)
 
 
-def _move_folder(parts: PartsFolder, store: Path) -> None:
+def _move_folder(whole: Path, store: Path) -> None:
+    previous = whole.with_name("previous")
     try:
         if store.exists():
-            store.rename(parts.previous)
-        parts.whole.rename(store)
+            store.rename(previous)
+        whole.rename(store)
     except BaseException:
-        if parts.previous.exists() and not store.exists():
-            parts.previous.rename(store)
+        if previous.exists() and not store.exists():
+            previous.rename(store)
         raise
-    remove(parts.previous)

@@ -3,14 +3,10 @@
 import json
 import os
 import random
-import re
-import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +14,7 @@ import pytest
 import symroof as sr
 from symroof.errors import InputError
 from symroof.sweep.axes import axes_of
-from symroof.sweep.partial_files import PartsFolder, locked
-from symroof.sweep.write_file import Interrupted, write
+from symroof.sweep.write_file import write
 from tests.cli import ROOT
 
 from . import FORMATS, points
@@ -138,7 +133,7 @@ def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
     assert (tmp_path / "a.csv").read_text() == "batch,kv_cache_bytes\n1,131072\n2,262144\n"
 
 
-# -------------------------------------------------------------------------------------------- interrupted, and going on
+# ------------------------------------------------------------------------------------------------------ interrupted
 
 
 def stopping_at(count):
@@ -155,48 +150,24 @@ def stopping_at(count):
     return track
 
 
-@pytest.mark.parametrize("after", [1, 15, 24])
+@pytest.mark.parametrize("after", [1, 15])
 @pytest.mark.parametrize("kind", FORMATS)
-def test_an_interrupted_sweep_leaves_the_old_file_and_goes_on(planned, kind, after, tmp_path):
-    """48 points in twelve blocks of at most four: they are worked out first, and written then."""
-    whole, goal = tmp_path / "apart" / f"grid.{kind}", tmp_path / f"grid.{kind}"
-    whole.parent.mkdir()
-    write(planned, whole, most=5)
+def test_an_interrupted_sweep_leaves_the_old_file_and_nothing_else(planned, kind, after, tmp_path):
+    """48 points in sixteen blocks."""
+    goal = tmp_path / f"grid.{kind}"
     other = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1).planned_sweep(
         axes_of([("batch", [3])]), ["itl"]
     )
     write(other, goal)
     old = contents(tmp_path)
-    with pytest.raises(Interrupted, match="go on with --resume") as caught:
+    with pytest.raises(KeyboardInterrupt):
         write(planned, goal, track=stopping_at(after), most=5)
-    kept = int(re.search(r"(\d+) of \d+ parts are kept", str(caught.value))[1])
-    assert kept == min(after, 16)
-    assert {name: data for name, data in contents(tmp_path).items() if ".parts" not in name} == old
-    write(planned, goal, resume=True, most=5)
-    assert sorted(os.listdir(tmp_path)) == ["apart", goal.name]
-    assert contents(goal if goal.is_dir() else tmp_path) | {} == (
-        contents(whole) if whole.is_dir() else {**contents(tmp_path), goal.name: whole.read_bytes()}
-    )
+    assert contents(tmp_path) == old
+    assert os.listdir(tmp_path) == [goal.name]
 
 
-def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkeypatch):
-    goal = tmp_path / "grid.csv"
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(10), most=5)
-    from symroof.sweep.grid_blocks import Grid
-
-    called = []
-    monkeypatch.setattr(
-        Grid,
-        "values",
-        lambda self, block, real=Grid.values: called.append(block) or real(self, block),
-    )
-    write(planned, goal, resume=True, most=5)
-    assert len(called) == 16 - 10
-
-
-def test_a_caller_follows_the_blocks_through_both_passes(planned, tmp_path):
-    """48 points in sixteen blocks."""
+def test_a_caller_follows_the_blocks(planned, tmp_path):
+    """48 points in sixteen blocks, each worked out once."""
     tracked = []
     write(
         planned,
@@ -204,179 +175,37 @@ def test_a_caller_follows_the_blocks_through_both_passes(planned, tmp_path):
         most=5,
         track=lambda items, label: tracked.append((label, len(items))) or items,
     )
-    assert tracked == [("sweeping", 16), ("writing", 16)]
+    assert tracked == [("sweeping", 16)]
 
 
-def test_parts_of_another_question_are_not_taken(planned, tmp_path):
-    goal = tmp_path / "grid.csv"
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(3), most=5)
-    kept = contents(tmp_path)
-    other = sr.Study(**{**CASE, "prompt": 2049}).planned_sweep(axes_of(OVER.items()), QUANTITIES)
-    with pytest.raises(InputError, match="other numbers or specs"):
-        write(other, goal, resume=True, most=5)
-    assert contents(tmp_path) == kept
-    write(other, goal, most=5)
-    assert os.listdir(tmp_path) == ["grid.csv"]
-
-
-TWO_PROCESSES = """
-import symroof as sr
-from symroof.sweep.axes import axes_of
-from symroof.theory.architecture import Architecture, Layer
-study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, output=8, mfu="0.4..0.6")
-plan = study.planned_sweep(axes_of([("batch", [1, 2])]), ["itl"])
-object.__setattr__(plan.cases[0].case.theory, "architecture", Architecture(layers=(Layer(traits=frozenset("abcdefgh")),)))
-print("".join(plan.digests.values()), list(frozenset("abcdefgh")))
-"""
-
-
-def test_another_process_knows_its_own_parts():
-    """Sets come in another order there; the word for the question is the same."""
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", TWO_PROCESSES],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split(" ", 1)
-        for seed in "123"
-    ]
-    assert len({digest for digest, _ in runs}) == 1
-    assert len({order for _, order in runs}) > 1
-
-
-def changed_by(monkeypatch, name, value):
-    """The digests that differ once something is replaced."""
-
-    def digests():
-        return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES).digests
-
-    before = digests()
-    assert digests() == before
-    monkeypatch.setattr(name, value)
-    return {key for key, digest in digests().items() if digest != before[key]}
-
-
-def test_other_code_or_another_version_is_another_source(monkeypatch):
-    assert changed_by(monkeypatch, "symroof.sweep.plan.source", lambda: "other") == {"package"}
-    assert changed_by(monkeypatch, "symroof.sweep.plan.__version__", "0.0.1") == {"package"}
-
-
-def test_another_definition_is_another_source(monkeypatch):
-    from symroof.formula.parse import parse
-    from symroof.theory.case import Case
-
-    real = Case.formula
-
-    def doubled(self, name, *rest):
-        return parse("2*decode_link_time") if name == "decode_overhead" else real(self, name, *rest)
-
-    assert changed_by(monkeypatch, "symroof.theory.case.Case.formula", doubled) == {"definitions"}
-
-
-def test_another_figure_in_a_spec_is_another_source(monkeypatch, planned):
-    """The figure reaches the digest though no input takes it."""
-    case = planned.cases[0]
-    other = case.hardware.model_copy(update={"title": "the same board, another print"})
-    entry = replace(case.chosen_device, spec=other)
-    swapped = replace(planned, cases=(replace(case, chosen_device=entry), *planned.cases[1:]))
-    assert {key for key, digest in swapped.digests.items() if digest != planned.digests[key]} == {
-        "numbers"
-    }
-
-
-SOURCES = {
-    "package": "another version of symroof, or by other code",
-    "definitions": "other formulas",
-    "numbers": "other numbers or specs",
-    "question": "another question",
-    "block": "another question",
-}
-
-
-@pytest.mark.parametrize("key", SOURCES)
-def test_parts_of_another_source_are_refused_by_its_name(planned, key, tmp_path):
-    goal = tmp_path / "grid.csv"
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(3), most=5)
-    manifest = tmp_path / ".symroof-grid.csv.parts" / "manifest.json"
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), key: "other"}))
-    before = contents(tmp_path)
-    with pytest.raises(InputError, match=SOURCES[key]) as caught:
-        write(planned, goal, resume=True, most=5)
-    assert "leave out --resume" in str(caught.value)
-    assert contents(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda d: b"",
-        lambda d: d[: len(d) // 2],
-        lambda d: d[:-1],
-        lambda d: d[:200] + b"x" + d[201:],
-        lambda d: b"no archive",
-    ],
-)
-def test_a_damaged_part_is_computed_again(planned, damage, tmp_path):
-    goal, whole = tmp_path / "grid.csv", tmp_path / "whole.csv"
-    write(planned, whole, most=5)
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(3), most=5)
-    part = tmp_path / ".symroof-grid.csv.parts" / "00000001.part"
-    part.write_bytes(damage(part.read_bytes()))
-    write(planned, goal, resume=True, most=5)
-    assert goal.read_bytes() == whole.read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["grid.csv", "whole.csv"]
-
-
-@pytest.mark.parametrize("origin", ["beside it", "another sweep"])
-def test_a_part_in_the_place_of_another_is_computed_again(planned, origin, tmp_path):
-    """Each says which part of which sweep it is, whatever its name and folder."""
-    goal, whole, other = (tmp_path / f"{name}.csv" for name in ("grid", "whole", "other"))
-    write(planned, whole, most=5)
-    elsewhere = sr.Study(**CASE | {"prompt": 100}).planned_sweep(axes_of(OVER.items()), QUANTITIES)
-    for plan, file in ((planned, goal), (elsewhere, other)):
-        with pytest.raises(Interrupted):
-            write(plan, file, track=stopping_at(3), most=5)
-    strange = tmp_path / (
-        ".symroof-grid.csv.parts/00000000.part"
-        if origin == "beside it"
-        else ".symroof-other.csv.parts/00000001.part"
+@pytest.mark.parametrize("most", [5, 10**6])
+@pytest.mark.parametrize("kind", ["parquet", "nc", "zarr"])
+def test_points_that_do_not_fit_are_counted_in_the_file(kind, most, tmp_path):
+    """Of batches of 1, 7, 64 and 100,000 only the last does not fit on the device, for each of three efficiencies."""
+    plan = sr.Study(**CASE | {"hardware": "h100-sxm"}).planned_sweep(
+        axes_of([("batch", [1, 7, 64, 100_000]), ("mfu", [0.3, 0.6, 0.9])]), ["itl"]
     )
-    (tmp_path / ".symroof-grid.csv.parts/00000001.part").write_bytes(strange.read_bytes())
-    write(planned, goal, resume=True, most=5)
-    assert goal.read_bytes() == whole.read_bytes()
+    path = tmp_path / f"grid.{kind}"
+    (told, *_) = write(plan, path, most=most)
+    assert told.startswith("3 of 12 points do not fit")
+    assert _attributes(path)["warnings"].startswith(told)
 
 
-def test_a_part_damaged_after_it_was_written_names_itself(planned, tmp_path, monkeypatch):
-    real = PartsFolder.save
+def _attributes(path):
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
 
-    def torn(self, number, *rest):
-        real(self, number, *rest)
-        self._path(number).write_bytes(self._path(number).read_bytes()[:-40])
+        found = pyarrow.parquet.read_schema(path).metadata
+        return {name.decode(): text.decode() for name, text in found.items()}
+    import xarray
 
-    monkeypatch.setattr(PartsFolder, "save", torn)
-    with pytest.raises(
-        InputError, match=r"grid.csv: cannot be written: part .*00000000.part is damaged"
-    ):
-        write(planned, tmp_path / "grid.csv", most=5)
-
-
-def test_a_new_sweep_without_resume_starts_anew(planned, tmp_path):
-    goal = tmp_path / "grid.nc"
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(3), most=5)
-    with pytest.raises(Interrupted, match="1 of 16 parts"):
-        write(planned, goal, track=stopping_at(1), most=5)
-
-
-def test_one_block_leaves_nothing_behind(planned, tmp_path):
-    with pytest.raises(Interrupted, match="nothing is left behind"):
-        write(planned, tmp_path / "grid.csv", track=stopping_at(1))
-    assert os.listdir(tmp_path) == []
+    opened = (
+        xarray.open_dataset(path, engine="netcdf4")
+        if path.suffix == ".nc"
+        else xarray.open_zarr(path, chunks=None)
+    )
+    with opened as found:
+        return dict(found.attrs)
 
 
 # ------------------------------------------------------------------------------------------------- goals that cannot be
@@ -384,7 +213,7 @@ def test_one_block_leaves_nothing_behind(planned, tmp_path):
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_full_disk_leaves_the_old_file(kind, tmp_path):
-    """A limit on the size of files stands for the disk: a child process may write 20 kB, the parts fit and the whole does not."""
+    """A limit on the size of files stands for the disk: a child process may write 20 kB, and the whole is larger."""
     goal = tmp_path / f"grid.{kind}"
     first = "{prompt: 1}" if kind == "zarr" else None
     if first is None:
@@ -419,12 +248,7 @@ except InputError as error:
         assert not goal.exists()
     else:
         assert goal.read_text(encoding="utf-8") == "mine"
-    left = sorted(os.listdir(tmp_path))
-    parts = [name for name in left if name.endswith(".parts")]
-    assert left == sorted([*parts, *([] if kind == "zarr" else [goal.name])])
-    if parts:
-        assert parts[0] in done.stdout
-        assert not any(name.startswith("whole") for name in os.listdir(tmp_path / parts[0]))
+    assert os.listdir(tmp_path) == ([] if kind == "zarr" else [goal.name])
 
 
 GOALS = {
@@ -474,8 +298,6 @@ def test_a_link_is_followed(planned, kind, tmp_path):
     write(planned, plain)
     assert points(target) == points(plain)
     assert os.listdir(tmp_path / "far") == [target.name]
-    with locked(target), pytest.raises(InputError, match="another sweep is writing this file"):
-        write(planned, link)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "nc"])
@@ -545,73 +367,6 @@ def test_what_no_sweep_is_written_into_is_refused(planned, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["circle.csv", "fifo.zarr", "socket.csv"]
 
 
-SLOW = """
-import sys, time
-import symroof as sr
-from symroof.sweep.axes import axes_of
-from symroof.sweep.write_file import write
-plan = sr.Study(model="llama-3-8b", prompt=1).planned_sweep(axes_of([("batch", range(1, 9))]), ["kv_cache_bytes"])
-def track(items, label):
-    for i, item in enumerate(items):
-        yield item
-        if (label, i) == (sys.argv[2], 0):
-            open(sys.argv[1] + ".reached", "w").close()
-            time.sleep(60)
-write(plan, sys.argv[1], track=track, most=int(sys.argv[3]))
-"""
-
-
-def killed(goal, label, most):
-    """A sweep in a process of its own, killed after the first batch of one of its passes."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(goal), label, str(most)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    reached = goal.with_name(f"{goal.name}.reached")
-    for _ in range(600):
-        if reached.exists() or child.poll() is not None:
-            break
-        time.sleep(0.05)
-    reached.unlink()
-    child.send_signal(signal.SIGKILL)
-    child.wait(20)
-
-
-def test_the_next_sweep_clears_up_after_a_killed_one(planned, tmp_path):
-    """A sweep of one batch leaves nothing worth keeping; of several its finished parts, without its lock."""
-    killed(tmp_path / "many.csv", "sweeping", 2)
-    assert set(os.listdir(tmp_path)) == {".symroof-many.csv.lock", ".symroof-many.csv.parts"}
-    killed(tmp_path / "one.csv", "writing", 10**6)
-    assert set(os.listdir(tmp_path)) == {
-        ".symroof-one.csv.lock",
-        ".symroof-one.csv.parts",
-        ".symroof-many.csv.parts",
-    }
-    write(planned, tmp_path / "grid.csv")
-    assert sorted(os.listdir(tmp_path)) == [".symroof-many.csv.parts", "grid.csv"]
-
-
-def test_what_another_process_holds_is_not_cleared_up(planned, tmp_path):
-    with locked(tmp_path / "other.csv"):
-        parts = PartsFolder(tmp_path / "other.csv")
-        parts.open({}, 1, resume=False)
-        write(planned, tmp_path / "grid.csv")
-        assert parts.manifest.exists()
-
-
-def test_a_store_that_a_killed_run_moved_aside_comes_back(planned, tmp_path):
-    goal = tmp_path / "grid.zarr"
-    write(planned, goal)
-    before = contents(goal)
-    parts = PartsFolder(goal)
-    parts.folder.mkdir()
-    goal.rename(parts.previous)
-    with pytest.raises(Interrupted):
-        write(planned, goal, track=stopping_at(1))
-    assert contents(goal) == before
-    assert os.listdir(tmp_path) == ["grid.zarr"]
-
-
 def test_the_mode_of_a_file_stays(planned, tmp_path):
     goal = tmp_path / "grid.csv"
     goal.write_text("old", encoding="utf-8")
@@ -650,15 +405,3 @@ def test_memory_stays_small_however_many_points(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-600:]
     assert float(done.stdout) < 16  # MiB
-
-
-def test_two_sweeps_into_one_file_do_not_take_each_others_parts(planned, tmp_path):
-    path = tmp_path / "grid.parquet"
-    with pytest.raises(Interrupted):
-        write(planned, path, track=stopping_at(3), most=2)
-    left = contents(tmp_path)
-    with locked(path), pytest.raises(InputError, match="another sweep is writing this file"):
-        write(planned, path, resume=True, most=2)
-    assert contents(tmp_path) == left
-    write(planned, path, resume=True, most=2)
-    assert os.listdir(tmp_path) == [path.name]

@@ -224,7 +224,7 @@ OF_VERDICTS = {
             "symroof/sweep/tabbed.py",
             '"""A sweep with tabs between its columns."""\n\n'
             "from symroof.sweep.csv_file import _columns\n\n\n"
-            "def write_tabs(grid, path, told, filled):\n"
+            "def write_tabs(grid, path, filled):\n"
             '    with path.open("w", encoding="utf-8") as stream:\n'
             '        stream.write("\\t".join([*grid.plan.dims, *grid.plan.quantities]) + "\\n")\n'
             "        for batch in filled:\n"
