@@ -15,8 +15,8 @@ def devices(bound_case: BoundCase) -> int:
     return int(bound_case.case.value("instance_devices"))
 
 
-def _group(bound_case: BoundCase) -> str:
-    """The devices: their number, where it has a value, and title."""
+def case_devices(bound_case: BoundCase) -> str:
+    """The devices of an instance: their number, where it has a value, and title."""
     device = bound_case.hardware
     count = devices(bound_case) if bound_case.case.has_value("instance_devices") else 0
     return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
@@ -33,7 +33,7 @@ def case_title(bound_case: BoundCase) -> str:
         if bound_case.chosen_draft.spec
         else ""
     )
-    parts = [f"{model}{drafted} on {_group(bound_case)}"]
+    parts = [f"{model}{drafted} on {case_devices(bound_case)}"]
     parts += [
         f"{name} {_span(bound_case, name)}"
         for name in ("batch", "prompt", "output")
@@ -83,7 +83,7 @@ def degrees(bound_case: BoundCase) -> list[str]:
 
 def case_label(bound_case: BoundCase) -> str:
     """The case by its differences from the others: the device, and the listed values."""
-    parts = [_group(bound_case)] if bound_case.hardware else []
+    parts = [case_devices(bound_case)] if bound_case.hardware else []
     if bound_case.several_models and bound_case.model:
         parts.insert(0, bound_case.model.shown_name)
     parts += degrees(bound_case)

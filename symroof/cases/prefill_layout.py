@@ -14,7 +14,7 @@ from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.formula.rewrite import inline
-from symroof.formula.tree import Expr, Name, Num
+from symroof.formula.tree import Div, Expr, Name, Num
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 
@@ -81,11 +81,13 @@ def prefill_inputs(
     copies = made.number("dp")
     title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
     spread = f", for {copies} instances that decode" if copies != 1 else ""
+    of_all = Num(devices, made.case.theory.symbol("prefill_devices").dimension)
+    # where nobody set the copies, a search may: the more there are, the fewer each has of these
+    of_each = (
+        Num(devices / copies, of_all.dimension) if "dp" in made.given else Div(of_all, Name("dp"))
+    )
     values = {
-        "prefill_devices": SourcedValue(
-            Num(devices / copies, made.case.theory.symbol("prefill_devices").dimension),
-            title + spread,
-        ),
+        "prefill_devices": SourcedValue(of_each, title + spread),
         "prefill_instance_devices": SourcedValue(
             Num(size, made.case.theory.symbol("instance_devices").dimension), title
         ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.case_titles import case_label, devices
+from symroof.analysis.case_titles import case_devices, case_label, devices
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_checks
@@ -50,12 +50,29 @@ def group_label(case: BoundCase) -> str:
 
     >>> [group_label(Study("llama-3-8b", "h100-sxm", prompt=512, **more).first) for more in ({}, {"tp": 2, "dp": 3})]
     ['1 × NVIDIA H100 SXM5 80 GB', '3 replicas of 2 × NVIDIA H100 SXM5 80 GB']
+
+    Where devices prefill on their own, all are counted:
+
+    >>> group_label(Study("llama-3-8b", "h100-sxm", prompt=512, dp=3, prefill_devices=2, assume={"scheduling": "disaggregated"}).first)
+    '9 × NVIDIA H100 SXM5 80 GB: 3 replicas of 1 that decode, 6 that prefill'
     """
     label = ", ".join(part for part in case_label(case).split(", ") if not COUNTED.fullmatch(part))
+    copies = case.case.value("dp")
     known = case.hardware is not None and case.case.has_value("instance_devices")
+    if (
+        known
+        and case.assumptions["scheduling"] == "disaggregated"
+        and case.case.has_value("served_devices")
+    ):
+        own, all_devices = devices(case), case.case.value("served_devices") * copies
+        replicas = f"{copies} replicas of {own}" if copies > 1 else f"{own}"
+        in_all = (
+            f"{all_devices} × {case.hardware.title}: {replicas} that decode, "
+            f"{all_devices - own * copies} that prefill"
+        )
+        return label.replace(case_devices(case), in_all, 1)
     if known and case.hardware and devices(case) == 1 and label.startswith(case.hardware.title):
         label = f"1 × {label}"
-    copies = case.case.value("dp")
     return f"{copies.numerator:,} replicas of {label}" if copies > 1 else label
 
 
@@ -87,9 +104,9 @@ def recommendation(
         choice = select_from(_searched(study, subject, formats))
     except InputError:
         return None, None
-    found = choice.passing
+    found = next((c for c in choice.passing if passes(c.run.bound_case) is not False), None)
     data = {
-        "found": _described(found[0]) if found else None,
+        "found": _described(found) if found else None,
         "devices": [str(n) for n in DEGREES],
         "weights": list(formats),
         "replicas": "arrival_rate" in subject.given,
@@ -100,7 +117,7 @@ def recommendation(
             None,
         ),
     }
-    return data, found[0].run.bound_case if found else None
+    return data, found.run.bound_case if found else None
 
 
 def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:

@@ -4,12 +4,15 @@ import re
 
 import pytest
 
+from symroof.analysis.constraints import passes
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import of_review
 from symroof.report.recommendation import subject_of
 from symroof.report.render import render
+from symroof.report.review_files import conclusion
 from symroof.report.view import view
 from symroof.report.view_decision import key_numbers
+from symroof.select.selection import select_from
 
 from . import FORMATS, static
 
@@ -160,3 +163,41 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
     assert prices == ["11.3 USD", "35.8 USD"], (
         "4.29 USD an hour for each of 76 and 240 devices, over 20*400 tokens a second"
     )
+
+
+SEPARATE = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 1000,
+    "output": 200,
+    "batch": 32,
+    "assume": {"scheduling": "disaggregated"},
+    "targets": {"ttft": "500 ms", "itl": "50 ms"},
+}
+
+
+def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
+    study = Study(**SEPARATE, dp=3, prefill_devices=2, arrival_rate="20 request/s")
+    data = view(study, "x", ("verdict",))
+    title = "NVIDIA H100 SXM5 80 GB"
+    use = f"Use 9 × {title}: 3 replicas of 1 that decode, 6 that prefill."
+    assert conclusion(data)[0] == use
+    assert use in render(data, "md")
+
+
+def test_prompts_of_more_replicas_do_not_get_more_instances_that_prefill():
+    """However many replicas a search adds, the instances of the fleet that prefill are as many as were given: no number of them keeps up."""
+    study = Study(**SEPARATE, prefill={"instances": 1}, arrival_rate="200 request/s")
+    assert not select_from(study).passing
+    data = view(study, "x", ("verdict",))
+    assert data["verdict"]["recommended"]["found"] is None
+    assert not any(words.startswith("Use") for words in conclusion(data))
+
+
+def test_prefill_instances_are_shared_by_the_replicas_that_are_found():
+    study = Study(**SEPARATE, prefill={"instances": 4}, arrival_rate="60 request/s")
+    best = select_from(study).passing[0].run
+    assert best.copies > 1
+    assert best.bound_case.number("prefill_devices") * best.copies == 4
+    assert passes(best.bound_case)
