@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -204,45 +204,6 @@ def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[CaseDifferenc
             )
     yield from made[:-1]
     yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
-
-
-def base_definition(name: str, tool: BoundCase) -> Callable[[BoundCase], CaseDifference | None]:
-    """What another case sets a name to, as a change of any case: a value, or a definition without the terms that a tool adds."""
-
-    def change(case: BoundCase) -> CaseDifference | None:
-        if _comparable(name, case) == _comparable(name, tool):
-            return None
-        given = tool.given[name]
-        if given.definition:
-            given = _given(replace(given.definition, terms=()))
-        kind: Kind = "definition" if _defines(name, tool) else "input"
-        after = _formula(given.definition.tree) if given.definition else _shown(name, tool)
-        return CaseDifference(
-            kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool)
-        )
-
-    return change
-
-
-def added_term(
-    name: str, label: str, term: Expr, slip: str = ""
-) -> Callable[[BoundCase], CaseDifference | None]:
-    """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
-
-    def change(case: BoundCase) -> CaseDifference | None:
-        parts = _parts(name, case)
-        if parts is None or (label, term) in parts.terms:
-            return None
-        return CaseDifference(
-            "definition",
-            f"{name}: {label}",
-            LEFT_OUT,
-            _formula(term),
-            ((name, _given(replace(parts, terms=(*parts.terms, (label, term))))),),
-            slip=slip,
-        )
-
-    return change
 
 
 def _parts(name: str, side: BoundCase) -> Definition | None:

@@ -250,7 +250,7 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     """
     name = known(quantity, b.request.own)
-    start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
+    start, end = _number_of(a, name, "the first"), _number_of(b, name, "the second")
     if a.preset and not b.preset:
         return _waterfall(b, a, end, start).reversed()
     return _waterfall(a, b, start, end)
@@ -312,7 +312,22 @@ def _scope(preset: PresetSpec, name: str) -> str:
     return f"the preset {preset.name} ({preset.title}) does not move {name} here: it sets {sets}"
 
 
-def number_of(bound_case: BoundCase, name: str, which: str) -> Result:
+def waterfall_to_number(bound_case: BoundCase, name: str, target: Fraction) -> Waterfall:
+    """From a case to a number measured or printed elsewhere: one step, which no change of the case explains.
+
+    >>> from symroof.analysis.study import Study
+    >>> way = waterfall_to_number(Study("llama-3-8b", prompt=1000).first, "kv_cache_bytes", Fraction(140 * 10**6))
+    >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
+    ([('not explained', 8928000)], 140000000)
+    """
+    start = _number_of(bound_case, name, "the case's")
+    value, rest = fraction_of(start), CaseDifference("rest", "not explained", "", "")
+    steps = (WaterfallStep((rest,), value, target),) if value != target else ()
+    basis = tuple(basis_in_a_word(bound_case, name))
+    return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
+
+
+def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     """The value of a quantity on one side.
 
     Raises:
@@ -385,12 +400,11 @@ __all__ = [
     "HEADER",
     "Waterfall",
     "WaterfallStep",
-    "change_json",
     "change_label",
     "factor_text",
     "fraction_of",
-    "number_of",
     "signed_text",
     "step_json",
     "waterfall",
+    "waterfall_to_number",
 ]

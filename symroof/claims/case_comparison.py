@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from symroof.analysis.number_origins import Origins, origins, to_number
 from symroof.analysis.study import Study
-from symroof.analysis.waterfall import Waterfall, waterfall
+from symroof.analysis.waterfall import Waterfall, waterfall, waterfall_to_number
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
 from symroof.claims.read.written_number import WrittenNumber, read_written
-from symroof.claims.slips.explanation import agreeing_ranges, chance
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries, has_entry, is_path
 from symroof.theory.declarations import NONE
@@ -34,7 +32,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
 
     Args:
         a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
-        b: the same. One side may be a number with its unit (``"14.2 ms"``): the smallest set of choices is looked for that gives it.
+        b: the same. One side may be a number with its unit (``"14.2 ms"``): the difference is then one step, not explained.
         quantity: any quantity or input by name or symbol.
         study: what presets count; by default the other side.
 
@@ -77,7 +75,7 @@ def _with_number(
             Problem(
                 str(a),
                 "and the other side are both numbers",
-                hint="one side is a case, whose choices are tried",
+                hint="one side is a case",
             )
         )
     first = isinstance(a, str) and a in numbers
@@ -199,17 +197,13 @@ def split_number_side(text: str) -> tuple[str, str] | None:
 
 
 def waterfall_to_text(study: Study, quantity: str, text: str) -> Waterfall:
-    """The steps from a case to a number measured or printed elsewhere: the smallest set of choices that gives it, then the rest.
+    """The difference of a case from a number measured or printed elsewhere.
 
     Raises:
         InputError: no number of this quantity.
     """
     name, written = parse_claim(quantity, text, text)
-    made = origins(study, name, written.agrees)
-    telling = () if is_coincidence(chance_share(made, written)) else made.explanations
-    return to_number(
-        study, name, written.number, next((entry for entry in telling if entry.changes), None)
-    )
+    return waterfall_to_number(study.first, name, written.number)
 
 
 def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
@@ -233,32 +227,6 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
             )
         )
     return printed, written
-
-
-def chance_share(made: Origins, written: WrittenNumber) -> float | None:
-    """The share of random numbers, as far from the case's value and written with as many digits, that would have been explained too.
-
-    None where the case gives the number unchanged, and where there is nothing to compare: a bound, a range, a number that is not positive.
-    """
-    plain = (
-        written.value is not None
-        and not written.operator
-        and written.low is None
-        and written.number > 0
-    )
-    if not plain or made.derived <= 0 or not made.values:
-        return None
-    values = [value for value in made.values if value > 0 and value != made.derived]
-    return chance(float(written.number), float(made.derived), agreeing_ranges(values, written))
-
-
-COINCIDENCE = 0.5
-"""What this share of random numbers would fit too explains none of them."""
-
-
-def is_coincidence(share: float | None) -> bool:
-    """Whether most random numbers would have been explained as well."""
-    return share is not None and share > COINCIDENCE
 
 
 def waterfalls(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:

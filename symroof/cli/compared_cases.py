@@ -69,9 +69,7 @@ def waterfalls_between(
     if len(cases) == len(sides):
         return _waterfall_for_each(study(first), study(second), names)
     if len(cases) < len(sides) - 1 or numbers[2:] not in ([], [None]):
-        raise click.UsageError(
-            "one of the two sides is a case, whose choices are tried; the other may be a number"
-        )
+        raise click.UsageError("one of the two sides is a case; the other may be a number")
     number = numbers[0] or numbers[1]
     assert number is not None
     waterfall = waterfall_to_text(

@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @quantities_option
 @click.option(
-    "--explain",
-    metavar="'NAME = VALUE'",
-    help="Which presets, or which smallest set of choices, give this number in STUDY.",
-)
-@click.option(
     "--measured",
     metavar="'NAME = VALUE'",
     help="Which usual cause explains this figure, measured on a server of STUDY.",
@@ -62,7 +57,6 @@ if TYPE_CHECKING:
 def command(
     sides: tuple[str, ...],
     quantities: str,
-    explain: str | None,
     measured: str | None,
     out: str | None,
     form: str,
@@ -81,20 +75,15 @@ def command(
 
     symroof diff chat.yaml 'itl = 14.2 ms'
 
-    symroof diff --explain 'itl = 14.2 ms' chat.yaml
-
     symroof diff --measured 'itl = 28 ms' chat.yaml
 
     Differences are applied one after another: definitions, then counting choices, then inputs. From a preset to a case without one
-    the same steps are applied in reverse. One side may be a number; --explain also tries the mistakes that `check` knows,
-    and --measured what is often not as thought on a server: eager execution, precision, clocks, links, batch, context, devices, caches, prefills.
+    the same steps are applied in reverse. One side may be a number. --measured tries what is often not as thought on a server:
+    eager execution, precision, clocks, links, batch, context, devices, caches, prefills.
     """
     check_sides(sides)
     if measured is not None:
         _diagnose(sides, measured, as_json, options)
-        return
-    if explain is not None:
-        _explain(sides, explain, as_json, options)
         return
     made, problems = waterfalls_between(
         sides, quantities if out is None else quantities.partition(",")[0], options
@@ -219,17 +208,17 @@ def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
     say(drawn.says)
 
 
-def _number(sides: tuple[str, ...], written: str, option: str) -> tuple[str, str]:
-    """The quantity and the number of an option that explains one of one study."""
+def _measured(sides: tuple[str, ...], written: str) -> tuple[str, str]:
+    """The quantity and the figure of --measured."""
     from symroof.claims.case_comparison import split_number_side
 
     name, text = split_number_side(written) or ("", "")
     if not name or not text:
         raise click.BadParameter(
-            f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint=option
+            f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--measured"
         )
     if len(sides) > 1:
-        raise click.UsageError(f"{option} takes one study, or a case of the options")
+        raise click.UsageError("--measured takes one study, or a case of the options")
     return name, text
 
 
@@ -242,7 +231,7 @@ def _diagnose(
     from symroof.cli.terminal import reflowed
     from symroof.report.diagnosis_text import diagnosis_text
 
-    name, text = _number(sides, measured, "--measured")
+    name, text = _measured(sides, measured)
     printed, written = parse_claim(name, text, measured)
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     found = diagnose(study, printed, written.number)
@@ -250,41 +239,3 @@ def _diagnose(
         say_json({"schema": "symroof/diff/1", "diagnosis": found.as_json()})
     else:
         say("\n".join(reflowed(diagnosis_text(found, study.first).splitlines())))
-
-
-def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Print which presets and choices give a number, as text or JSON."""
-    from dataclasses import replace
-
-    from symroof.analysis.number_origins import origins
-    from symroof.cases.quantity_result import plain_value
-    from symroof.claims.case_comparison import chance_share, is_coincidence, parse_claim
-    from symroof.claims.stated_number import explain_number
-    from symroof.cli.terminal import reflowed
-    from symroof.report.waterfall_table import origins_text
-
-    name, text = _number(sides, claim, "--explain")
-    printed, written = parse_claim(name, text, claim)
-    study = study_of_case(sides[0], options) if sides else study_from(None, options)
-    made = origins(study, printed, written.agrees)
-    share = chance_share(made, written)
-    read = explain_number(study, printed, written)
-    by_choice = [entry for entry in made.explanations if entry.changes]
-    if is_coincidence(share):
-        made = replace(
-            made, explanations=tuple(entry for entry in made.explanations if not entry.changes)
-        )
-    left_out = len(by_choice) if is_coincidence(share) else 0
-    if not as_json:
-        say(
-            "\n".join(
-                reflowed(origins_text(made, printed, text, share, read, left_out).splitlines())
-            )
-        )
-        return
-    explained = {
-        "quantity": printed, "unit": made.symbol.unit, "claimed": plain_value(written.number), "derived": plain_value(made.derived), "tried": made.tried,
-        "complete": made.complete, "chance": None if share is None else round(share, 4), "explanations": [entry.as_json() for entry in made.explanations],
-        "roof": read.roof or None, "slips": [slip.as_json() for slip in read.slips], "fitted": [entry.as_json() for entry in read.fitted],
-    }  # fmt: skip
-    say_json({"schema": "symroof/diff/1", "explain": explained})

@@ -7,9 +7,7 @@ import pytest
 from symroof.analysis.study import Study
 from symroof.claims.case_comparison import (
     SYMROOF,
-    chance_share,
     diff,
-    is_coincidence,
     is_file,
     is_preset,
     parse_claim,
@@ -25,9 +23,7 @@ from symroof.claims.catalogue_figures import (
     confusable_figures,
     family,
 )
-from symroof.claims.claim_settings import settings_text, study_of
-from symroof.claims.read.written_number import read_written
-from symroof.claims.stated_number import explain_number, settings_of
+from symroof.claims.claim_settings import study_of
 from symroof.errors import InputError
 
 
@@ -103,10 +99,11 @@ def test_a_preset_counts_the_other_side_or_the_study_beside(case):
 
 
 def test_the_way_to_a_number_and_back(case):
-    """2 GiB of cache for 2,048 tokens of 131,072 byte: eight times as much with the heads of queries, which is four."""
+    """2,048 tokens of 131,072 byte each, and 300 MB: one step."""
     there, back = diff(case, "300 MB", "kv_cache_bytes"), diff("300 MB", case, "kv_cache_bytes")
     assert (there.start.value, there.end.value) == (2048 * 131_072, 300 * 10**6)
     assert (back.start.value, back.end.value) == (there.end.value, there.start.value)
+    assert [int(step.effect) for step in there.steps] == [300 * 10**6 - 2048 * 131_072]
     assert waterfall_to_text(case, "kv_cache_bytes", "268.4 MB").end.value == Fraction(2684 * 10**5)
     assert parse_claim("kv_cache_bytes", "300 MB", "x")[1].value == 3 * 10**8
 
@@ -120,76 +117,6 @@ def test_ways_of_what_both_have(case):
     with pytest.raises(InputError, match="cost_per_mtok"):
         waterfalls(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
     assert waterfalls(case.first, other.first, []) == []
-
-
-class Origins:
-    def __init__(self, derived, values):
-        self.derived, self.values = Fraction(derived), tuple(map(Fraction, values))
-
-
-def test_what_most_random_numbers_would_fit_too_explains_none():
-    assert [is_coincidence(share) for share in (None, 0, 0.5, 0.51)] == [False, False, False, True]
-    written = read_written("20", "")
-    assert chance_share(Origins(10, [20]), written) > 0
-    assert (
-        chance_share(Origins(10, [10, -3, 0]), written) == 0
-    )  # the value as it stands, and what is no positive number, explains nothing
-    assert chance_share(Origins(10, [20, 21, 22, 19]), written) > chance_share(
-        Origins(10, [20]), written
-    )
-    for text, derived, values in (
-        ("< 20", 10, [20]),
-        ("19..21", 10, [20]),
-        ("20", 0, [20]),
-        ("20", 10, []),
-        ("-20", 10, [20]),
-        ("0", 10, [20]),
-        ("x", 10, [20]),
-    ):
-        assert chance_share(Origins(derived, values), read_written(text, "")) is None
-
-
-# ---------------------------------------------------------------------------------------------- what a stated number may be
-
-
-def test_the_settings_of_a_study_as_a_claim_states_them():
-    study = Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=[128, 256],
-        batch=4,
-        weights="fp8",
-        mfu="0.5..0.7",
-        step_overhead="2 ms",
-        assume={"logits": "all"},
-        efficiency="measured",
-        engine="eager",
-    )
-    assert settings_of(study.request) == {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "efficiency": "measured", "engine": "eager", "assume": {"logits": "all"}, "weights": "fp8", "prompt": 128, "batch": 4,
-        "mfu": "0.5..0.7", "step_overhead": Fraction(1, 500),
-    }  # fmt: skip
-    assert settings_text({"mfu": Fraction(1, 2), "assume": {"detail": "weights", "links": True}, "decode_link_time": "0 s", "prefill_link_time": "0 s"}) == (
-        "mfu 0.5, detail weights, links on, the links left out"
-    )  # fmt: skip
-
-
-def test_a_number_that_the_case_gives_needs_no_reading(case):
-    for text in ("131.072 kB", "131 kB", "< 500 kB", "compute"):
-        assert (
-            explain_number(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
-        )
-    many_heads = explain_number(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
-    assert (many_heads.slips[0].slip, many_heads.fitted, many_heads.roof) == (
-        "gqa_forgotten",
-        (),
-        "",
-    )
-    slow = explain_number(case, "itl", read_written("12.5 ms", "s"))
-    assert [one.slip for one in slow.fitted] == ["hidden_efficiency", "hidden_overhead"]
-    assert slow.roof.startswith(
-        "36 % of the roof"
-    )  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms
 
 
 # -------------------------------------------------------------------------------------------------------- the catalogue

@@ -1,17 +1,11 @@
 """``symroof diff``: sides in every form, tables and JSON, what is refused."""
 
-import math
 import re
-from fractions import Fraction
 
 import pytest
 
 import symroof as sr
-from symroof.analysis.number_origins import Origins
-from symroof.claims.case_comparison import chance_share
-from symroof.claims.read.written_number import read_written
 from symroof.report.view import against
-from symroof.theory.symbols import INPUTS
 from tests.cli import call, good, refused
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
@@ -118,25 +112,6 @@ def wide():
         yield
 
 
-@pytest.fixture(scope="module")
-def explained():
-    """A number of llm-analysis, explained: the text, and the JSON."""
-    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
-    return good(*arguments).out, good(*arguments, "--json").json["explain"]
-
-
-def test_a_number_is_explained_by_presets_and_choices(explained):
-    text, entries = explained
-    assert "preset llm-analysis" in text
-    assert "the cache is charged twice (llm-analysis)" in text
-    assert (entries["quantity"], entries["claimed"], entries["explanations"][0]["preset"]) == (
-        "itl",
-        4.643e-3,
-        "llm-analysis",
-    )
-    assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in entries["explanations"])
-
-
 def test_a_study_against_a_number_ends_at_the_number():
     (entry,) = good("diff", " ".join(CASE), "5 ms", "-q", "itl", "--json").json["quantities"]
     assert entry["to"]["value"] == 0.005
@@ -156,47 +131,6 @@ def test_either_side_may_be_a_number_and_name_its_quantity():
     ]
 
 
-def test_an_explanation_names_slips_with_their_chance():
-    """Query heads for KV heads, by hand: 32 heads instead of 8, times 2 x 32 layers x 128 x 2 bytes."""
-    arguments = ("diff", "--explain", "kv_bytes_per_token = 524 kB", "--model", "llama-3-8b")
-    slips = good(*arguments, "--json").json["explain"]["slips"]
-    assert (slips[0]["slip"], slips[0]["named"], slips[0]["explains"]) == (
-        "gqa_forgotten",
-        True,
-        2 * 32 * 32 * 128 * 2,
-    )
-    assert slips[0]["chance"] < 0.05
-    line = next(line for line in good(*arguments).out.splitlines() if "slip gqa_forgotten" in line)
-    assert "×4" in line and "% of random errors would match a slip too" in line
-
-
-def test_a_slow_latency_is_a_share_of_the_roof_first():
-    """Half of the roof: that share, and the bandwidth's share that alone gives it, before anything else."""
-    roof = sr.Study("llama-3-8b", "h100-sxm", prompt=2048).value("decode_memory_time")
-    lines = good(
-        "diff", "--explain", f"decode_memory_time = {2 * roof * 1000:.4g} ms", *CASE
-    ).out.splitlines()
-    assert lines[1].startswith("  50 % of the roof")
-    assert lines[2] == "  holds at mbu 0.500: that share of the bandwidth is reached"
-
-
-def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
-    """A number of one digit: three choices come to it, and to two in five others. Above what is a coincidence they are counted and not shown."""
-    arguments = ("diff", "--explain", "decode_memory_time = 6 ms", *CASE)
-    shown = good(*arguments, "--json").json["explain"]
-    assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
-    monkeypatch.setattr("symroof.claims.case_comparison.COINCIDENCE", 0.3)
-    assert good(*arguments, "--json").json["explain"]["explanations"] == []
-    assert (
-        "1 set of choices would give this number and most others: no explanation"
-        in good(*arguments).out
-    )
-    (step,) = sr.diff(
-        sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time"
-    ).steps
-    assert step.label == "not explained"
-
-
 def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
     out = good("diff", "vllm", "symroof", *CASE, "-q", "itl").out
     assert (
@@ -209,11 +143,11 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--explain", "itl", *CASE), "is not NAME = VALUE"),
-        (("--explain", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
-        (("--explain", "itl = soon", *CASE), "is not a number"),
-        (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
-        (("--explain", "itl = 3 ms"), "give a study file or a case"),
+        (("--measured", "itl", *CASE), "is not NAME = VALUE"),
+        (("--measured", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
+        (("--measured", "itl = soon", *CASE), "is not a number"),
+        (("--measured", "itll = 3 ms", *CASE), "no such quantity"),
+        (("--measured", "itl = 3 ms"), "give a study file or a case"),
         ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
         ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number belongs to one quantity"),
         ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),
@@ -221,7 +155,7 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
         (("symroof", "genz", "3 ms", *CASE), "one of the two sides is a case"),
     ],
 )
-def test_numbers_that_cannot_be_explained_are_refused(arguments, message):
+def test_numbers_that_say_nothing_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
 
 
@@ -358,40 +292,6 @@ def test_kinds_that_take_no_second_side_refuse_one():
         sr.Study.load(CHAT).plot("itl", against="genz")
     with pytest.raises(sr.InputError, match="needs a second side"):
         sr.Study.load(CHAT).plot("waterfall")
-
-
-def test_an_explanation_says_how_many_random_numbers_it_would_explain(explained):
-    """The share of a number's neighbourhood, in logarithms, that lies as close to a value tried as its digits allow."""
-    made = Origins(
-        INPUTS["link_latency"],
-        Fraction(1),
-        (),
-        3,
-        True,
-        (Fraction(1), Fraction(2), Fraction(4), Fraction(100)),
-    )
-    two = read_written("2.0 s", "s")
-    reach = math.log(
-        2
-    )  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
-    expected = math.log(2.1 / 1.95) + math.log(
-        2.1 / 2
-    )  # of claims that agree with 4, those below 4
-    assert chance_share(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
-    assert (
-        chance_share(made, read_written("~2 s", "s"))
-        > chance_share(made, two)
-        > chance_share(made, read_written("2.000 s", "s"))
-    )
-    text, entries = explained
-    assert 0 < entries["chance"] < 0.5
-    assert "% of random numbers of this size and precision would be explained too" in text
-
-
-@pytest.mark.parametrize("text", ["<= 2 s", "0 s", "1..2 s"])
-def test_a_bound_a_range_and_nothing_have_no_chance(text):
-    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(2),))
-    assert chance_share(made, read_written(text, "s")) is None
 
 
 def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):
