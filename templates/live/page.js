@@ -260,33 +260,49 @@ function valueAt(control, place) {
   const round = Number(linear(control) ? value.toFixed(2) : value.toPrecision(2));
   return String(min(max(control.whole ? Math.round(round) : round, control.least), control.most));
 }
+// What a control holds that is not applied, by its name: said under it, and nothing else changes.
+const unread = new Set();
+function tell(faults) {
+  for (const name of [...CHOICES, ...page.controls.map(control => control.name)]) {
+    const place = byId(`live-fault-${name}`), fault = faults[name];
+    place.textContent = fault ?? "";
+    place.hidden = !fault;
+    form.elements[name].setAttribute("aria-invalid", String(Boolean(fault)));
+  }
+}
+function refusal(control) {
+  if (control.options) return say("fault_choice", {choices: listed(control.options.map(String))});
+  return say(control.whole ? "fault_whole" : "fault_range", {least: grouped(String(control.least)), most: grouped(String(control.most))});
+}
+// The inputs, null where one is refused, and why.
 function read() {
-  const inputs = {}, arrives = form.elements.arrival_rate?.value !== "", table = page.sides[page.sides.length > 1 && arrives ? 1 : 0].settings[keyOf()];
+  const inputs = {}, faults = {}, arrives = form.elements.arrival_rate?.value !== "", table = page.sides[page.sides.length > 1 && arrives ? 1 : 0].settings[keyOf()];
   for (const control of page.controls) {
     const field = form.elements[control.name];
     if (table && table[1][control.name] !== undefined && !edited.has(control.name)) { field.value = Number(table[1][control.name].toPrecision(control.least >= 1 ? 15 : 4)); continue; }
     if (page.optional.includes(control.name) && control.name !== "arrival_rate") field.disabled = sliders[control.name].disabled = !arrives;
-    if (page.optional.includes(control.name) && (field.value === "" || !arrives)) {
+    const misread = field.validity?.badInput || unread.has(control.name);  // a text, which the browser gives out as nothing
+    if (!misread && page.optional.includes(control.name) && (field.value === "" || !arrives)) {
       if (arrives) inputs[control.name] = control.least;
       continue;
     }
-    const value = field.value === "" ? NaN : Number(field.value);
+    const value = misread || field.value === "" ? NaN : Number(field.value);
     const valid = control.options ? control.options.includes(value) : value >= control.least && value <= control.most && (!control.whole || Number.isInteger(value));
-    field.setAttribute("aria-invalid", String(!valid));
-    if (!valid) return null;
-    inputs[control.name] = value;
+    if (valid) inputs[control.name] = value; else faults[control.name] = refusal(control);
   }
-  return table ? inputs : null;
+  if (!table) faults[CHOICES.findLast(name => edited.has(name)) ?? "device"] = words.fault_device;
+  tell(faults);
+  return [Object.keys(faults).length ? null : inputs, faults];
 }
 const heading = byId("heading"), recommended = heading?.textContent;
 function update() {
-  const inputs = read(), known = inputs !== null;
-  byId("live-results").hidden = !known;
-  byId("live-refused").hidden = known;
+  const [inputs, faults] = read();
+  byId("live-refused").hidden = inputs !== null;
+  for (const [name, slider] of Object.entries(sliders)) if (!faults[name]) slider.value = placeOf(page.controls.find(control => control.name === name), Number(form.elements[name].value));
+  if (inputs === null) return false;
+  byId("live-results").hidden = false;
   byId("live-changed").hidden = !edited.size;
   if (heading) heading.textContent = edited.size ? words.changed : recommended;
-  for (const [name, slider] of Object.entries(sliders)) slider.value = placeOf(page.controls.find(control => control.name === name), Number(form.elements[name].value));
-  if (!known) return;
   const {group, at, corners} = caseOf(keyOf(), inputs), checks = targets(at, corners);
   byId("live-verdict").textContent = verdict(at, corners, checks);
   byId("live-limits").textContent = limits(at, corners);
@@ -294,6 +310,7 @@ function update() {
   memoryPicture(at);
   curvePicture(at);
   thresholds(group, at);
+  return true;
 }
 // The address holds what was changed: after "#", as in a query.
 const stateOf = () => new URLSearchParams([...edited].map(name => [name, form.elements[name].value])).toString();
@@ -303,19 +320,23 @@ function remember() {
 function restore(text) {
   form.reset();
   edited.clear();
+  unread.clear();
+  update();  // so that an address that is refused leaves the case as studied
   for (const [name, value] of new URLSearchParams(text.replace(/^#/, ""))) {
     const field = CHOICES.includes(name) || page.controls.some(control => control.name === name) ? form.elements[name] : null;
     if (field) { field.value = value; edited.add(name); }
+    if (field && field.value !== value) unread.add(name);
   }
-  update();
+  if (edited.size) update();
 }
 form.addEventListener("input", event => {
   const name = event.target.dataset.for ?? event.target.name, control = page.controls.find(each => each.name === name);
   if (event.target.dataset.for) form.elements[name].value = valueAt(control, Number(event.target.value));
   edited.add(name);
-  requestAnimationFrame(() => { update(); remember(); });
+  unread.delete(name);
+  requestAnimationFrame(() => { if (update()) remember(); });
 });
-form.addEventListener("reset", () => { edited.clear(); requestAnimationFrame(() => { update(); remember(); }); });
+form.addEventListener("reset", () => { edited.clear(); unread.clear(); requestAnimationFrame(() => { if (update()) remember(); }); });
 form.addEventListener("submit", event => event.preventDefault());
 addEventListener("hashchange", () => { if (location.hash.includes("=")) restore(location.hash); else if (edited.size) remember(); });  // a link to a section keeps the state
 byId("live").hidden = false;

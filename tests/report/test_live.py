@@ -87,6 +87,16 @@ ADDRESSES = [
     "#batch=64&arrival_rate=1.5&dp=2",
     "#batch=32&nosuch=4&mfu=0.4&mbu=0.9",
 ]
+REFUSED = {
+    "#batch=abc": "batch",
+    "#batch=99999": "batch",
+    "#batch=2.5&prompt=64": "batch",
+    "#arrival_rate=x": "arrival_rate",
+    "#mfu=1.5": "mfu",
+    "#tp=3": "tp",
+    "#device=nosuch": "device",
+}
+"""Addresses with a value that no page takes, and the control that says so."""
 SLID = [("batch", 0), ("batch", 200), ("mfu", 0), ("arrival_rate", 200)]
 SENTENCES = {
     "does_not_fit": "does not fit: it needs",
@@ -111,6 +121,19 @@ document.getElementById("out").textContent = JSON.stringify({
   solved: asked.solved.map(([key, point]) => symroof.thresholds(key, point)),
   texts: asked.moved.map(moves => { form.reset(); symroof.update(); return texts(moves); }),
   restored: asked.restored.map(text => { symroof.restore(text); return [symroof.state(), document.getElementById("heading").textContent, ...shown()]; }),
+  refused: asked.refused.map(([text, name]) => {
+    symroof.restore("");
+    const studied = shown();
+    symroof.restore("#batch=512");
+    const before = [document.getElementById("heading").textContent, ...shown()];
+    enter(form.elements.batch, "");
+    const cleared = [document.getElementById("heading").textContent, ...shown()], said = document.getElementById("live-fault-batch").textContent;
+    enter(form.elements.batch, "512");
+    const again = document.getElementById("live-fault-batch").hidden;
+    symroof.restore(text);
+    return {studied, before, cleared, said, again, heading: document.getElementById("heading").textContent, shown: shown(), fault: document.getElementById(`live-fault-${name}`).textContent,
+      faults: [...document.querySelectorAll("#live-form small")].filter(each => !each.hidden).length, refused: !document.getElementById("live-refused").hidden};
+  }),
   slid: asked.slid.map(move => { symroof.restore(""); return slide(move); }),
   shown: asked.shown.map(([name, value]) => symroof.shown(name, value, 4)),
   images: document.images.length, hit: document.body.dataset.hit ?? null,
@@ -148,6 +171,7 @@ def driven(folder, made, **asked):
         "moved": [],
         "shown": [],
         "restored": [],
+        "refused": [],
         "slid": [],
     }
     text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={json_for_script(nothing | asked)};{DRIVER}</script>"
@@ -249,6 +273,7 @@ def browsed(made, points, numbers, tmp_path_factory):
         moved=MOVED + RATES,
         shown=numbers,
         restored=ADDRESSES,
+        refused=list(REFUSED.items()),
         slid=SLID,
     )
 
@@ -418,6 +443,17 @@ def test_an_address_gives_the_numbers_of_its_inputs(chat, browsed):
         answers = variant(chat.first, **{name: Fraction(value) for name, value in given.items()})
         assert rows == key_numbers(answers) and SENTENCES[state(answers)] in sentence
         assert heading == "With these inputs:"
+
+
+@needs_browser
+def test_what_is_refused_changes_nothing_and_says_so_under_its_field(browsed):
+    for address, found in zip(REFUSED, browsed["refused"], strict=True):
+        assert found["cleared"] == found["before"] and found["before"][0] == "With these inputs:"
+        assert found["said"] == "not applied: a whole number from 1 to 4,096"
+        assert found["again"]
+        assert (found["heading"], found["shown"]) == ("As studied", found["studied"]), address
+        assert found["fault"].startswith("not applied: "), address
+        assert (found["faults"], found["refused"]) == (1, True), address
 
 
 @needs_browser
