@@ -61,6 +61,7 @@ def group_label(case: BoundCase) -> str:
     known = case.hardware is not None and case.case.has_value("instance_devices")
     if (
         known
+        and case.hardware
         and case.assumptions["scheduling"] == "disaggregated"
         and case.case.has_value("served_devices")
     ):
