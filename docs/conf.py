@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-from reference_pages import write_pages  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
 
 from symroof.version import __version__  # noqa: E402
+from tools.docs.reference_pages import write_pages  # noqa: E402
 
 project = "symroof"
 author = "the symroof authors"

@@ -2,7 +2,7 @@
 
 In a case ``solution.sympy.xreplace(study.values())`` has to be ``solution.value``, and that value has to meet the equation by the definitions
 themselves. Without numbers the pieces have to give the answer of any case that is put in. What is counted here is published in
-``docs/closed-forms.md``.
+``docs/validation/closed-forms.md``.
 """
 
 import math

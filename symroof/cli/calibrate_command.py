@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import json_text, say, say_json, say_one_of, write_file
+from symroof.cli.output import json_text, say, say_one_of, write_file
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate")
-@click.argument("measured", metavar="MEASURED", required=False)
-@click.option(
-    "--catalogue",
-    is_flag=True,
-    help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.",
-)
+@click.argument("measured", metavar="MEASURED")
 @click.option(
     "--fit",
     metavar="LIST",
@@ -37,8 +32,7 @@ if TYPE_CHECKING:
 @study_options
 @json_option
 def command(
-    measured: str | None,
-    catalogue: bool,
+    measured: str,
     study: str | None,
     fit: str | None,
     out: str | None,
@@ -59,18 +53,7 @@ def command(
     reported.
 
     A row faster than the peak allows is an error: the row or the case is wrong.
-
-    With --catalogue and nothing else: the table behind `efficiency: measured`, and why a measurement of the catalogue is not used.
     """
-    if catalogue:
-        if measured or study:
-            raise click.UsageError(
-                "--catalogue takes no file: it fits the measurements of `symroof list measured`"
-            )
-        _catalogue(out, as_json)
-        return
-    if measured is None:
-        raise click.UsageError("give a file of measurements, or --catalogue")
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
     if (
@@ -104,35 +87,6 @@ def command(
         if everything
         else screen(fitted)
     )
-
-
-def _catalogue(out: str | None, as_json: bool) -> None:
-    """Fit the catalogue and print the table, or write it."""
-    from collections import Counter
-
-    from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
-
-    fitted = CatalogueFit.of_catalogue()
-    text = efficiencies(fitted)
-    if out and out != "-":
-        write_file(out, text)
-    refused = [
-        {"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused
-    ]
-    if as_json:
-        entry = {
-            "schema": "symroof/catalogue-fit/1",
-            "median_error": fitted.median_error,
-            "within_half": fitted.within_half,
-            "held": fitted.held,
-        }
-        say_json({**entry, "rows": len(fitted.rows), "refused": refused, "table": text})
-        return
-    say(text, nl=False)
-    for (source, reason), count in sorted(
-        Counter((r["source"], r["reason"]) for r in refused).items()
-    ):
-        say(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", err=True)
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:

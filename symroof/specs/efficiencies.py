@@ -1,4 +1,4 @@
-"""The efficiencies that the catalogue's measurements ask for, by family of devices and class of engines: fitted by ``symroof calibrate --catalogue``."""
+"""The efficiencies that the catalogue's measurements ask for, by family of devices and class of engines: fitted by ``python -m tools.evidence``."""
 
 from __future__ import annotations
 

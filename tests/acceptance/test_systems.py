@@ -1,16 +1,19 @@
-"""All sixty systems from the command line: every row of ``docs/systems.yaml`` prints the number worked out by hand."""
+"""All sixty systems from the command line: every row of ``docs/validation/systems.yaml`` prints the number worked out by hand."""
 
 from fractions import Fraction
 
-import generate
 import pytest
 import yaml
+
+from tools.docs import DOCS, tables
 
 from . import held
 
 ROWS = list(
-    generate.rows(
-        yaml.load((generate.HERE / "systems.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
+    tables.rows(
+        yaml.load(
+            (DOCS / "validation" / "systems.yaml").read_text(encoding="utf-8"), yaml.BaseLoader
+        )
     )
 )
 

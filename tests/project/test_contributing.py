@@ -6,7 +6,6 @@ import re
 from functools import partial
 from types import SimpleNamespace
 
-import generate
 import pytest
 import yaml
 
@@ -22,6 +21,7 @@ from tests.project.additions import (
 )
 from tests.project.additions.made import ADDITIONS
 from tests.specs.checkpoints import gguf_files
+from tools.docs import tables
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 KV = 2 * 32 * 8 * 128 * 2
@@ -499,13 +499,13 @@ def test_a_flag_of_vllm_sets_its_input(newcomer):
 
 def test_a_row_of_the_systems_is_run_by_their_test():
     """Of Llama-3-8B: 1,000 tokens of 131,072 byte."""
-    source = (ROOT / "docs/systems.yaml").read_text(encoding="utf-8")
+    source = (ROOT / "docs/validation/systems.yaml").read_text(encoding="utf-8")
     before = "    - [rate at 1 FLOP/byte, "
     assert source.count(before) == 1
     added = source.replace(
         before,
         "    - [cache of 1000, derive kv_cache_bytes $m8 --prompt 1000, 131.1 MB]\n" + before,
     )
-    row = next(itertools.islice(generate.rows(yaml.load(added, yaml.BaseLoader)), 1))
+    row = next(itertools.islice(tables.rows(yaml.load(added, yaml.BaseLoader)), 1))
     assert row.what == "cache of 1000"
     assert row.printed == "131.1 MB"

@@ -2,25 +2,23 @@
 
 from pathlib import Path
 
-import generate
 import pytest
-from notebook_file import notebook
+
+from tools.docs import notebook, tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("source", sorted(DOCS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("source", tables.sources(), ids=lambda path: path.stem)
 def test_a_page_is_what_its_commands_say(source):
     page = source.with_suffix(".md")
-    assert page.read_text(encoding="utf-8") == generate.page(source), (
-        "stale: python docs/generate.py"
-    )
+    assert page.read_text(encoding="utf-8") == tables.page(source), "stale: python -m tools.docs"
 
 
 def test_the_exercises_have_the_answers_worked_out_by_hand():
     """First order: N b_w/2 R eta_c = 256 * 989/3.35 * 0.5 = 37,788.7; with the 131,072-byte cache of a token the slope falls by
     256 * 131,072 B over 3.35 TB/s against 2 * 8.03e9 FLOP over 494.5 TFLOP/s: 54,640.2."""
-    text = (DOCS / "exercises.md").read_text(encoding="utf-8")
+    text = (DOCS / "validation" / "exercises.md").read_text(encoding="utf-8")
     first = 256 * 989 / 3.35 * 0.5
     compute, cache, weights = (
         2 * 8.03e9 / 494.5e12,
@@ -35,11 +33,9 @@ def test_the_exercises_have_the_answers_worked_out_by_hand():
 
 def test_the_notebook_runs_and_is_what_its_text_says():
     """Batch where the cache weighs as much as the weights: 8,030,261,248 * 2 / (4,096 * 131,072) = 29.9; the slope falls with the square of the prompt."""
-    text = (DOCS / "notebook.py").read_text(encoding="utf-8")
+    text = (DOCS / "notebook.ipynb").read_text(encoding="utf-8")
     space = {}
-    assert (DOCS / "notebook.ipynb").read_text(encoding="utf-8") == notebook(text, space), (
-        "stale: python docs/generate.py"
-    )
+    assert text == notebook.run_again(text, space), "stale: python -m tools.docs"
     assert float(space["here"].value) == pytest.approx(8_030_261_248 * 2 / (4096 * 131_072))
     assert space["slope"].xreplace(space["study"].values(quantities=True)) == pytest.approx(
         -8_030_261_248 * 2 / (4096**2 * 131_072)

@@ -3,20 +3,16 @@
 import json
 import re
 
-import examples
 import pytest
-import reference_pages
 
 import symroof as sr
 from symroof.cli.main import COMMANDS
 from symroof.specs.study import StudySpec
+from tools.docs import ROOT, examples, reference_pages
 
-README = examples.ROOT / "README.md"
-TEXTS = {
-    str(path.relative_to(examples.ROOT)): path.read_text(encoding="utf-8")
-    for path in examples.pages()
-}
-STALE = "stale: python docs/examples.py, and read what changed"
+README = ROOT / "README.md"
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in examples.pages()}
+STALE = "stale: python -m tools.docs, and read what changed"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +39,7 @@ def test_links_between_pages_lead_somewhere(page):
         r"\]\(([^)#\s:]+)(?:#[^)]*)?\)",
         re.sub(r"^```.*?^```$", "", TEXTS[page], flags=re.DOTALL | re.MULTILINE),
     ):
-        path = (examples.ROOT / page).parent / target
+        path = (ROOT / page).parent / target
         assert path.exists() or (
             path.parent.name == "generated" and path.stem in reference_pages.pages()
         ), target
@@ -67,7 +63,7 @@ def test_the_post_has_as_many_wrong_numbers_as_the_tutorial_says():
     said = {"four": 4, "five": 5, "six": 6}[
         re.search(r"(\w+) of its numbers are wrong", page)[1].lower()
     ]
-    assert sr.check(examples.ROOT / "docs" / "blog-post.md").summary["wrong"] == said
+    assert sr.check(ROOT / "docs" / "blog-post.md").summary["wrong"] == said
 
 
 # ---------------------------------------------------------------------------------------------------- pages of the reference

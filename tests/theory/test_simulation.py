@@ -4,10 +4,10 @@ import random
 from fractions import Fraction
 
 import pytest
-from serving_page import wait_line
 
 import symroof as sr
 from symroof.resources import data_folder
+from tools.evidence.serving_page import wait_line
 from tools.simulation import KINDS, SERVED, deployment, differences, first_tokens
 
 EACH = 2
@@ -171,6 +171,6 @@ def test_how_far_the_estimated_time_to_first_token_is_off_is_listed():
         .splitlines()
     )
     assert wait_line("disaggregated", 0.8, *first_tokens("disaggregated", 0.8)) in page, (
-        "stale: python docs/generate.py"
+        "stale: python -m tools.evidence"
     )
     assert all(any(line.startswith(f"| {kind} | ") for line in page) for kind in SERVED)

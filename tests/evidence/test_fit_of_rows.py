@@ -9,8 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.calibrate import catalogue_fit
-from symroof.calibrate.catalogue_fit import (
+from symroof.specs.efficiencies import FITTED, EfficienciesSpec, link_group
+from symroof.specs.fields import build
+from symroof.strict_yaml import loads
+from tools.evidence import catalogue_fit
+from tools.evidence.catalogue_fit import (
     ALL,
     SINGLE,
     FitArrays,
@@ -23,11 +26,8 @@ from symroof.calibrate.catalogue_fit import (
     widths,
     with_missing_classes,
 )
-from symroof.calibrate.catalogue_rows import MeasuredRow, TimeParts
-from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
-from symroof.specs.efficiencies import FITTED, EfficienciesSpec, link_group
-from symroof.specs.fields import build
-from symroof.strict_yaml import loads
+from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
+from tools.evidence.catalogue_table import CatalogueFit, efficiencies
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {

@@ -1,4 +1,4 @@
-"""Ask the peers about the measured rows and store their numbers: ``python docs/peer_predictions.py PYTHON``
+"""Ask the peers about the measured rows and store their numbers: ``python -m tools.evidence peers PYTHON``
 
 PYTHON is that of an environment of its own: ``python3 -m venv peer && peer/bin/pip install aiconfigurator==0.12.0``. Takes ten minutes on two cores. The presets
 of the other peers reproduce their numbers to twelve digits (``tests/acceptance/test_peers.py``), so they are computed here.
@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from peer_questions import KEY, STORED, Key, key_of, question_of
-
 import symroof as sr
-from symroof.calibrate.catalogue_rows import MeasuredRow, comparable, sources
 from symroof.specs.catalogue import find
 from symroof.specs.measured import Measurement
+from tools.evidence.catalogue_rows import MeasuredRow, comparable, sources
+from tools.evidence.peer_questions import KEY, Key, key_of, question_of
 
 PRESETS = {"genz": 1000, "llm-viewer": 1, "llm-analysis": 1000, "mlsysim": 1}
 """The presets of the other peers, and the most devices that each counts. None has attention groups, or experts shared out over the devices of ``tp``."""
@@ -106,7 +104,3 @@ def document(python: str) -> str:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else float(f"{seconds:.5g}")
-
-
-if __name__ == "__main__":
-    STORED.write_text(document(sys.argv[1]), encoding="utf-8")

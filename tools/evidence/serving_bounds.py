@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from symroof.calibrate.catalogue_rows import unlisted
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.request import request_of
 from symroof.errors import InputError
@@ -17,6 +16,7 @@ from symroof.specs.engine_profile import IDEAL
 from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.theory.case import Case
+from tools.evidence.catalogue_rows import unlisted
 
 SHORTEST = Fraction(1)
 """The prompt that stands in where a source has no length: reading less cannot be slower."""

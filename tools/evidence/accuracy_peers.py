@@ -9,72 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peer_questions import key_of, question_of, stored
-
-from symroof.calibrate.catalogue_fit import HeldOutPrediction
-
-OPENING = """## Compared with aiconfigurator
-
-The same rows, asked of {peer} {version} on {date} (`python docs/peer_predictions.py PYTHON`; {run}), the strongest of the peers: NVIDIA's own tables of measured
-kernels, by engine and device. symroof is judged on rows whose source its fit has not seen; the form of its formula was chosen with all rows in view. aiconfigurator is
-judged as it comes: its tables are measurements on these devices, and it was compared with public runs of InferenceX (it ships a reader of them), so some of these rows may not
-be new to it. On the other hand it has one version of each engine on a device ({tables}), all later than the engines of 2023 and 2024 that most rows have.
-
-{total:,} usable rows; {asked} are of a device, an engine, a model and a precision that it has; it answers {compared}{kinds}. On these {compared} the median error is
-{ours:.1%} for symroof and {theirs:.1%} for aiconfigurator, {ours_near:.0%} and {theirs_near:.0%} are within ±20 %, and symroof is the nearer of the two for {nearer:.0%}. On the {new} rows
-of engines since 2025: {new_ours:.1%} and {new_theirs:.1%}, {new_ours_near:.0%} and {new_theirs_near:.0%}. {held:.0%} of the rows are inside symroof's interval; aiconfigurator gives none.
-
-The smaller median error of a line is bold. The last table has groups of at least {least}.
-"""
+from tools.evidence import cells, filled
+from tools.evidence.catalogue_fit import HeldOutPrediction
+from tools.evidence.peer_questions import key_of, question_of, stored
 
 HEADER = (
     "| {by} | rows | symroof: median error | median of predicted/measured | within ±20 % | inside the interval | aiconfigurator: median error | median of predicted/measured | within ±20 % |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
 )
-
-OTHERS = """### The other peers
-
-GenZ ({genz}), LLM-Viewer ({llm-viewer}) and llm-analysis ({llm-analysis}) give bounds, mlsysim ({mlsysim}) half of the peak, here by their
-[presets](peers.md). LLM-Viewer and mlsysim count one device. None has attention groups or shares experts out over the devices of a tensor-parallel group.
-
-| peer | rows | median error | median of predicted/measured | within ±20 % | symroof on these rows | aiconfigurator on these rows |
-| --- | --- | --- | --- | --- | --- | --- |
-{table}
-"""
-
-ONLY_OURS = """### What only one of them predicts
-
-| why aiconfigurator has no number | rows | symroof: median error | most of them |
-| --- | --- | --- | --- |
-{table}
-
-{cut}None of the rows that symroof refuses is one that aiconfigurator can be asked.
-
-What only aiconfigurator has: the time of every kernel by shape, engine and version, and so which operator of which version is slow; the choice among kernels of attention and
-experts; layouts with attention and feed-forward on separate devices; the launch files of the configuration found. None of that is a row here.
-
-### Where both fail, and why
-
-The groups with the largest median errors, of three or more rows of one source, device, engine, model, precision and layout:
-
-| symroof | rows | predicted/measured | aiconfigurator there |
-| --- | --- | --- | --- |
-{ours}
-
-| aiconfigurator | rows | predicted/measured | symroof there |
-| --- | --- | --- | --- |
-{theirs}
-"""
-
-FAILS = """The causes are read off the groups, not measured operator by operator. symroof gives every engine of 2024 the host costs of its class and all-reduces of NCCL; with several
-devices TensorRT-LLM of 2024 is faster than that, most of all for Mixtral. Steps of attention groups on Blackwell are expected too fast, and no other source has such rows to learn from.
-
-aiconfigurator is too fast for engines of 2024, whose kernels and time on the host are not those of its tables: most for small models and for several devices, where the
-host is what one waits for. For attention groups on GB200 and GB300 it is too slow, most of all in nvfp4: their nodes have four devices in its tables, and beyond these the exchange between experts
-is that of one node scaled up, although NVLink reaches 72. It is also too slow for fp8 on B200 and B300 under TensorRT-LLM with experts cut over eight devices; why is not known here.
-
-aiconfigurator is the better of the two for TensorRT-LLM of 2023 and 2024, but for several H100 of 2023 and the L40S, and slightly for attention groups on H200.
-"""
 
 MEASURED = ("measured", "scaled", "borrowed")
 """The answers to what was asked."""
@@ -134,14 +76,19 @@ def peers_section(made: Sequence[HeldOutPrediction]) -> str:
     facts["tables"] = ", ".join(
         sorted({f"{name.split()[1]} {version}" for name, version in document["tables"].items()})
     )
-    return "\n".join([
-        OPENING.format(**facts),
-        *(_table(name, pairs, by, 1) for name, by in GROUPS.items()),
-        _table("device, engine, layout", pairs, _kind, LEAST),
-        OTHERS.format(**document["presets"], table="\n".join(_other(name, pairs) for name in document["presets"])),
-        ONLY_OURS.format(table="\n".join(_unanswered(unanswered)), cut=_cut(cut), ours=_worst(pairs, 0), theirs=_worst(pairs, 1)),
-        FAILS,
-    ])  # fmt: skip
+    tables = [_table(name, pairs, by, 1) for name, by in GROUPS.items()]
+    tables.append(_table("device, engine, layout", pairs, _kind, LEAST))
+    return filled(
+        "peers",
+        **facts,
+        **document["presets"],
+        tables_of_groups="\n".join(tables),
+        others="\n".join(_other(name, pairs) for name in document["presets"]),
+        unanswered="\n".join(_unanswered(unanswered)),
+        cut=_cut(cut),
+        worst_ours=_worst(pairs, 0),
+        worst_theirs=_worst(pairs, 1),
+    )
 
 
 def _sorted_out(
@@ -193,10 +140,6 @@ def _ratio(errors: Iterable[float]) -> str:
     return f"{1 + statistics.median(errors):.2f}"
 
 
-def _cells(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
 def _groups(pairs: Iterable[Pair], by: Grouping) -> dict[str, list[Pair]]:
     groups: dict[str, list[Pair]] = {}
     for pair in pairs:
@@ -216,7 +159,7 @@ def _table(name: str, pairs: Sequence[Pair], by: Grouping, least: int) -> str:
             shown[better] = f"**{shown[better]}**"
         held = statistics.mean(pair.held_out.held for pair in group)
         lines.append(
-            _cells(
+            cells(
                 words,
                 len(group),
                 shown[0],
@@ -235,7 +178,7 @@ def _other(name: str, pairs: Sequence[Pair]) -> str:
     group = [pair for pair in pairs if pair.peers[name] is not None]
     errors = [pair.error_of(name) for pair in group]
     both = (f"{_median(_errors(group, side)):.0%}" for side in (0, 1))
-    return _cells(
+    return cells(
         name, len(group), f"{_median(errors):.0%}", _ratio(errors), f"{_near(errors):.0%}", *both
     )
 
@@ -244,7 +187,7 @@ def _unanswered(reasons: dict[str, list[HeldOutPrediction]]) -> Iterable[str]:
     for reason, group in sorted(reasons.items(), key=lambda item: -len(item[1])):
         kinds = Counter(_named(reason, prediction) for prediction in group)
         most = ", ".join(f"{words} {count}" for words, count in kinds.most_common(12))
-        yield _cells(reason, len(group), f"{_median(p.error for p in group):.0%}", most)
+        yield cells(reason, len(group), f"{_median(p.error for p in group):.0%}", most)
 
 
 def _named(reason: str, prediction: HeldOutPrediction) -> str:
@@ -269,7 +212,7 @@ def _worst(pairs: Sequence[Pair], side: int, count: int = 8) -> str:
     groups = [(words, group) for words, group in _groups(pairs, _case).items() if len(group) >= 3]
     worst = sorted(groups, key=lambda item: -_median(_errors(item[1], side)))[:count]
     return "\n".join(
-        _cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side)))
+        cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side)))
         for words, group in worst
     )
 

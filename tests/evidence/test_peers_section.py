@@ -2,13 +2,13 @@
 
 import json
 
-import peer_predictions
 import pytest
-from peer_questions import KEY, STORED, key_of, question_of, stored
 
 import symroof as sr
-from symroof.calibrate.catalogue_rows import MeasuredRow, comparable, sources
 from symroof.specs.measured import Measurement
+from tools.evidence import peer_predictions
+from tools.evidence.catalogue_rows import MeasuredRow, comparable, sources
+from tools.evidence.peer_questions import KEY, STORED, key_of, question_of, stored
 
 DOCUMENT = json.loads(STORED.read_text(encoding="utf-8"))
 WIDTH = len(KEY) + 1
@@ -28,7 +28,7 @@ def test_each_stored_number_is_of_a_row_of_the_catalogue_that_the_peer_can_be_as
     kept = [tuple(row[:WIDTH]) for row in DOCUMENT["rows"]]
     assert len({*kept}) == len(kept) > 400
     assert {*kept} <= {key for key, row in rows.items() if not isinstance(question_of(row), str)}, (
-        "stale: python docs/peer_predictions.py PYTHON"
+        "stale: python -m tools.evidence peers PYTHON"
     )
 
 

@@ -1,4 +1,4 @@
-"""The shell examples of the README and of the pages under ``docs/``, run. ``python docs/examples.py`` writes their outputs again.
+"""The shell examples of the README and of the pages under ``docs/``, run. ``python -m tools.docs`` writes their outputs again.
 
 A block marked ``console`` holds commands after ``$`` and their output at 100 columns; a last line ``...`` leaves the rest out (``... 9`` on a page
 that is being written: after nine lines). Commands of a block marked ``sh`` are run as well; those of a block
@@ -12,15 +12,14 @@ import io
 import os
 import re
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from symroof.cli.main import main
+from tools.docs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = ("start", "tutorials", "how-to", "concepts", "reference")
 BLOCK = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 CAPTION = re.compile(r"^:caption: (\S+)\n+", flags=re.MULTILINE)
@@ -142,7 +141,3 @@ def refresh(paths: list[Path]) -> None:
         if after != before:
             path.write_text(after, encoding="utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
-
-
-if __name__ == "__main__":
-    refresh([Path(name).resolve() for name in sys.argv[1:]] or pages())

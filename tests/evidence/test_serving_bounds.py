@@ -5,14 +5,14 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-import serving_bounds
-from serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
-from serving_page import rate_line
 
-from symroof.calibrate.catalogue_rows import sources
 from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.measured import ServedRate
+from tools.evidence import serving_bounds
+from tools.evidence.catalogue_rows import sources
+from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
+from tools.evidence.serving_page import rate_line
 
 PAGE = (
     (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
@@ -63,7 +63,7 @@ def test_the_page_is_what_the_catalogue_gives(rates):
     known = [rate for rate in rates if isinstance(rate, BoundedRate)]
     assert len(known) > 120
     assert not [rate for rate in known if rate_line(rate) not in PAGE], (
-        "stale: python docs/generate.py"
+        "stale: python -m tools.evidence"
     )
 
 

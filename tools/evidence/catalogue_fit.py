@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from symroof.calibrate.catalogue_rows import MeasuredRow, sources
 from symroof.specs.efficiencies import ALL, FITTED, WITH_EXPERTS, compute_family, link_group
+from tools.evidence.catalogue_rows import MeasuredRow, sources
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symroof.calibrate.catalogue_fit import (
+from symroof.specs.efficiencies import ALL, FITTED
+from symroof.theory.symbols import INPUTS
+from tools.evidence.catalogue_fit import (
     HeldOutPrediction,
     Key,
     classes_of,
@@ -19,11 +21,9 @@ from symroof.calibrate.catalogue_fit import (
     link_latencies,
     widths,
 )
-from symroof.calibrate.catalogue_rows import MeasuredRow, RefusedRow, comparable, sources
-from symroof.specs.efficiencies import ALL, FITTED
-from symroof.theory.symbols import INPUTS
+from tools.evidence.catalogue_rows import MeasuredRow, RefusedRow, comparable, sources
 
-COMMAND = "symroof calibrate --catalogue"
+COMMAND = "python -m tools.evidence"
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from typing import Any
 
 import click
 import yaml
-from generate import found
 
 from symroof.cli.main import COMMANDS
+from tools.docs import ROOT, found
 
-ROOT = Path(__file__).resolve().parents[1]
 THEORY = ROOT / "specs" / "theories" / "inference"
 
 

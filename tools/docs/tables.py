@@ -1,13 +1,8 @@
-"""Write the tables of this folder: each cell is the output of the command shown with it. ``python docs/generate.py``"""
+"""Pages of tables, each from the YAML file beside it: every cell is the output of the command shown with it."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 import re
-import shlex
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,30 +12,11 @@ from string import Template
 from typing import Any
 
 import yaml
-from closed_forms_page import closed_forms_page
-from measured_page import measured_page
-from notebook_file import notebook
-from serving_bounds import bounded_rates
-from serving_page import serving_page
 
-from symroof.calibrate.catalogue_rows import sources
-from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
-from symroof.cli.main import main
 from symroof.units import format_quantity
+from tools.docs import DOCS, answered, found
 
-HERE = Path(__file__).resolve().parent
 NEVER = {"lhs_below": "never", "lhs_above": "always", "identical": "everywhere"}
-
-
-def found(command: str) -> dict[str, Any]:
-    """The answer of a command as JSON."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = main([*shlex.split(command), "--json"])
-    if code:
-        raise SystemExit(f"exit {code}: symroof {command}")
-    answered: dict[str, Any] = json.loads(out.getvalue())
-    return answered
 
 
 def is_solved(answered: dict[str, Any]) -> bool:
@@ -94,12 +70,7 @@ def table(spec: dict[str, Any], common: str) -> list[str]:
 def difference(spec: dict[str, Any], common: str) -> list[str]:
     """One number taken apart into another: what ``diff`` writes as Markdown, under a title."""
     command = f"diff {spec['sides']} {common} -q {spec['quantity']}"
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = main([*shlex.split(command), "--format", "md"])
-    if code:
-        raise SystemExit(f"exit {code}: symroof {command}")
-    _, _, written = out.getvalue().partition("\n\n")
+    _, _, written = answered(command, "--format", "md").partition("\n\n")
     return [
         f"## {spec['title']}",
         "",
@@ -376,6 +347,8 @@ def page(path: Path) -> str:
         path.read_text(encoding="utf-8"), yaml.BaseLoader
     )  # numbers as they are written, every digit
     lines = [f"# {spec['title']}", "", spec["intro"], ""]
+    if path.parent.name == "validation":  # outside the navigation
+        lines = ["---", "orphan: true", "---", "", *lines]
     if "sections" in spec:
         return "\n".join([*lines, *systems(spec)])
     if "selections" in spec:
@@ -389,43 +362,6 @@ def page(path: Path) -> str:
     return "\n".join(lines)
 
 
-def pages() -> dict[Path, str]:
-    """Every page of this folder by its file."""
-    return {path.with_suffix(".md"): page(path) for path in sorted(HERE.glob("*.yaml"))}
-
-
-def serving() -> str:
-    """The page of servers under load; it simulates for a minute."""
-    sys.path.append(str(HERE.parent))
-    from tools.simulation import FEW, LOADS, MANY, SERVED, first_tokens
-
-    says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
-    rates = [rate for source in sources() for rate in bounded_rates(source)]
-    simulated = {(kind, load): first_tokens(kind, load) for kind in SERVED for load in LOADS}
-    return serving_page(rates, simulated, says.format_map(MANY), says.format_map(FEW))
-
-
-def closed_forms() -> str:
-    """The page of closed forms; to check them all takes a minute."""
-    sys.path.append(str(HERE.parent))
-    from tools.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
-
-    return closed_forms_page(
-        {model: tallies(model) for model in KINDS},
-        KINDS,
-        sum(len(drawn(model)) for model in KINDS),
-        random_answers(EQUATIONS),
-    )
-
-
-if __name__ == "__main__":
-    for goal, content in pages().items():
-        goal.write_text(content, encoding="utf-8")
-    fitted = CatalogueFit.of_catalogue()
-    (HERE.parent / "specs" / "efficiencies.yaml").write_text(efficiencies(fitted), encoding="utf-8")
-    (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")
-    (HERE / "closed-forms.md").write_text(closed_forms(), encoding="utf-8")
-    (HERE / "serving.md").write_text(serving(), encoding="utf-8")
-    (HERE / "notebook.ipynb").write_text(
-        notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8"
-    )
+def sources() -> list[Path]:
+    """The YAML file of every page of tables."""
+    return sorted(DOCS.rglob("*.yaml"))

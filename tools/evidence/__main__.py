@@ -1,0 +1,45 @@
+"""``python -m tools.evidence [WHAT ...]`` fits the catalogue again and writes what rests on it.
+
+``efficiencies`` is the table that symroof ships; ``measured``, ``serving`` and ``closed-forms`` are
+pages of the site, a minute each. ``peers PYTHON`` asks aiconfigurator again (``peer_predictions.py``).
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tools.evidence.catalogue_table import CatalogueFit, efficiencies
+from tools.evidence.closed_forms_page import closed_forms_page
+from tools.evidence.measured_page import measured_page
+from tools.evidence.peer_predictions import STORED, document
+from tools.evidence.serving_page import serving_page
+
+ROOT = Path(__file__).resolve().parents[2]
+FROM_FIT = {"efficiencies": efficiencies, "measured": measured_page}
+ALONE = {"serving": serving_page, "closed-forms": closed_forms_page}
+WRITTEN = {
+    "efficiencies": "specs/efficiencies.yaml",
+    "measured": "docs/measured.md",
+    "serving": "docs/serving.md",
+    "closed-forms": "docs/validation/closed-forms.md",
+}
+
+
+def main(words: list[str]) -> None:
+    """Write what is named, or everything but the answers of the peers."""
+    if words[:1] == ["peers"]:
+        STORED.write_text(document(words[1]), encoding="utf-8")
+        return
+    named = words or [*WRITTEN]
+    if unknown := set(named) - set(WRITTEN):
+        raise SystemExit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WRITTEN)}")
+    fitted = CatalogueFit.of_catalogue()
+    for name in named:
+        text = FROM_FIT[name](fitted) if name in FROM_FIT else ALONE[name]()
+        (ROOT / WRITTEN[name]).write_text(text, encoding="utf-8")
+    for (source, reason), count in Counter((r.source, r.reason) for r in fitted.refused).items():
+        print(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,117 @@
+"""The page ``serving.md``: quantities under load next to published rates and a server that is simulated step by step."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from tools.evidence import cells, filled
+from tools.evidence.catalogue_rows import sources
+from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
+from tools.simulation import FEW, LOADS, MANY, SERVED, first_tokens
+
+Simulated = Mapping[tuple[str, float], tuple[float, float]]
+"""Mean times to first token, simulated and in closed form, by scheduling and load."""
+
+
+def serving_page() -> str:
+    """The whole page; it simulates for a minute."""
+    says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
+    rates = [rate for source in sources() for rate in bounded_rates(source)]
+    simulated = {(kind, load): first_tokens(kind, load) for kind in SERVED for load in LOADS}
+    bounded = [rate for rate in rates if isinstance(rate, BoundedRate)]
+    refused = [rate for rate in rates if isinstance(rate, UnboundedRate)]
+    shares = [rate.share for rate in bounded]
+    by_source = _by_source(bounded)
+    summary = "\n".join(
+        _summary(source, [rate.share for rate in group]) for source, group in by_source.items()
+    )
+    tables = [
+        part
+        for source, group in by_source.items()
+        for part in (f"### {source}", "", HEADER, *map(rate_line, group), "")
+    ]
+    return filled(
+        "serving",
+        count=len(bounded),
+        sources=len(by_source),
+        highest=max(shares),
+        median=statistics.median(shares),
+        summary=summary,
+        case=says.format_map(MANY),
+        slot_case=says.format_map(FEW),
+        table="\n".join(wait_line(*key, *value) for key, value in simulated.items()),
+        rates="\n".join(["## Every rate", "", *tables, *_refused(refused)]),
+    )
+
+
+HEADER = "| model | devices | weights | prompt | output | published token/s | bound | share | layout | batch |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+
+
+def rate_line(rate: BoundedRate) -> str:
+    """One rate with its bound."""
+    row = rate.row
+    layout = (
+        " ".join(
+            f"{name} {degree}"
+            for name, degree in zip(("tp", "pp", "attention_dp"), rate.layout, strict=True)
+            if degree > 1
+        )
+        or "each alone"
+    )
+    lengths = [
+        f"{float(length.value):,.6g}" if length else "not named"
+        for length in (row.prompt, row.output)
+    ]
+    return cells(
+        row.spec,
+        f"{row.devices} x {row.hardware}",
+        row.weights,
+        *lengths,
+        f"{float(row.value.value):,.6g}",
+        f"{rate.bound:,.0f}",
+        f"{rate.share:.0%}",
+        layout,
+        f"{rate.batch:,}",
+    )
+
+
+def wait_line(kind: str, load: float, simulated: float, closed: float) -> str:
+    """A simulated time to first token beside its closed form."""
+    return cells(
+        kind,
+        load,
+        f"{simulated * 1e3:.1f} ms",
+        f"{closed * 1e3:.1f} ms",
+        f"{closed / simulated - 1:+.0%}",
+    )
+
+
+def _by_source(rates: Iterable[BoundedRate]) -> dict[str, list[BoundedRate]]:
+    groups: dict[str, list[BoundedRate]] = {}
+    for rate in rates:
+        groups.setdefault(rate.source, []).append(rate)
+    return groups
+
+
+def _summary(source: str, shares: Sequence[float]) -> str:
+    return cells(
+        source,
+        len(shares),
+        *(f"{share:.0%}" for share in (min(shares), statistics.median(shares), max(shares))),
+    )
+
+
+def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
+    """What has no bound, and which device or model is lacking."""
+    kinds = Counter((rate.source, rate.reason) for rate in rates)
+    rows = [cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
+    return [
+        "## Rates without a bound",
+        "",
+        "| source | rates | why |",
+        "| --- | --- | --- |",
+        *rows,
+        "",
+    ]
