@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import AT_A_RATE, LOAD, TargetCheck, target_checks, waits_without_end
+from symroof.analysis.verdict import LOAD, TargetCheck, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.theory.symbols import INPUTS
@@ -25,6 +25,7 @@ ROWS = (
     ("time to first token, under load", "loaded_ttft", ""),
     ("inter-token latency, alone", "itl", "decode_bound"),
     ("inter-token latency, alone, with drafts", "speculative_itl", ""),
+    ("inter-token latency, under load", "loaded_itl", ""),
     ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
     ("memory per device", "memory_utilization", ""),
     ("requests that fit at once", "concurrency", ""),
@@ -36,7 +37,11 @@ ROWS = (
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
 
-INSTEAD = {"decode_throughput": "sustained_throughput", "itl": "speculative_itl", **AT_A_RATE}
+INSTEAD = {
+    "decode_throughput": "sustained_throughput",
+    "itl": "speculative_itl",
+    "cost_per_mtok": "cost_per_mtok_at_rate",
+}
 """Rows that another one replaces where it has a value."""
 
 
@@ -51,10 +56,11 @@ def judged_case(case: BoundCase) -> BoundCase:
 
 def summary_rows(case: BoundCase) -> list[list[str]]:
     """Words, value, bound, limit and name of each quantity that has a value."""
-    known = {name for _, name, _ in ROWS if case.get(name)}
+    rate = "arrival_rate" in case.given
+    known = {name for _, name, _ in ROWS if case.get(name) and (rate or name != "loaded_itl")}
     return [
         [
-            words,
+            at_full_slots(words, name) if rate else words,
             *(_memory(case) if name == MEMORY_SHARE else both(case, name)),
             _limited_by(case, name, limit),
             name,
@@ -62,6 +68,15 @@ def summary_rows(case: BoundCase) -> list[list[str]]:
         for words, name, limit in ROWS
         if name in known and INSTEAD.get(name) not in known
     ]
+
+
+def at_full_slots(words: str, name: str) -> str:
+    """The words of a quantity that holds while every slot is taken, beside others at an arrival rate.
+
+    >>> at_full_slots("output throughput, under load", "sustained_throughput")
+    'output throughput, at full slots'
+    """
+    return words.replace("under load", "at full slots") if name.startswith("sustained") else words
 
 
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
@@ -148,7 +163,11 @@ def compact(result: Result, digits: int) -> str:
     return text + (" †" if DOES_NOT_FIT in result.flags else "")
 
 
-ALONE = {"loaded_ttft": ("ttft", "prefill_bound"), "sustained_itl": ("itl", "decode_bound")}
+ALONE = {
+    "loaded_ttft": ("ttft", "prefill_bound"),
+    "loaded_itl": ("itl", "decode_bound"),
+    "sustained_itl": ("itl", "decode_bound"),
+}
 """Latencies under load with the same of one request alone, and what limits that."""
 ALIKE = 1.05
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.verdict import (
+    AT_A_RATE,
     LOAD,
     TARGET_METRICS,
     findings,
@@ -20,6 +21,9 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
+
+WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
+"""Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
 
 UNBOUNDED = Fraction(10**300)
 """The share of its limit that a wait without end takes up."""
@@ -64,7 +68,7 @@ class Constraint:
         except UndefinedValue:
             raise
         except NoValue:
-            if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in self.inputs(case):
+            if self.metric in WAITS and "arrival_rate" in self.inputs(case):
                 return False
             raise
         return bool(value < bound if self.name == LOAD else value <= bound)
@@ -74,13 +78,13 @@ class Constraint:
         try:
             return Fraction(case.value(self.metric)) / self.bound(case)
         except NoValue:
-            if not waits_without_end(self.name, case):
+            if not waits_without_end(self.name, case) and self.metric != WAITS[1]:
                 raise
             return UNBOUNDED
 
     def has_wait(self, case: Case) -> bool:
         """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
-        return self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in case.given
+        return self.metric in WAITS and "arrival_rate" in case.given
 
     def solution(self, unknown: str, bound_case: BoundCase, waits: bool = False) -> Solution | None:
         """Where it is met with equality; None where a missing input leaves it open, and of a wait, unless ``waits`` are to be searched for, too.

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import at_rate
 from symroof.cases.bound_case import BoundCase, interval_json
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
@@ -190,7 +191,7 @@ def _best(
     """The variant of a cause that comes nearest to the figure; None where none comes nearer than the case as it is."""
     made = []
     for said, change in cause.changes(case):
-        reads = UNDER_LOAD.get(name, "") if change is SAME else name
+        reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is SAME else name
         try:
             there = case if change is SAME else _case(change.over(request))
             predicted = there.result(reads) if reads else None

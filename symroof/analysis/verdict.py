@@ -32,8 +32,8 @@ TARGET_METRICS = {
 }
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
 
-AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate"}
-"""What a metric becomes where requests arrive at a rate: devices are paid for while they are idle, too."""
+AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate", "sustained_itl": "loaded_itl"}
+"""What a metric becomes where requests arrive at a rate: devices are paid for while they are idle, too, and fewer requests decode than there are slots."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
@@ -119,7 +119,7 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
     """The metrics that a target may be compared with here; of several the first that has a value."""
     metric = TARGET_METRICS[target]
     if under_load(case):
-        return (at_rate(metric, case),)
+        return tuple(dict.fromkeys((at_rate(metric, case), metric)))
     alone = ISOLATED_METRICS.get(target, (metric,))
     has_steps = case.has_value("output") or case.theory.assumptions["kv_growth"] == "fixed"
     return alone if has_steps else alone[-1:]
@@ -129,8 +129,9 @@ def at_rate(name: str, case: Case) -> str:
     """The name of a quantity at the arrival rate, where one is given and it makes a difference.
 
     >>> from symroof.analysis.study import Study
-    >>> at_rate("cost_per_mtok", Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, arrival_rate=1).first.case)
-    'cost_per_mtok_at_rate'
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, arrival_rate=1).first.case
+    >>> at_rate("cost_per_mtok", case), at_rate("sustained_itl", case)
+    ('cost_per_mtok_at_rate', 'loaded_itl')
     """
     return AT_A_RATE.get(name, name) if queues(case) else name
 

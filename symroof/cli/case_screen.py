@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 SHORT = {
     "time to first token, alone": "TTFT, alone", "time to first token, under load": "TTFT, under load", "inter-token latency, alone": "ITL, alone",
-    "inter-token latency, under load": "ITL, under load", "requests that fit at once": "requests at once",
-    "output throughput, under load": "output, under load", "output throughput, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
+    "inter-token latency, under load": "ITL, under load", "inter-token latency, at full slots": "ITL, at full slots", "requests that fit at once": "requests at once",
+    "output throughput, under load": "output, under load", "output throughput, at full slots": "output, at full slots", "output throughput, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
     "price of the devices": "price of devices", "bound (at peak)": "bound",
 }  # fmt: skip
 """Words where a terminal has no room for the others."""

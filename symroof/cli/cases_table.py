@@ -32,7 +32,7 @@ WIDE = 90
 """Columns of a terminal with room for the rate as well."""
 COMPARED = (
     (("loaded_ttft", "ttft"), "TTFT"),
-    (("sustained_itl", "itl"), "ITL"),
+    (("loaded_itl", "itl"), "ITL"),
     (("sustained_throughput_per_device", "decode_throughput_per_device"), RATE),
     (("cost_per_mtok_at_rate", "cost_per_mtok"), "$/M tok"),
     (("memory_utilization",), "memory"),
@@ -58,7 +58,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
         header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
     how = "as expected by measurements" if is_measured(cases[0]) else efficiency_basis(cases[0])
-    load = ", under load" if any(name == "sustained_itl" for name, _ in columns_) else ""
+    load = ", under load" if any(name == "loaded_itl" for name, _ in columns_) else ""
     lines = [
         *wrapped(
             f"{title}: {len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from symroof.vllm.advice import Review
 
 COMPARED = (
-    ("inter-token latency, under load", "sustained_itl"),
+    ("inter-token latency, under load", "loaded_itl"),
+    ("inter-token latency, at full slots", "sustained_itl"),
     ("longest step a request waits for", "worst_itl"),
     ("time to first token, under load", "loaded_ttft"),
     ("output tokens, one replica", "sustained_throughput"),
@@ -109,6 +110,7 @@ def _why(advised: Review) -> list[str]:
 
 def _rows(advised: Review) -> list[list[str]]:
     """What the line gives as it is, and as recommended."""
+    rate = "arrival_rate" in advised.served.study.first.given
     rows = [
         [
             words,
@@ -118,9 +120,10 @@ def _rows(advised: Review) -> list[list[str]]:
             ),
         ]
         for words, name in COMPARED
+        if rate or name != "sustained_itl"  # without a rate every slot is taken, and both are one
     ]
     rows = [row for row in rows if any(row[1:])]
-    if not any(name in advised.facts for name in ("sustained_itl", "loaded_ttft")):
+    if not any(name in advised.facts for name in ("loaded_itl", "loaded_ttft")):
         rows += [
             [words, compact(advised.facts[name], DIGITS), ""]
             for words, name in WITHOUT_LOAD

@@ -17,7 +17,7 @@ QUANTITIES_BY_NAME = {
     "ttft": "Time to first token (TTFT)", "itl": "Inter-token latency (ITL)", "itl_last": "Inter-token latency (ITL), last step",
     "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost per million output tokens",
     "cost_per_mtok_at_rate": "Cost per million output tokens at the arrival rate",
-    "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
+    "loaded_ttft": "TTFT under load", "loaded_itl": "ITL under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "instance_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
 PER_REPLICA = frozenset(
@@ -88,4 +88,6 @@ def quantity_name(name: str, answers: BoundCase) -> str:
 
 def quantity_words(name: str, answers: BoundCase) -> str:
     """The name of a quantity, or else its meaning."""
+    if name == "sustained_itl" and "arrival_rate" in answers.given:
+        return "ITL at full slots"
     return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning

@@ -78,7 +78,7 @@ def no_value(run: Run, name: str) -> str:
 
 
 TABLE_QUANTITIES = (
-    "memory_bytes", "fits", "sustained_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
+    "memory_bytes", "fits", "sustained_itl", "loaded_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
     "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGET_SYMBOLS.values(),
 )  # fmt: skip
 """The quantities of the tables: the ledger lists their inputs."""

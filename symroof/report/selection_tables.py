@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
-from symroof.analysis.verdict import MEMORY, TARGET_METRICS, limit_of, metrics_of, under_load
+from symroof.analysis.verdict import (
+    MEMORY,
+    TARGET_METRICS,
+    limit_of,
+    metrics_of,
+    queues,
+    under_load,
+)
 from symroof.cases.quantity_result import Result
 from symroof.report.selection_parts import MISSES, SelectionTable, no_value, shown, slack, verdict
 from symroof.report.selection_purchase import purchase_table
@@ -283,7 +290,7 @@ def _largest(choice: Selection, most: int) -> SelectionTable:
 def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
     stopped = (
-        ", ".join(MISSES.get(name, f"misses {name}") for name in c.window.stopped_by)
+        ", ".join(_stop(name, run) for name in c.window.stopped_by)
         if c.window
         else ""
     )
@@ -297,6 +304,12 @@ def _window(c: Configuration) -> tuple[str, ...]:
         )
     ]
     return (c.label, str(c.window), stopped or "passes", *metrics)
+
+
+def _stop(name: str, run: Run) -> str:
+    """What one request more breaks; a batch keeps the ITL within its target with every slot taken, at an arrival rate, too."""
+    full = " at full slots" if name == "itl" and queues(run.own.case) else ""
+    return MISSES.get(name, f"misses {name}") + full
 
 
 # --------------------------------------------------------------------------------------------------- lacking and keeping

@@ -11,6 +11,7 @@ from symroof.analysis.verdict import (
     LOAD,
     TARGET_METRICS,
     TargetCheck,
+    at_rate,
     efficiency_basis,
     limit_of,
     metric_of,
@@ -121,6 +122,8 @@ def key_metrics(subject: BoundCase) -> list[str]:
         if under_load(subject.case)
         else [metric_of("itl", subject.case) if name == "itl_last" else name for name in REQUEST]
     )
+    itl = TARGET_METRICS["itl"]
+    names = [at_rate(itl, subject.case) if name == itl else name for name in names]
     return [
         name
         for name in names

@@ -26,6 +26,7 @@ STRETCH, FURTHEST = 4.0, 4096.0
 """How many times its value an input is followed at once, and at most."""
 
 ITL = "sustained_itl"
+"""That of full slots, which a batch that is solved for keeps within the target at any arrival rate."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class _Load:
             bound_case,
             names,
             run.batch,
-            self.limits[ITL][1] if solved and ITL in self.limits else math.inf,
+            _itl_limit(bound_case) if solved and "itl" not in run.missed else math.inf,
         )
         self.function = compile(list(self.limits), [*names, "batch"], bound_case)
 
@@ -178,12 +179,13 @@ def expected_batch(run: Run) -> int:
     """The largest batch that fits and meets the ITL target at the values expected, where the batch was solved for; else the batch it has."""
     if "batch" not in dict(run.changes):
         return run.batch
-    limits = _limits(run.own)
-    return int(
-        _Batch(run.own, ["dp"], math.inf, limits[ITL][1] if ITL in limits else math.inf)(
-            {"dp": 1.0}, (1,)
-        )[0]
-    )
+    return int(_Batch(run.own, ["dp"], math.inf, _itl_limit(run.own))({"dp": 1.0}, (1,))[0])
+
+
+def _itl_limit(bound_case: BoundCase) -> float:
+    """What a batch that is solved for keeps the ITL within, with every slot taken; without end where nothing asks for it."""
+    asked = "itl" in bound_case.targets and bound_case.case.has_value(ITL)
+    return float(bound_case.targets["itl"]) if asked else math.inf
 
 
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:

@@ -36,12 +36,13 @@ VALUES = (
 )  # fmt: skip
 """What configurations are compared by, besides the metrics of their targets."""
 
-QUEUED = "loaded_ttft"
+AT_THE_RATE = ("loaded_ttft", AT_A_RATE[TARGET_METRICS["itl"]])
+"""Latencies of the batch that an arrival rate keeps busy, which is searched: asked for as seldom as possible."""
 WITHOUT_QUEUE = tuple(
     ("sustained_itl", reading, "time_outside_steps")
     for reading in ("prompt_prefill_time", "mix_prompt_prefill_time")
 )
-"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
+"""What rises with the batch: the ITL at full slots, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
@@ -150,15 +151,13 @@ class ConfigurationGroup:
         self.metrics = {name: metrics_of(name, first)[0] for name in self.targets}
         compared = (*VALUES, *(AT_A_RATE.values() if self.rate else ()), *self.metrics.values())
         plain = [
-            name for name in compared if self._has(name) and not (self.rate and name == QUEUED)
+            name for name in compared if self._has(name) and not (self.rate and name in AT_THE_RATE)
         ]
         quick = tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else []))))
         self.compiled = self._compiled_with_waits((*quick, *ROOM))
         self.quick = self._part_of(quick)
         self.rising = self._part_of(self.unqueued)  # bisections work these out dozens of times
-        self.queued = (
-            self._wait(QUEUED) if self.rate else self.quick
-        )  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.at_the_rate = self._at_the_rate()
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(
             self.compiled.only(ROOM), ROOM, ones, ones, self.expected
@@ -201,10 +200,10 @@ class ConfigurationGroup:
         )
 
     def _compiled_with_waits(self, names: Sequence[str]) -> Compiled:
-        """Together with the TTFT and its waits, where prefill keeps up at some batch: they share most of their formulas."""
+        """Together with the latencies at the rate, where prefill keeps up at some batch: they share most of their formulas."""
         if self.rate:
             with suppress(InputError):
-                return self._compiled((*names, QUEUED))
+                return self._compiled((*names, *AT_THE_RATE))
         return self._compiled(names)
 
     def _part_of(self, names: Sequence[str]) -> Function:
@@ -222,11 +221,13 @@ class ConfigurationGroup:
         each = [self._called(compiled, names, batch, copies, numbers) for numbers in self.worst]
         return {name: np.maximum.reduce([values[name] for values in each]) for name in names}
 
-    def _wait(self, name: str) -> Function:
-        """A TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
-        if name in self.compiled.outputs:
-            return self._part_of((name,))
-        return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
+    def _at_the_rate(self) -> Function:
+        """The latencies at the arrival rate; without a value where the lanes of prompts do not keep up at any batch."""
+        if set(AT_THE_RATE) <= set(self.compiled.outputs):
+            return self._part_of(AT_THE_RATE)
+        return lambda batch, copies, numbers=None: {
+            name: np.full(batch.shape, np.nan) for name in AT_THE_RATE
+        }
 
     def _called(
         self,
@@ -258,6 +259,10 @@ class ConfigurationGroup:
         copies = np.where(borne, copies, 1)
         tried = np.maximum(most, 1)
         waits = self._waits(judged, copies)
+        if self.rate and self.chosen_batch:  # more slots than all at once may take: fewer do
+            within = (own <= highest) & self._met({**self.quick(own, copies), **waits})
+            tried = most = np.where(within, np.maximum(own, most), most)
+            tried = np.maximum(tried, 1)
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
         least = self._least(tried, copies) if passing.any() else tried
@@ -310,8 +315,8 @@ class ConfigurationGroup:
     def _waits(
         self, batch: Array, copies: Array, numbers: list[Array] | None = None
     ) -> dict[str, Array]:
-        """The TTFT with its waits at an arrival rate; without a rate there are none."""
-        return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
+        """The latencies at an arrival rate, waits included; without a rate there are none."""
+        return self.at_the_rate(batch, copies, numbers) if self.rate else {}
 
     def _least(self, most: Array, copies: Array) -> Array:
         """The smallest batch from which on every one up to ``most`` passes, waits aside: mostly 1, and then nothing is bisected."""
@@ -399,11 +404,18 @@ class ConfigurationGroup:
         copies: Array = np.asarray(
             np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1)
         )
-        if "ttft" not in self.limits:
+        judged = [
+            name
+            for name in ("ttft", "itl")
+            if name in self.limits and (name == "ttft" or self.chosen_batch)
+        ]  # a batch that was solved for meets the ITL target with every slot taken
+        if not judged:
             return copies
 
         def late(copies: Array) -> Array:
-            return ~self._within(self.queued(self._for_each(batch, copies), copies)[QUEUED], "ttft")
+            found = self.at_the_rate(self._for_each(batch, copies), copies)
+            missed = [~self._within(found[self.metrics[name]], name) for name in judged]
+            return np.asarray(np.logical_or.reduce(missed))
 
         tried = copies[:, None] + 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1
         enough = ~late(tried.ravel()).reshape(tried.shape)
@@ -416,7 +428,8 @@ class ConfigurationGroup:
             )
             + 1
         )
-        return np.where(enough.any(axis=1), short + more, copies)
+        found = enough.any(axis=1) & (short + more <= MOST_COPIES)
+        return np.where(found, short + more, copies)
 
 
 def _number(case: Case, name: str) -> float:

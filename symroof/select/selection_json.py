@@ -19,7 +19,7 @@ from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, ne
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes", "usable_memory", "sustained_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
+    "memory_bytes", "usable_memory", "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
     "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price",
     "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "instance_price",
 )  # fmt: skip

@@ -44,14 +44,15 @@ NARROW_CACHE = Fraction(17, 16)
 """Bytes of a cache element of 8 bits, with its share of llama.cpp's scale."""
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "sustained_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
+    "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
 UNDER_LOAD = frozenset(
-    {"sustained_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"}
+    {"sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"}
 )
 """Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""
 RESULTS = (
     "sustained_itl",
+    "loaded_itl",
     "worst_itl",
     "loaded_ttft",
     "sustained_throughput",

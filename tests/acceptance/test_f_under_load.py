@@ -270,7 +270,7 @@ def test_the_busy_batch_is_its_own_arrivals(rate):
     """Little's law, by putting it in: a rate times the time that its own batch takes."""
     case = Study(**under(chunk=2048, arrival_rate=f"{rate} request/s")).first.case
     busy = case.value("steady_batch")
-    there = case.changed({"decoding_requests": busy}).value("open_itl")
+    there = case.changed({"decoding_requests": busy}).value("open_step_time")
     assert float(Fraction(rate) * 255 * there) == pytest.approx(float(busy), rel=1e-12)
     assert 0 < busy < 64
 

@@ -455,10 +455,10 @@ def test_a_searched_quantity_says_how_it_is_searched():
     (step,) = [step for step in derivation.steps if step.symbol.name == "steady_batch"]
     assert (
         str(step.search)
-        == "the decoding_requests at which decoding_requests = arrival_rate/dp*slot_steps*open_itl, at most most_decoding"
+        == "the decoding_requests at which decoding_requests = arrival_rate/dp*slot_steps*open_step_time, at most most_decoding"
     )
     there = study.first.case.changed({"decoding_requests": step.result.value})
-    assert float(5 * 299 * there.value("open_itl")) == pytest.approx(
+    assert float(5 * 299 * there.value("open_step_time")) == pytest.approx(
         float(step.result.value), rel=1e-15
     )
     assert derivation.as_json()["steps"][-2]["definition"]["text"] == str(step.search)

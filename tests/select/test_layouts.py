@@ -210,7 +210,7 @@ def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
             peak.result(name).plain()
             for name in (
                 "loaded_ttft",
-                "sustained_itl",
+                "loaded_itl",
                 "sustained_throughput_per_device",
                 "cost_per_mtok_at_rate",
             )

@@ -16,6 +16,8 @@ from symroof.select.screening import CLOSE, ConfigurationGroup
 from symroof.select.selection import select
 
 LIMITS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
+AT_A_RATE = {**LIMITS, "itl": "loaded_itl"}
+WAITS = ("loaded_ttft", "loaded_itl")
 UNQUEUED = ("sustained_itl", "prompt_prefill_time", "queue_time")
 COPIES = 40
 COLUMNS = (
@@ -77,11 +79,14 @@ class Server:
                 else math.nan
             ),
         }
-        return {**made, "load": load} if rated else made
+        busy = min(batch, batch * load)
+        itl = (self.step + self.more * busy) * slow
+        return {**made, "load": load, "loaded_itl": itl} if rated else made
 
     def misses(self, values, limits):
+        metrics = AT_A_RATE if "load" in values else LIMITS
         missed = {
-            name for name in limits if not values[LIMITS[name]] <= self.limits[name] * (1 + CLOSE)
+            name for name in limits if not values[metrics[name]] <= self.limits[name] * (1 + CLOSE)
         }
         return missed | ({"load"} if "load" in values and not values["load"] < 1 else set())
 
@@ -103,7 +108,7 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
         else (made.expected, made.expected)
     )
     made.limits = {name: np.array([server.limits[name] for server in servers]) for name in limits}
-    made.metrics = LIMITS
+    made.metrics = AT_A_RATE if rated else LIMITS
     made.usable = np.array([float(server.room) for server in servers])
     made.capacity = np.array([server.capacity for server in servers])
     every = (
@@ -130,7 +135,7 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
         return called
 
     made.quick, made.rising = function(every), function(UNQUEUED)
-    made.queued = function(("loaded_ttft",)) if rated else made.quick
+    made.at_the_rate = function(WAITS)
     return made
 
 
@@ -158,21 +163,27 @@ def by_walk(server, limits, *, rated, open_copies, chosen_batch, ranged, others_
         enough = [
             c
             for c in range(1, COPIES + 1)
-            if not server.misses(server.values(judged, c, slow, rated), {"ttft"} & set(limits))
+            if not server.misses(
+                server.values(judged, c, slow, rated),
+                ({"ttft", "itl"} if chosen_batch else {"ttft"}) & set(limits),
+            )
         ]
         kept_up = [
             c for c in range(1, COPIES + 1) if server.values(judged, c, slow, rated)["load"] < 1
         ]
         copies = enough[0] if enough else kept_up[0] if kept_up else None
     at = copies or 1
-    waits = server.values(judged, at, slow, rated)["loaded_ttft"]
+    there = server.values(judged, at, slow, rated)
+    waits = {name: there[name] for name in WAITS} if rated else {}
 
-    def met(batch, wait=None):
+    def met(batch, waits=None):
         values = server.values(batch, at, slow, rated)
         if rated:
-            values["loaded_ttft"] = wait if wait is not None else 0.0
+            values |= dict.fromkeys(WAITS, 0.0) if waits is None else waits
         return not server.misses(values, limits)
 
+    if rated and chosen_batch and judged <= math.floor(server.capacity) and met(judged, waits):
+        most = max(most, judged)  # more slots than the rate keeps busy
     if not (most and copies and met(max(most, 1), waits)):
         most = 0
     least = most
@@ -249,13 +260,13 @@ def held_to_shares(server, result, walk, limits, mode):
         if mode["rated"]:
             by_hand["load"] = values["load"]
         for name in limits:
-            value = values[LIMITS[name]]
+            value = values[(AT_A_RATE if mode["rated"] else LIMITS)[name]]
             by_hand[name] = (math.inf if math.isnan(value) else value) / server.limits[name]
         assert shares == pytest.approx(by_hand)
-    wait = server.values(walk.judged, walk.at, 1.0, mode["rated"])["loaded_ttft"]
+    judged = server.values(walk.judged, walk.at, 1.0, mode["rated"])
     for batch in {walk.judged, *((walk.least, walk.most) if walk.most else ())}:
         own = server.values(batch, walk.at, 1.0, mode["rated"]) | (
-            {"loaded_ttft": wait} if mode["rated"] else {}
+            {name: judged[name] for name in WAITS} if mode["rated"] else {}
         )
         own = {name: value for name, value in own.items() if not math.isnan(value)}
         assert result.values[batch] == pytest.approx(own)

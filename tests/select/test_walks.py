@@ -127,7 +127,7 @@ def test_it_is_said_and_judged_by_the_mix(bought):
         for text in case_warnings(run.bound_case)
     )
     checks = {check.name: check.metric.value for check in run.checks}
-    assert checks["itl"] == run.bound_case.case.value("mix_sustained_itl") and checks[
+    assert checks["itl"] == run.bound_case.case.value("mix_loaded_itl") and checks[
         "ttft"
     ] == run.bound_case.case.value("mix_loaded_ttft")
 

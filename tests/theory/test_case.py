@@ -493,7 +493,7 @@ def test_a_search_at_another_number_moves_as_it_does_there():
 
 
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
-    rate = {"open_itl": 1, "slot_steps": 2, "load": Fraction(1, 2), "most_decoding": 9}
+    rate = {"open_step_time": 1, "slot_steps": 2, "load": Fraction(1, 2), "most_decoding": 9}
     case = made(**rate)
     assert case.search("steady_batch") is None and case.value("steady_batch") == 9
     assert (

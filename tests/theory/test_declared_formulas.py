@@ -656,8 +656,8 @@ FORMULAS = {
         "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt - v.cached_prefix + v.hit_rate * v.cached_prefix), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
     },
     "prompt_added_time": lambda v: (v.open_full_time - v("loaded_decode_time", batch=v.seen_batch)) / v.open_room * v.uncached_prompt if v.uncached_prompt >= v.open_room else beside(v, **open_to_arrivals(v, v.seen_batch), fullest_tokens=v.uncached_prompt) - v("loaded_decode_time", batch=v.seen_batch),
-    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_step_time", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
-    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
+    "open_step_time": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_step_time", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
+    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_step_time - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
     "peaked_slots": lambda v: v.batch / v.peakedness,
     "slots_taken": lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch),
     "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / (1 - v.slots_taken),
@@ -667,6 +667,7 @@ FORMULAS = {
     "time_outside_steps": lambda v: v.server_latency + v.queue_time,
     "open_ttft": lambda v: v.idle_share * (v.lone_prefill_time - v.met_rest - v.prefill_queue_wait - v.open_prefill_time) + v.met_rest + v.prefill_queue_wait + v.open_prefill_time + v.time_outside_steps + v.wait_for_slot,
     "loaded_ttft": lambda v: v("open_ttft", decoding_requests=v.steady_batch),
+    "loaded_itl": lambda v: v.sustained_itl if v.load >= 1 else min(v.sustained_itl, v.steady_batch / (v.arrival_rate / v.dp) / v.slot_steps / v.gained_tokens),
     "judged_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
     "judged_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
     "meets_itl": lambda v: int(v.judged_itl <= v.itl_target),
@@ -721,6 +722,7 @@ FORMULAS = {
     "mix_admission_wait": lambda v: v("wait_for_slot", **of_mix(v), decoding_requests=v.mix_steady_batch),
     "mix_own_ttft": ttft_of_kind(lambda v: v.prompt, "own"),
     "mix_long_ttft": ttft_of_kind(lambda v: v.long_prompt, "long"),
+    "mix_loaded_itl": lambda v: v.mix_sustained_itl if v.mix_load >= 1 else min(v.mix_sustained_itl, v.mix_steady_batch / (v.arrival_rate / v.dp) / v.mix_steps / v.gained_tokens),
     "mix_loaded_ttft": lambda v: mean(v, v.mix_own_ttft, v.mix_long_ttft),
 }  # fmt: skip
 """Name -> its formula, or one for each value of a switch."""
@@ -768,6 +770,8 @@ INSTEAD = {
     ),
     "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
     "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
+    "loaded_itl": ("arrival_rate", lambda v: v.sustained_itl),
+    "mix_loaded_itl": ("arrival_rate", lambda v: v.mix_sustained_itl),
     "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.time_outside_steps),
     **{
         f"mix_{kind}_ttft": (
@@ -793,13 +797,13 @@ SEARCHED = {
     "steady_batch": (
         "fixed_point",
         "decoding_requests",
-        lambda v: v.open_itl * v.slot_steps * v.arrival_rate / v.dp,
+        lambda v: v.open_step_time * v.slot_steps * v.arrival_rate / v.dp,
         lambda v: v.most_decoding,
     ),
     "mix_steady_batch": (
         "fixed_point",
         "decoding_requests",
-        lambda v: v("open_itl", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp,
+        lambda v: v("open_step_time", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp,
         lambda v: v.mix_batch,
     ),
     "best_batch": (
@@ -813,7 +817,7 @@ SEARCHED = {
 
 TURN = ("response_steps", 0)
 HAS_A_VALUE = {
-    **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "open_prompts", "open_itl", "served_itl"], TURN),
+    **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "loaded_itl", "mix_loaded_itl", "open_prompts", "open_step_time", "served_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
     "steady_batch": ("load", 1), "mix_steady_batch": ("mix_load", 1), "wait_for_slot": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1),
 }  # fmt: skip

@@ -191,7 +191,7 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
         "ranged_at_peak": over_ranges(quantities, subject.at_peak or subject),
         "links": of_links(side.chosen[0], degrees),
         "together": together(side.chosen),
-        "curve": decision_metrics(subject),
+        "curve": _curve(subject),
         "dp": float(subject.case.value("dp")),
         "units": _units(subject),
         "settings": {},
@@ -373,13 +373,23 @@ def _quantities(subject: BoundCase) -> list[str]:
     ]
     metrics = [
         *key_metrics(subject),
-        *(name for name in decision_metrics(subject).values() if subject.get(name)),
+        *(
+            name
+            for name in (*decision_metrics(subject).values(), *_curve(subject).values())
+            if subject.get(name)
+        ),
     ]
     return [
         name
         for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING))
         if subject.case.theory.knows(name)
     ]
+
+
+def _curve(subject: BoundCase) -> dict[str, str]:
+    """The metrics of the curve over the batch; of a server under load with every slot taken, at an arrival rate, too: its throughput is so."""
+    full = {"itl": TARGET_METRICS["itl"]} if under_load(subject.case) else {}
+    return decision_metrics(subject) | full
 
 
 def _numbers(subject: BoundCase) -> list[dict[str, str]]:

@@ -1,12 +1,12 @@
 """Throughput against ITL as the batch grows, with memory limit, target and ridge, for up to four configurations."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import under_load
+from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
@@ -43,6 +43,13 @@ UNDER_LOAD = ThroughputMetrics(
     "sustained_itl", "sustained_throughput", "Throughput against inter-token latency under load as the batch grows",
     "sustained output tokens per second, prefills included", "inter-token latency under load", "", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
+FULL_SLOTS = replace(
+    UNDER_LOAD,
+    headline="Throughput against inter-token latency at full slots as the batch grows",
+    across="inter-token latency at full slots",
+    note="Every slot taken, prefills included: at the study's arrival rate fewer requests decode, in shorter steps.",
+)
+"""The same where a rate is given: the curve over the batch is not at that rate."""
 ISOLATED = ThroughputMetrics(
     "itl", "decode_throughput", "Throughput against inter-token latency of decode alone as the batch grows",
     "output tokens per second of the whole batch, at the last step", "inter-token latency at the last step", "at the context of the last step",
@@ -87,14 +94,16 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
-    of = UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
+    of = ISOLATED
+    if all(under_load(case.case) for case in study.cases):
+        of = FULL_SLOTS if any(queues(case.case) for case in study.cases) else UNDER_LOAD
     every = [
         one for one in batch_series(study) if known(one.first, of.itl, of.rate, "peak_context")
     ]
     every = [
         one
         for one in every
-        if "batch" in shown_case(one, of is UNDER_LOAD).case.inputs_used(of.itl)
+        if "batch" in shown_case(one, of is not ISOLATED).case.inputs_used(of.itl)
     ]
     if not every:
         raise lacking(
@@ -154,7 +163,7 @@ def _bounds(there: BoundCase, of: ThroughputMetrics) -> Bounds:
 
 
 def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve:
-    there = shown_case(configuration, of is UNDER_LOAD)
+    there = shown_case(configuration, of is not ISOLATED)
     bounds = _bounds(there, of)
     solved = [float(place.value) for place in bounds.limits if place.exists]
     own = [float(batch) for batch in configuration.batches]
@@ -300,7 +309,7 @@ def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
 
 def says(curves: list[ThroughputCurve], single: bool) -> str:
     """The takeaway of every curve: batch limits by memory and target, and the ridge."""
-    if curves[0].of is UNDER_LOAD:
+    if curves[0].of is not ISOLATED:
         return (
             "Under load: "
             + ". ".join(

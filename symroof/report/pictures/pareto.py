@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import under_load
+from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
@@ -42,6 +42,10 @@ UNDER_LOAD = ParetoMetrics(
     "sustained_itl", "cost_per_mtok", "sustained_throughput_per_device", "under load", "inter-token latency under load",
     "US dollars per million output tokens, prefills included", "sustained output tokens per second of one device",
 )  # fmt: skip
+FULL_SLOTS = replace(
+    UNDER_LOAD, where="at full slots", latency="inter-token latency at full slots"
+)
+"""The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = ParetoMetrics(
     "itl", "decode_cost_per_mtok", "decode_throughput_per_device", "at the last step", "inter-token latency at the last step",
     "US dollars per million output tokens, decode only, at the last step", "output tokens per second of one device, at the last step",
@@ -50,7 +54,9 @@ ISOLATED = ParetoMetrics(
 
 def measures(study: Study) -> ParetoMetrics:
     """Metrics under load if targets of every case apply to these; else of a decode-only batch."""
-    return UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
+    if not all(under_load(case.case) for case in study.cases):
+        return ISOLATED
+    return FULL_SLOTS if any(queues(case.case) for case in study.cases) else UNDER_LOAD
 
 
 @dataclass(frozen=True)
@@ -108,15 +114,15 @@ def picture(study: Study, subject: BoundCase) -> Picture:
         "Cost"
         if by == of.cost
         else "Sustained throughput per device"
-        if of is UNDER_LOAD
+        if of is not ISOLATED
         else "Throughput per device"
     )
-    headline = f"{what} against inter-token latency{' under load' if of is UNDER_LOAD else ''}"
+    headline = f"{what} against inter-token latency{'' if of is ISOLATED else f' {of.where}'}"
     count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
     named = (
         case_title(subject)
         if len(study.cases) == 1
-        else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
+        else compared(study, count, "" if of is not ISOLATED else "at the context of the last step")
     )
     frame = _frame(headline, named, points, goal, of, by)
     _draw(frame, every, points, best, goal)
@@ -180,7 +186,7 @@ def _points(
     place: int, configuration: BatchSeries, of: ParetoMetrics, by: str
 ) -> list[ParetoPoint]:
     """A configuration at powers of two, its own batches, and the largest batches within memory and target."""
-    there = shown_case(configuration, of is UNDER_LOAD)
+    there = shown_case(configuration, of is not ISOLATED)
     memory, target = (
         memory_limit(there, "batch"),
         solve_limit(f"{of.itl} = itl_target", there, "batch"),
@@ -365,7 +371,7 @@ def says(
     on_front = list(dict.fromkeys(every[point.place].label for point in best))
     texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
-        there, batch = shown_case(every[chosen.place], of is UNDER_LOAD), Fraction(chosen.batch)
+        there, batch = shown_case(every[chosen.place], of is not ISOLATED), Fraction(chosen.batch)
         latency, worth = (result_at(there, name, "batch", batch).plain(3) for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         worth += " per million tokens" if by == of.cost else " per device"

@@ -7,7 +7,7 @@ from fractions import Fraction
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.sensitivity import FIXED
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import under_load
+from symroof.analysis.verdict import at_rate, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.drawing.canvas import Canvas
@@ -98,7 +98,11 @@ def picture(study: Study, subject: BoundCase) -> Picture:
 
 def metrics_of(subject: BoundCase) -> dict[str, str]:
     """The metrics that targets apply to, with their names."""
-    return UNDER_LOAD if under_load(subject.case) else ISOLATED
+    metrics = UNDER_LOAD if under_load(subject.case) else ISOLATED
+    return {
+        at_rate(name, subject.case) if "itl" in name else name: words
+        for name, words in metrics.items()
+    }
 
 
 def swings(subject: BoundCase) -> list[Swing]:
