@@ -11,7 +11,6 @@ from symroof.specs.efficiencies import (
     TILE_ROWS,
     Efficiency,
     MeasuredKind,
-    compute_family,
     link_group,
     shipped_efficiencies,
     tile_share,
@@ -107,8 +106,11 @@ FAMILIES = {
     "gaudi": "Gaudi",
     "tpu": "TPU",
     "neuron": "Trainium and Inferentia",
+    "neuron experts": "models with experts on Trainium and Inferentia",
     "gddr": "GDDR",
+    "gddr experts": "models with experts on GDDR",
     "geforce": "GeForce",
+    "geforce experts": "models with experts on GeForce",
     "apple": "Apple",
     "pair": "pairs of",
     "group": "larger groups of",
@@ -186,7 +188,7 @@ def add_measured_efficiencies(
     )
     families = {
         "link_latency": link_group(number_of(given, "tp", defaults=True), exchanges),
-        "mfu": compute_family(device.family, engine, "n_experts" in given),
+        "mfu": shipped_efficiencies().compute_family(device.family, engine, "n_experts" in given),
     }
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
@@ -320,7 +322,9 @@ def _text(amount: Quantity) -> str:
 
 def source(entry: Efficiency, engine: str) -> str:
     """What an entry rests on, in words."""
-    devices = f"{FAMILIES.get(entry.family, entry.family)} devices"
+    family, of = (FAMILIES.get(name, name) for name in (entry.family, entry.of or entry.family))
+    own = f"; {family} devices' own fit best at the limit of 1, which determines nothing"
+    devices = f"{of} devices"
     engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
     sources = f"{entry.sources} source{'' if entry.sources == 1 else 's'}"
-    return f"measured ({engine}): {entry.rows} rows of {sources}, {devices}, {engines}"
+    return f"measured ({engine}): {entry.rows} rows of {sources}, {devices}, {engines}{own if entry.of else ''}"

@@ -289,11 +289,7 @@ def _largest(choice: Selection, most: int) -> SelectionTable:
 
 def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
-    stopped = (
-        ", ".join(_stop(name, run) for name in c.window.stopped_by)
-        if c.window
-        else ""
-    )
+    stopped = ", ".join(_stop(name, run) for name in c.window.stopped_by) if c.window else ""
     metrics = [
         shown(run, name)
         for name in (

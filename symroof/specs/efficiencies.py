@@ -80,7 +80,8 @@ class Efficiency(Spec):
     """One input for one family of devices and one class of engines, ``all`` where it does not depend on them; the family of ``link_latency`` is the
     size of the group that sends, ``pair`` or ``group``.
 
-    ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit.
+    ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit. ``of`` is the
+    family that they are taken from, where the family's own measurements do not determine them: those fit best at the limit of 1.
     """
 
     input: Literal[
@@ -93,6 +94,7 @@ class Efficiency(Spec):
     high: Amount
     rows: Whole
     sources: Whole
+    of: str = ""
 
     @model_validator(mode="after")
     def _ordered(self) -> Efficiency:
@@ -174,6 +176,12 @@ class EfficienciesSpec(Spec):
         if nearest.differences(case) in ((), ("device",)):
             return ""
         return f"nothing like this was measured; the nearest measurements are of {nearest.words}"
+
+    def compute_family(self, family: str, engine: str, experts: bool) -> str:
+        """The family whose share of the compute peak a case has: models with experts have one of their own where the table has it."""
+        own = f"{family} experts"
+        listed = any(entry.family == own for entry in self.efficiencies)
+        return own if experts and engine != "ggml" and listed else family
 
     def chosen(self, name: str, family: str, engine: str) -> tuple[Efficiency, str]:
         """The entry for an input, and a word where it is not of this very family and class.

@@ -47,7 +47,14 @@ FACTS = (
     "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
 UNDER_LOAD = frozenset(
-    {"sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"}
+    {
+        "sustained_itl",
+        "loaded_itl",
+        "loaded_ttft",
+        "worst_itl",
+        "sustained_throughput",
+        "cost_per_mtok",
+    }
 )
 """Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""
 RESULTS = (

@@ -27,7 +27,7 @@ from tools.evidence.catalogue_fit import (
     with_missing_classes,
 )
 from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
-from tools.evidence.catalogue_table import CatalogueFit, efficiencies
+from tools.evidence.catalogue_table import CatalogueFit, efficiencies, rests_on
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {
@@ -507,6 +507,27 @@ def test_median_latencies_of_small_messages(monkeypatch):
 
 
 # --------------------------------------------------------------------------------------------------------- the table
+
+
+@pytest.mark.parametrize(
+    ("own", "main", "experts", "of"),
+    [
+        (0.9, 0.7, None, {"gddr": "gddr"}),
+        (1.0, 0.7, None, {"gddr": "hbm"}),
+        (1.0, 0.7, 0.3, {"gddr": "hbm", "gddr experts": "hbm experts"}),
+        (1.0, 1.0, 0.3, {"gddr": "gddr"}),  # no neighbour knows either
+        (1.0, None, None, {"gddr": "gddr"}),
+    ],
+)
+def test_a_share_fitted_at_its_limit_is_not_known(own, main, experts, of):
+    """It is that of the family of most sources, and so for models with experts."""
+    key = ("mfu", "gddr", ALL)
+    values = {key: own, ("mfu", "hbm", ALL): main, ("mfu", "hbm experts", ALL): experts}
+    values = {each: value for each, value in values.items() if value is not None}
+    listed = rests_on(key, key, values)
+    assert {shown[1]: source[1] for shown, source in listed} == of
+    cost = ("layer_overhead", "gddr", ALL)
+    assert rests_on(cost, cost, {cost: 1.0}) == [(cost, cost)]
 
 
 @pytest.fixture(scope="module")

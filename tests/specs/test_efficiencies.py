@@ -5,7 +5,15 @@ from fractions import Fraction
 import pytest
 from pydantic import ValidationError
 
-from symroof.specs.efficiencies import EfficienciesSpec, Efficiency, link_group, tile_share, unit_of
+import symroof as sr
+from symroof.specs.efficiencies import (
+    EfficienciesSpec,
+    Efficiency,
+    link_group,
+    shipped_efficiencies,
+    tile_share,
+    unit_of,
+)
 
 
 def entry(**changes):
@@ -131,3 +139,31 @@ def test_amounts_of_any_unit(written, value, unit):
         )
     )
     assert (made.value.value, unit_of(made.value)) == (value, unit)
+
+
+def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
+    """A fit that ends at 1 would go on: its rows determine nothing."""
+    shares = [e for e in shipped_efficiencies().efficiencies if e.input == "mfu"]
+    assert max(float(e.value.value) for e in shares) < 0.9
+    assert {e.family: e.of for e in shares if e.of} == {
+        "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "neuron": "hbm", "neuron experts": "hbm experts",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("card", ["rtx-pro-6000", "rtx-pro-6000-server", "rtx-5090"])
+@pytest.mark.parametrize("model", ["gpt-oss-120b", "qwen3-30b-a3b", "llama-3.1-8b"])
+def test_a_card_prefills_no_faster_than_a_device_of_twice_its_peak(card, model):
+    """As expected: of models with experts too, of which nothing was measured on cards."""
+    first = {
+        device: sr.Study(model, device, prompt=8000, batch=1, efficiency="measured").first.case
+        for device in (card, "h100-sxm")
+    }
+    times = {device: float(case.value("ttft")) for device, case in first.items()}
+    assert times[card] > times["h100-sxm"]
+
+
+def test_a_borrowed_share_says_so():
+    case = sr.Study("gpt-oss-120b", "rtx-pro-6000", prompt=8000, efficiency="measured").first
+    source = case.inputs()["mfu"].source
+    assert "models with experts on NVIDIA HBM devices, all engines" in source
+    assert "models with experts on GDDR devices' own fit best at the limit of 1" in source

@@ -11,6 +11,8 @@ from functools import cached_property
 from symroof.specs.efficiencies import ALL, FITTED
 from symroof.theory.symbols import INPUTS
 from tools.evidence.catalogue_fit import (
+    MAIN,
+    MOST,
     HeldOutPrediction,
     Key,
     classes_of,
@@ -129,14 +131,16 @@ def efficiencies(fitted: CatalogueFit) -> str:
                 else (key[2],)
             ):
                 for family in FAMILIES.get((name, key[1]), (key[1],)):
-                    lines.append(
-                        _line(
-                            (name, family, engine),
-                            fitted.values[key],
-                            (fast[key], slow[key]),
-                            fitted.count(key),
+                    for shown, of in rests_on((name, family, engine), key, fitted.values):
+                        lines.append(
+                            _line(
+                                shown,
+                                fitted.values[of],
+                                (fast[of], slow[of]),
+                                fitted.count(of),
+                                of[1] if of != key else "",
+                            )
                         )
-                    )
         if own[-1][1] != ALL or len(own) > 1:
             reach = [end for key in own for end in (fast[key], slow[key])]
             count = (len(fitted.rows), len({row.source for row in fitted.rows}))
@@ -151,6 +155,21 @@ def efficiencies(fitted: CatalogueFit) -> str:
     return "\n".join(lines) + "\n"
 
 
+def rests_on(shown: Key, key: Key, values: Mapping[Key, float]) -> list[tuple[Key, Key]]:
+    """What is listed of a class, and the class that it rests on: itself, as a rule.
+
+    A share fitted at its limit would be more if it could: its rows do not determine it, and say least where they are few. Then the class has the share of
+    NVIDIA's devices with HBM, the family of most sources; and so it has for models with experts.
+    """
+    name, family, engine = shown
+    main = (name, MAIN, ALL)
+    if name not in MOST or values[key] < MOST[name] or values.get(main, MOST[name]) >= MOST[name]:
+        return [(shown, key)]
+    experts = (name, f"{MAIN} experts", ALL)
+    beside = [((name, f"{family} experts", engine), experts)] if experts in values else []
+    return [(shown, main), *beside]
+
+
 FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("mfu", "server"): ("hbm", "gddr"),
     ("layer_overhead", "gddr"): ("gddr", "geforce"),
@@ -162,14 +181,16 @@ SERVERS = (("hbm", "compiled"), ("cdna", "compiled"))
 """Where compiled engines have a layer overhead separate from earlier ones."""
 
 
-def _line(key: Key, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:
+def _line(
+    key: Key, value: float, reach: Sequence[float], count: tuple[int, int], of: str = ""
+) -> str:
     name, family, engine = key
     low, high = min(*reach, value), max(*reach, value)
     values = ", ".join(
         f"{word}: {_written(name, number)}"
         for word, number in (("value", value), ("low", low), ("high", high))
     )
-    return f"- {{input: {name}, family: {family}, engine: {engine}, {values}, rows: {count[0]}, sources: {count[1]}}}"
+    return f"- {{input: {name}, family: {family}, engine: {engine}, {values}, rows: {count[0]}, sources: {count[1]}{f', of: {of}' if of else ''}}}"
 
 
 def _written(name: str, value: float) -> str:

@@ -19,7 +19,7 @@ def measured_page(fitted: CatalogueFit) -> str:
     table = "\n".join(
         cells(
             e.input,
-            e.family,
+            f"{e.family} (that of {e.of})" if e.of else e.family,
             e.engine,
             _text(e.value),
             _text(e.low),

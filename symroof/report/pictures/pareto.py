@@ -42,9 +42,7 @@ UNDER_LOAD = ParetoMetrics(
     "sustained_itl", "cost_per_mtok", "sustained_throughput_per_device", "under load", "inter-token latency under load",
     "US dollars per million output tokens, prefills included", "sustained output tokens per second of one device",
 )  # fmt: skip
-FULL_SLOTS = replace(
-    UNDER_LOAD, where="at full slots", latency="inter-token latency at full slots"
-)
+FULL_SLOTS = replace(UNDER_LOAD, where="at full slots", latency="inter-token latency at full slots")
 """The same where an arrival rate is given: batches are compared with every slot taken, not at that rate."""
 ISOLATED = ParetoMetrics(
     "itl", "decode_cost_per_mtok", "decode_throughput_per_device", "at the last step", "inter-token latency at the last step",
