@@ -403,7 +403,6 @@ KNOWN = {
 FORMULAS = {
     "text",
     "latex",
-    "mathml",
     "steps",
     "where",
     "conditions",

@@ -11,7 +11,6 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
-from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
 from symroof.formula.tree import (
@@ -33,15 +32,10 @@ from symroof.units import readable, scaled, significant
 
 
 class RenderedValue(NamedTuple):
-    """A name or its value as text that a formula takes, as LaTeX and as MathML."""
+    """A name or its value as text and as LaTeX."""
 
     text: str
     latex: str
-    mathml: str
-
-    @classmethod
-    def name(cls, name: str, spelled: str) -> RenderedValue:
-        return cls(name, spelled, spelling(spelled))
 
 
 @dataclass(frozen=True)
@@ -60,15 +54,11 @@ class Substituted:
     def latex(self) -> str:
         return latex(self._tree, lambda name: self._shown(name).latex, dots=True)
 
-    @property
-    def mathml(self) -> str:
-        return mathml(self._tree, lambda name: self._shown(name).mathml, dots=True)
-
     def _shown(self, name: str) -> RenderedValue:
         return (
             self.substituted_values[name]
             if name in self.substituted_values
-            else RenderedValue.name(name, self.spell(name))
+            else RenderedValue(name, self.spell(name))
         )
 
 
@@ -158,20 +148,16 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
     """A name's value as written in a substituted line; the name itself where it is not known."""
     theory = bound_case.case.theory
     if name == STEP_INDEX.name:
-        return RenderedValue.name(name, STEP_INDEX.latex)
+        return RenderedValue(name, STEP_INDEX.latex)
     try:
         value = bound_case.case.value(name)
     except (NoValue, LookupError):
-        return RenderedValue.name(name, theory.latex(name))
+        return RenderedValue(name, theory.latex(name))
     written = _rendered(value, theory.symbol(name))
     result = bound_case.get(name) if with_ranges else None
     if result is not None and result.ranged:
         span = f"({result.span()})"
-        return RenderedValue(
-            written.text,
-            rf"{written.latex}\,\text{{{span}}}",
-            f"{written.mathml}{THIN}{words(span)}",
-        )
+        return RenderedValue(f"{written.text} {span}", rf"{written.latex}\,\text{{{span}}}")
     return written
 
 
@@ -212,25 +198,21 @@ def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
     """A value as a number of units of a size, with its range."""
     digits = significant(Fraction(result.value) / size).replace(",", "")
     if not result.ranged or result.low is None or result.high is None:
-        return RenderedValue(digits, digits, measured(digits, ""))
+        return RenderedValue(digits, digits)
     span = f"({significant(result.low / size)} to {significant(result.high / size)})"
-    return RenderedValue(
-        digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}"
-    )
+    return RenderedValue(f"{digits} {span}", rf"{digits}\,\text{{{span}}}")
 
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     """A value as written in a formula."""
     if not isinstance(value, Fraction):
-        return RenderedValue(str(value), rf"\text{{{value}}}", words(str(value)))
+        return RenderedValue(str(value), rf"\text{{{value}}}")
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
-        return RenderedValue(plain, plain, measured(plain, ""))
+        return RenderedValue(plain, plain)
     number, unit = scaled(value, symbol.unit)
     digits, spelled = (
         significant(number).replace(",", ""),
         unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu "),
     )
-    return RenderedValue(
-        readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit)
-    )
+    return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")

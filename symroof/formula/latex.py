@@ -6,8 +6,7 @@ r"""Prints a formula as LaTeX, in written order, with each name spelled as decla
 '2 L H_{kv} d_h'
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
@@ -54,11 +53,27 @@ Named = tuple[str, str]
 """A printed name or label, and the printed formula."""
 
 
-class FormulaPrinter(ABC):
+class _Latex:
     """Prints a formula in written order, with brackets around a looser expression inside a tighter one.
 
     ``show`` prints a name; with ``dots`` there is a dot between all factors, else only between two numbers.
     """
+
+    minus, dot, space, comma, equals = "-", r" \cdot ", " ", ", ", "{} = {}"
+    brackets, fractions, powers = r"\left({}\right)", r"\frac{{{}}}{{{}}}", "{}^{{{}}}"
+    sums, changed = r"\sum_{{{index}={first}}}^{{{last}}} ", r"\left. {} \right\vert_{{{}}}"
+    calls: ClassVar = {
+        "ceil": r"\left\lceil {} \right\rceil",
+        "floor": r"\left\lfloor {} \right\rfloor",
+        "sqrt": r"\sqrt{{{}}}",
+        "log2": r"\log_2" + brackets,
+        "log": r"\ln" + brackets,
+        "exp": r"\exp" + brackets,
+        "pi": r"\pi",
+        "max": r"\max" + brackets,
+        "min": r"\min" + brackets,
+        "argmax": r"\operatorname{{arg\,max}}" + brackets,
+    }
 
     def __init__(self, show: Callable[[str], str], dots: bool = False) -> None:
         self.show, self.dots = show, dots
@@ -162,68 +177,6 @@ class FormulaPrinter(ABC):
         return self.calls["argmax"].format(
             self.comma.join(self.label(label) + arm for label, arm in arms)
         )
-
-    minus: str
-    dot: str
-    space: str
-    """A sign before a term, and the signs between factors."""
-    comma: str
-    equals: str
-    """Between arguments; a name and its value."""
-    brackets: str
-    fractions: str
-    powers: str
-    sums: str
-    changed: str
-    """Templates of a bracket, a quotient, a power, a sum's sign, and a quantity at changed inputs."""
-    calls: ClassVar[Mapping[str, str]]
-    """Templates of functions that are not printed by their name."""
-
-    @abstractmethod
-    def function(self, name: str) -> str:
-        """The name of a function."""
-
-    @abstractmethod
-    def constant(self, name: str) -> str:
-        """A constant by its name."""
-
-    @abstractmethod
-    def label(self, label: str) -> str:
-        """The label before an arm."""
-
-    @abstractmethod
-    def infix(self, operator: str) -> str:
-        """``+``, ``-`` or a relation between its two sides."""
-
-    @abstractmethod
-    def has_exponent(self, name: str) -> bool:
-        """Whether a printed name is raised."""
-
-    @abstractmethod
-    def are_digits(self, before: str, after: str) -> bool:
-        """Whether two factors would join their digits."""
-
-    @abstractmethod
-    def number(self, value: Fraction, unit: str) -> str:
-        """An exact number, with its unit if it has one."""
-
-
-class _Latex(FormulaPrinter):
-    minus, dot, space, comma, equals = "-", r" \cdot ", " ", ", ", "{} = {}"
-    brackets, fractions, powers = r"\left({}\right)", r"\frac{{{}}}{{{}}}", "{}^{{{}}}"
-    sums, changed = r"\sum_{{{index}={first}}}^{{{last}}} ", r"\left. {} \right\vert_{{{}}}"
-    calls: ClassVar = {
-        "ceil": r"\left\lceil {} \right\rceil",
-        "floor": r"\left\lfloor {} \right\rfloor",
-        "sqrt": r"\sqrt{{{}}}",
-        "log2": r"\log_2" + brackets,
-        "log": r"\ln" + brackets,
-        "exp": r"\exp" + brackets,
-        "pi": r"\pi",
-        "max": r"\max" + brackets,
-        "min": r"\min" + brackets,
-        "argmax": r"\operatorname{{arg\,max}}" + brackets,
-    }
 
     def function(self, name: str) -> str:
         escaped = name.replace("_", r"\_")

@@ -11,7 +11,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from symroof.drawing.table_formats import UNKNOWN, mostly_numbers
-from symroof.report.markup import FORMATS, Code, Math, Ranged, fence, html_math
+from symroof.report.markup import FORMATS, Code, Math, Ranged, fence
 from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
@@ -50,7 +50,6 @@ def environment() -> Environment:
         "as_code": as_code,
         "fence": fence,
         "zip_same": lambda values: [(value, value) for value in values],
-        "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }
     return made
@@ -102,16 +101,14 @@ def ranged(text: Any) -> str:
     return Ranged(kind(match[1]), kind(match[2])) if match else kind(plain)
 
 
-def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
-    """Header and rows of a table without columns that are empty or unknown in every row.
-
-    >>> filled([["a", "", "not known"], ["b", "", "3"]], ["Name", "Bound", "Cost"])
-    {'header': ['Name', 'Cost'], 'rows': [['a', 'not known'], ['b', '3']]}
-    """
+@pass_context
+def filled(context: Context, rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
+    """Header and rows of a table without columns that are empty or unknown in every row, as the current format writes them."""
+    output = BY_NAME[context["format_name"]]
     telling = [
         i
         for i in range(len(header))
-        if not rows or any(row[i] is not None and str(row[i]) not in ("", UNKNOWN) for row in rows)
+        if not rows or any(output.written(row[i]) not in ("", UNKNOWN) for row in rows)
     ]
     return {
         "header": [header[i] for i in telling],

@@ -1,7 +1,7 @@
 """Typed texts, and how each output format writes and escapes them.
 
 Templates get plain data: ``str`` (escaped wherever it is printed), ``Code`` (a name), ``Ranged`` (a value with its range), ``Math``
-(generated LaTeX), numbers, booleans, lists and mappings. Nothing else reaches a template.
+(a formula), numbers, booleans, lists and mappings. Nothing else reaches a template.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from markupsafe import Markup
 
 from symroof.formula.latex import latex
-from symroof.formula.mathml import mathml, spelling, words
+from symroof.formula.text import text
 from symroof.formula.tree import Expr
 
 
@@ -25,39 +25,39 @@ class Code(str):
 
 
 class Math(str):
-    """A formula in LaTeX and MathML (the content of a ``<math>`` element)."""
+    """A formula in LaTeX, and as text where a format prints no LaTeX; a symbol without text is left out there."""
 
-    mathml: str
+    text: str
 
-    def __new__(cls, latex: str, mathml: str) -> Math:
+    def __new__(cls, latex: str, text: str) -> Math:
         made = super().__new__(cls, latex)
-        made.mathml = mathml
+        made.text = text
         return made
 
 
-NOTHING = Math("", "<mi></mi>")
-"""The empty left side of a continued equation; browsers need an element there to space the sign."""
+NOTHING = Math("", "")
+"""The empty left side of a continued equation."""
 
 
 def formula(tree: Expr, spell: Callable[[str], str]) -> Math:
-    """A formula tree as LaTeX and MathML."""
-    return Math(latex(tree, spell), mathml(tree, lambda name: spelling(spell(name))))
+    """A formula tree as LaTeX and as text."""
+    return Math(latex(tree, spell), text(tree))
 
 
-def symbol(spelled: str) -> Math:
-    """A symbol given in LaTeX."""
-    return Math(spelled, spelling(spelled))
+def symbol(spelled: str, name: str = "") -> Math:
+    """A symbol given in LaTeX, and its name."""
+    return Math(spelled, name)
 
 
-def in_words(text: str) -> Math:
+def in_words(words: str) -> Math:
     """Text within a formula."""
-    escaped = text.replace("%", r"\%").replace("µ", r"}\mu\text{")
-    return Math(rf"\text{{{escaped}}}", words(text))
+    escaped = words.replace("%", r"\%").replace("µ", r"}\mu\text{")
+    return Math(rf"\text{{{escaped}}}", words)
 
 
 def equation(*sides: Math) -> Math:
     """A chain of equal terms on one line."""
-    return Math(" = ".join(sides), "<mo>=</mo>".join(side.mathml for side in sides))
+    return Math(" = ".join(sides), " = ".join(side.text for side in sides))
 
 
 UNIT = re.compile(r"(?<=\d) \S+$")
@@ -211,8 +211,12 @@ def html_ranged(cell: Ranged) -> str:
     return f"{_once(cell.value, html_text)} <small>({_once(cell.span, html_text)})</small>"
 
 
-def html_math(formula: Math, display: str = "inline") -> str:
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="{display}"><mrow>{formula.mathml}</mrow></math>'
+def html_code(text: str) -> str:
+    return f"<code>{html_text(text)}</code>"
+
+
+def html_math(formula: Math) -> str:
+    return html_code(formula.text) if formula.text else ""
 
 
 def _one_line(text: str) -> str:
@@ -263,7 +267,7 @@ FORMATS = {
         "html",
         "svg",
         html_text,
-        lambda text: f"<code>{html_text(text)}</code>",
+        html_code,
         html_math,
         html_ranged,
     ),

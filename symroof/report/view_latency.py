@@ -101,16 +101,16 @@ def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None)
 
 def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
-    left = symbol(theory.latex(step.symbol.name))
+    left = symbol(theory.latex(step.symbol.name), step.symbol.name)
     steps = _steps(
         formula(formula_of(step), theory.latex),
-        Math(step.substituted.latex, step.substituted.mathml),
+        Math(step.substituted.latex, step.substituted.text),
         _value(step),
         step,
     )
     return {
         "name": Code(step.symbol.name),
-        "symbol": left,
+        "symbol": symbol(left),
         "meaning": step.symbol.meaning,
         "left": left,
         "steps": steps,

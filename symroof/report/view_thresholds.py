@@ -177,9 +177,13 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
         *(tree for tree, _ in shown),
     )
     return {
-        "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
+        "display": equation(
+            symbol(solution.spelled(solution.unknown), solution.unknown), written, *_value(solution)
+        ),
         "exists": exists,
-        "where": [equation(symbol(solution.spelled(name)), typeset) for name, typeset in where],
+        "where": [
+            equation(symbol(solution.spelled(name), name), typeset) for name, typeset in where
+        ],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
         "speaks": [
             Code(n)

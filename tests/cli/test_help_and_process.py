@@ -60,7 +60,6 @@ LIGHT = {
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
     ("validate", str(CHAT)): {
-        "symroof.formula.mathml",
         "symroof.specs.model",
         "symroof.specs.user_theory",
         *FORMULAS,

@@ -226,7 +226,7 @@ RULES_OF_NODES = {
     "formula/tree.py": "the parts",
     "formula/rewrite.py": "the node over other parts",
     "formula/text.py": "text",
-    "formula/latex.py": "LaTeX and MathML",
+    "formula/latex.py": "LaTeX",
     "formula/dimension.py": "dimensions, and whether it counts things",
     "formula/derivative.py": "the formula of its derivative",
     "formula/to_sympy.py": "a SymPy expression",

@@ -619,10 +619,9 @@ def test_every_figure_that_is_shown_is_there(stem):
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_the_html_is_self_contained_and_has_mathml(stem):
+def test_the_html_is_self_contained(stem):
     reader = parsed_html(text_of(stem, "html"))
     names = {tag for tag, _ in reader.tags}
-    assert "math" in names
     assert not names & {"script", "link", "iframe", "object", "embed", "base", "form"}
     for tag, attributes in reader.tags:
         for key, value in attributes.items():
@@ -651,8 +650,7 @@ def test_every_tag_of_the_html_is_closed(stem):
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_formula_is_left_as_latex_in_the_html(stem):
-    text = re.sub(r"<annotation.*?</annotation>", "", text_of(stem, "html"), flags=re.S)
-    assert re.findall(r"\\[a-zA-Z]+", text) == []
+    assert re.findall(r"\\[a-zA-Z]+", text_of(stem, "html")) == []
 
 
 # --------------------------------------------------------------------------------------------------------- LaTeX
