@@ -6,11 +6,11 @@ from typing import Any
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import dimension
-from symroof.formula.parse import FormulaError
+from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, QuantityAt, names, parts
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume
 from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.theory.theory import Theory, theory
@@ -46,9 +46,7 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
     """
     try:
         tree = (
-            read_expression(equation, own=own)
-            if is_sympy(equation)
-            else resolved(read_formula(equation, tuple(own)))
+            read_expression(equation, own=own) if is_sympy(equation) else resolved(parse(equation))
         )
     except FormulaError as error:
         hint = "write one =" if "==" in equation else ""

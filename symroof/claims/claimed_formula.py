@@ -12,6 +12,7 @@ from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import Comparison, compare, lower_order, same
 from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute, unrounded_argument, without_rounding
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import (
@@ -29,7 +30,7 @@ from symroof.formula.tree import (
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput, neutral_default
 from symroof.theory.layout import DEGREES
-from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.spellings import printed_name, resolved
 
 LONGEST_FORMULA = 200
 """Characters of a derived formula that fit next to a claim."""
@@ -75,7 +76,7 @@ class ClaimedFormula:
 
         def holds(name: str, formula: str) -> bool:
             try:
-                return bool(case.evaluate(Name(name)) == case.evaluate(read_formula(formula)))
+                return bool(case.evaluate(Name(name)) == case.evaluate(parse(formula)))
             except (NoValue, TypeError, LookupError, ArithmeticError):
                 return False
 
@@ -127,10 +128,9 @@ class ClaimedFormula:
         source = self.claim.formula or ""
         with formula_errors("formula", source):
             own = {
-                str(name): resolved(read_formula(str(value)))
-                for name, value in self.claim.where.items()
+                str(name): resolved(parse(str(value))) for name, value in self.claim.where.items()
             }
-            tree = read_formula(source, tuple(own))
+            tree = parse(source)
         tree = substitute(
             tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)}
         )
@@ -262,7 +262,7 @@ class ClaimedFormula:
         one that is unset and does not matter as its default."""
         case = self.answers.case
         kept = stops.union(
-            *({name, *names(read_formula(formula))} for name, formula in self.assumed_identities)
+            *({name, *names(parse(formula))} for name, formula in self.assumed_identities)
         )
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         whole = self.expanded(
@@ -281,7 +281,7 @@ class ClaimedFormula:
                 put[name] = stands
         opened = substitute(whole, put)
         for name, formula in self.assumed_identities:
-            opened = substitute(opened, {name: read_formula(formula)})
+            opened = substitute(opened, {name: parse(formula)})
         return opened
 
     def expanded(self, tree: Expr, stops: frozenset[str]) -> Expr:

@@ -27,12 +27,13 @@ from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange
 from symroof.formula.canonical_form import NoForm, NormalForms
 from symroof.formula.compare import lower_order, same
 from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
 from symroof.formula.polynomial import ONE_TERM, Monomial, TooLarge, tree_of
 from symroof.formula.rewrite import without_rounding
 from symroof.formula.text import text
 from symroof.formula.tree import Call, Expr, Name, Num, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.spellings import printed_name, read_formula
+from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 from symroof.theory.symbols import ARCHITECTURE
 
@@ -346,7 +347,7 @@ def _ways(
     if name in claimed:
         yield Conditions()
     for formula in REPLACED[name]:
-        parts = set(names(read_formula(formula)))
+        parts = set(names(parse(formula)))
         if name not in lacking and not (
             name in claimed and parts & lacking and not parts <= claimed
         ):
@@ -359,7 +360,7 @@ def holds(sides: ClaimedFormula, identity: Identity) -> bool | None:
     """Whether an identity is true in the numbers of the claim's case; None where it has no numbers."""
     case = sides.answers.case
     try:
-        return bool(case.evaluate(Name(identity[0])) == case.evaluate(read_formula(identity[1])))
+        return bool(case.evaluate(Name(identity[0])) == case.evaluate(parse(identity[1])))
     except (NoValue, TypeError, LookupError, ArithmeticError):
         return None
 

@@ -70,14 +70,14 @@ def command(
     engine: str | None,
     as_json: bool,
 ) -> int:
-    """Check the calculations in claim files (YAML) and in notes: Markdown, LaTeX source, notebooks.
+    """Check the calculations in claim files (YAML) and in notes: Markdown and notebooks.
 
     In a note an annotation follows its sentence:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    also in Markdown cells of notebooks (.ipynb); in LaTeX source as a comment: % symroof: kv_cache_bytes ...
+    also in Markdown cells of notebooks (.ipynb).
 
     Exit 1 if a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 if one cannot be read or evaluated; 101 if symroof itself fails on
     one. The other claims are still checked, but --fix then writes nothing.

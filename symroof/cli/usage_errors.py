@@ -200,7 +200,7 @@ def _command_hint(word: str, commands: Sequence[str]) -> str:
     if os.path.isfile(word):
         return (
             f"`symroof check {word}` checks its numbers"
-            if word.endswith((".md", ".tex"))
+            if word.endswith(".md")
             else f"`symroof eval {word}` or `symroof report {word}`"
         )
     begun = [

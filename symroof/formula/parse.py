@@ -76,6 +76,7 @@ TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2})"
     r"|(?P<op>\*\*|<=|>=|[-+*/^()=<>,%])"
 )
+LATEX = frozenset("\\{}$")
 
 
 class FormulaError(ValueError):
@@ -102,7 +103,9 @@ def tokens(source: str) -> list[Token]:
     while position < len(source):
         match = TOKEN.match(source, position)
         if not match:
-            raise FormulaError(f"unexpected character {source[position]!r}", position + 1)
+            character = source[position]
+            latex = "; LaTeX is not read: write 2*L*H*d_h, a/b" if character in LATEX else ""
+            raise FormulaError(f"unexpected character {character!r}{latex}", position + 1)
         if match.lastgroup == "number" and re.match(r"0[\d_]", match[0]):
             raise FormulaError(
                 f"{match[0][:20]!r} begins with 0, which no number does; dates are not numbers",
@@ -125,7 +128,7 @@ def parse(source: str) -> Expr:
 
 
 class Reader:
-    """Precedence climbing, one method per level; :mod:`symroof.formula.parse_latex` overrides levels and shares the limits."""
+    """Precedence climbing, one method per level."""
 
     def __init__(self, cut: list[Token]) -> None:
         self.tokens, self.position, self.depth = cut, 0, 0

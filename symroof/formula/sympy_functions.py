@@ -1,6 +1,6 @@
 """Functions and constants that only SymPy expressions have (``sin``, ``erf``, ``binomial`` ...): their values and derivatives.
 
-Formulas refer to them by SymPy's names. The grammars of text and LaTeX have none of them: they enter as SymPy objects.
+Formulas refer to them by SymPy's names. The grammar of text has none of them: they enter as SymPy objects.
 
 >>> value("binomial", Fraction(5), Fraction(2)), float(value("erf", Fraction(1, 2)))
 (Fraction(10, 1), 0.5204998778130465)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
-from symroof.formula.parse import FUNCTIONS, FormulaError
+from symroof.formula.parse import FUNCTIONS, FormulaError, parse
 from symroof.formula.text import text
 from symroof.formula.tree import (
     ZERO,
@@ -33,7 +33,7 @@ from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity, declared_quantity
-from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol
 from symroof.theory.theory_files import conditions
@@ -89,15 +89,13 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     return Declarations(inputs=tuple(symbols))
 
 
-def declared_conditions(
-    specs: Mapping[str, ConditionSpec], names: Collection[str]
-) -> dict[str, tuple[str, str]]:
-    """The conditions of a file, each with its message; ``names`` are those of the file.
+def declared_conditions(specs: Mapping[str, ConditionSpec]) -> dict[str, tuple[str, str]]:
+    """The conditions of a file, each with its message.
 
     Raises:
         Faults: a condition cannot be read, or is not a comparison.
     """
-    reader = _FormulaReader(names)
+    reader = _FormulaReader()
     read = {
         name: (reader.read(name, ("holds",), spec.holds), spec.otherwise)
         for name, spec in specs.items()
@@ -125,7 +123,7 @@ def declared_formulas(
         specs
     )
     _raise(faults)
-    reader = _FormulaReader((*known, *specs))
+    reader = _FormulaReader()
     written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
     faults += reader.faults
     holding = {**conditions(), **(own_conditions or {})}
@@ -171,14 +169,14 @@ class _Written(NamedTuple):
 class _FormulaReader:
     """Reads the formulas of a file and collects their faults."""
 
-    def __init__(self, names: Collection[str]) -> None:
-        self.names, self.faults, self.unread = names, list[tuple[Place, str]](), set[str]()
+    def __init__(self) -> None:
+        self.faults, self.unread = list[tuple[Place, str]](), set[str]()
 
     def read(self, entry: str, place: Place, written: Any) -> Expr:
         if isinstance(written, Expr):
             return written
         try:
-            return resolved(read_formula(written, tuple(self.names)))
+            return resolved(parse(written))
         except FormulaError as error:
             self.faults.append(((entry, *place), f"{error.message} (column {error.column})"))
             self.unread.add(entry)
@@ -443,7 +441,7 @@ def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[tupl
 
 def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[tuple[str, str]]:
     try:
-        tree = resolved(read_formula(equation, tuple(known)))
+        tree = resolved(parse(equation))
     except FormulaError as error:
         return [("equation", f"{error.message} (column {error.column})")]
     if not isinstance(tree, Compare) or tree.operator != "=":

@@ -133,19 +133,17 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     return value
 
 
-PLAIN_QUANTITY = re.compile(
-    r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\s*[\d.]))*$"
-)
-"""A text that begins with a number and neither adds nor multiplies, by a sign or by letters side by side: a quantity, never a formula."""
+PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\s*[\d.]))*$")
+"""A text that begins with a number and neither adds nor multiplies: a quantity, never a formula."""
 
 
 def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Expr:
     """A formula for a quantity, of the quantity's dimension."""
-    from symroof.formula.parse import FormulaError
-    from symroof.theory.spellings import read_formula, resolved
+    from symroof.formula.parse import FormulaError, parse
+    from symroof.theory.spellings import resolved
 
     try:
-        tree = resolved(read_formula(text, tuple(own)))
+        tree = resolved(parse(text))
     except FormulaError as error:
         raise (
             ValueError(f"{reading}")
@@ -161,12 +159,12 @@ def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Expr]) -> Expr:
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.
     """
-    from symroof.formula.parse import FormulaError
+    from symroof.formula.parse import FormulaError, parse
     from symroof.formula.rewrite import substitute
-    from symroof.theory.spellings import read_formula, resolved
+    from symroof.theory.spellings import resolved
 
     try:
-        tree = resolved(substitute(read_formula(text, tuple(parts)), dict(parts)))
+        tree = resolved(substitute(parse(text), dict(parts)))
     except FormulaError as error:
         raise ValueError(f"cannot be read as a formula: {error}") from None
     return _checked_formula(symbol, tree, NONE)

@@ -19,7 +19,7 @@ from symroof.specs.input_values import formula_for
 from symroof.specs.study_fields import Assume, Precision, Settings
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
-from symroof.theory.spellings import known_names, read_formula
+from symroof.theory.spellings import known_names
 from symroof.theory.symbols import canonical
 
 KINDS = {"latent": "kv_lora_rank", "experts": "n_experts"}
@@ -115,7 +115,7 @@ class _Parts:
         made: dict[str, Expr] = {}
         for name, texts in self.texts.items():
             try:
-                made[name] = substitute(read_formula(_for_kind(texts, kind), tuple(made)), made)
+                made[name] = substitute(parse(_for_kind(texts, kind)), made)
             except FormulaError as error:
                 raise ValueError(f"{name} cannot be read as a formula: {error}") from None
         return made

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from symroof.errors import InputError
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.parse import FormulaError
+from symroof.formula.parse import FormulaError, parse
 from symroof.formula.text import text
 from symroof.formula.tree import Expr, names
 from symroof.specs.definition_entries import (
@@ -26,7 +26,7 @@ from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import declared_quantity
-from symroof.theory.spellings import read_formula, resolved
+from symroof.theory.spellings import resolved
 from symroof.theory.sympy_input import is_sympy, read_definition, read_expression, symbol_name
 from symroof.units import describe
 
@@ -64,9 +64,7 @@ class TheorySpec(Spec):
         )
 
         own = _at("inputs", lambda: declared_inputs(self.inputs))
-        holding = _at(
-            "conditions", lambda: declared_conditions(self.conditions, (*own, *self.define))
-        )
+        holding = _at("conditions", lambda: declared_conditions(self.conditions))
         own = _at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
         solvable = _at(
             "thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own)
@@ -154,7 +152,7 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
         ready = [
             name
             for name, entry in left.items()
-            if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))
+            if left.keys().isdisjoint(_mentioned_names(entry.get("formula")))
         ]
         for name in ready or [*left]:  # a circle, which is reported when all are read
             made[name] = entry = _formula(name, left.pop(name), own)
@@ -163,12 +161,12 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
     return {name: made[name] for name in map(str, map(symbol_name, define))}, own
 
 
-def _mentioned_names(formula: Any, own: Declarations) -> Iterable[str]:
+def _mentioned_names(formula: Any) -> Iterable[str]:
     """The names of a formula; none if it cannot be read."""
     if is_sympy(formula):
         return [symbol.name for symbol in formula.free_symbols]
     try:
-        return names(read_formula(str(formula), (*own,)))
+        return names(parse(str(formula)))
     except FormulaError:
         return ()
 
@@ -207,9 +205,7 @@ def unit_of(formula: Any, own: Declarations) -> str:
     'byte/s'
     """
     try:
-        tree = (
-            formula if isinstance(formula, Expr) else resolved(read_formula(str(formula), (*own,)))
-        )
+        tree = formula if isinstance(formula, Expr) else resolved(parse(str(formula)))
         unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
     except (FormulaError, DimensionError, AttributeError):
         return ""

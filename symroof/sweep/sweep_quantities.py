@@ -9,13 +9,13 @@ from typing import Any
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.parse import FormulaError
+from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import Expr
 from symroof.formula.tree import names as names_of
 from symroof.sweep.axes import LABELLED
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import UNDECLARED_NAMES, base_name
 from symroof.theory.sympy_input import is_sympy, name_or_expression, read_expression
@@ -120,7 +120,7 @@ def _formula(name: str, value: Any, own: Declarations) -> Expr | None:
     ):
         return None
     try:
-        tree = resolved(read_formula(value, (*own,)))
+        tree = resolved(parse(value))
     except FormulaError:
         return None
     return tree if names_of(tree) else None

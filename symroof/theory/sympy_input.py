@@ -42,7 +42,7 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     >>> text(read_expression(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 20))))
     'itl = 0.05 s'
     """
-    from symroof.theory.spellings import resolved  # reads LaTeX, which no value needs
+    from symroof.theory.spellings import resolved
 
     if isinstance(expression, bool) or (
         getattr(expression, "is_Boolean", False) and expression in (True, False)

@@ -6,12 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from sympy import Eq, Rational, Symbol, pi
+from sympy import Eq, Rational, pi
 
 import symroof as sr
 from symroof import symbols as s
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
@@ -170,28 +169,9 @@ def test_text_has_no_more_functions_than_that():
             parse(f"{name}(batch)")
 
 
-@pytest.mark.parametrize(
-    ("source", "meant"),
-    [
-        (r"\ln x", "log(x)"),
-        (r"\log x", "log(x)"),
-        (r"\log{\left(x \right)}", "log(x)"),
-        (r"2 \log_2 x", "2*log2(x)"),
-        (r"\frac{\pi}{4} d^2", "pi/4*d**2"),
-        (r"\text{log}(x)", "log(x)"),
-    ],
-)
-def test_log_and_pi_in_latex(source, meant):
-    assert text(parse_latex(source)) == text(parse(meant))
-
-
-def test_what_reports_print_can_be_read_back():
+def test_what_reports_print_is_latex_and_its_text_can_be_read_back():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define(
         "nats", "pi*log(prompt)", latex="n"
     )
-    written = study.derive("nats").latex()
-    assert written == r"n = \pi \ln\left(S\right)"
-    assert study.solve(written.replace("n =", "2 ="), "prompt").value == pytest.approx(
-        math.exp(2 / math.pi)
-    )
-    assert parse_latex(sympy.latex(sympy.log(Symbol("x")) * pi)) == parse("pi*log(x)")
+    assert study.derive("nats").latex() == r"n = \pi \ln\left(S\right)"
+    assert study.solve("2 = pi*log(S)", "prompt").value == pytest.approx(math.exp(2 / math.pi))

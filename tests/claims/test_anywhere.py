@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from symroof.claims.read import latex_notes
 from symroof.claims.read.markdown import blocks, passages
 from symroof.claims.read.markdown_notes import read_note
 from symroof.claims.read.spelled_arithmetic import equations
@@ -46,16 +45,6 @@ Takes **1.34 GB** <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->
 3 GB <!-- symroof: weight_bytes -->
 ~~~
 """
-TEX = r"""Takes $1.34$~GB. % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
-And \SI{5}{\giga\byte}. % other
-\begin{tabular}{lr}
-batch & cache (GB) \\ % symroof: kv_cache_bytes prompt=1
-\hline
-1 & 1.34 \\[2pt]
-2 & 2.68 \\ % symroof: weight_bytes
-\end{tabular}
-\item Last 7 ms % symroof: itl
-"""
 PARAGRAPHS = ["", "z\n\n", "zzzz zzz.\n\nz\n\n", "z" * 1300 + "\n\n"]
 
 
@@ -76,45 +65,11 @@ def test_the_passages_of_a_note(before, end):
     ]
 
 
-@pytest.mark.parametrize("before", PARAGRAPHS)
-def test_the_passages_of_latex_source(before):
-    by = len(before)
-
-    def words(
-        passage, moved
-    ):  # a paragraph begins with the line end behind the empty line before it
-        return replace(
-            passage,
-            start=passage.start - moved + len(passage.prose) - len(passage.prose.lstrip()),
-            prose=passage.prose.lstrip(),
-            row=passage.row.lstrip(),
-            at=passage.at - moved,
-            ends=passage.ends - moved,
-        )
-
-    assert [words(one, by) for one in latex_notes.passages(before + TEX)] == [
-        words(one, 0) for one in latex_notes.passages(TEX)
-    ]
-    prose = [
-        (low - by + len(prose) - len(prose.lstrip()), prose.strip())
-        for low, prose in latex_notes.blocks(before + TEX)
-    ]
-    own = [
-        (low + len(prose) - len(prose.lstrip()), prose.strip())
-        for low, prose in latex_notes.blocks(TEX)
-    ]
-    assert prose[len(prose) - len(own) :] == own
-    assert [(one.head[0].start - by, one.end - by) for one in latex_notes.tables(before + TEX)] == [
-        (one.head[0].start, one.end) for one in latex_notes.tables(TEX)
-    ]
-
-
-@pytest.mark.parametrize(("text", "file"), [(NOTE, "n.md"), (TEX, "n.tex")])
-def test_the_claims_of_a_note(text, file):
+def test_the_claims_of_a_note():
     """So many lines further down."""
-    plain = read_note(text, file)
+    plain = read_note(NOTE, "n.md")
     for before in PARAGRAPHS[1:]:
-        lines, moved = before.count("\n"), read_note(before + text, file)
+        lines, moved = before.count("\n"), read_note(before + NOTE, "n.md")
         assert [(line - lines, column) for line, column in moved.places] == list(plain.places)
         assert [figure and figure.start - len(before) for figure in moved.figures] == [
             figure and figure.start for figure in plain.figures

@@ -131,7 +131,7 @@ def test_a_claim_in_conflict_with_itself_or_with_none():
 def test_a_file_of_a_kind_that_holds_no_claims(file, message):
     problem = not_a_claim_file(file)
     assert (problem.message, problem.hint.partition(";")[0]) == (
-        message, "claims are written in notes (.md, .tex, .ipynb) or claim files (.yaml)",
+        message, "claims are read in Markdown notes (.md), notebooks (.ipynb) and claim files (.yaml)",
     )  # fmt: skip
 
 

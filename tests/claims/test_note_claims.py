@@ -205,4 +205,3 @@ def test_every_number_of_a_note_in_its_place():
     ]
     long = "5 ms ".ljust(20_000, "x")
     assert (len(numbers_of(long, "n.md")), len(numbers_of(long + "x", "n.md"))) == (1, 0)
-    assert [figure.text for figure in numbers_of("5 ms \\item 6 ms", "n.tex")] == ["5 ms", "6 ms"]

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from symroof.claims.read import latex_notes
 from symroof.claims.read.markdown import blocks, line_starts, passages, prose_of
 from symroof.claims.read.markdown_notes import numbers_of, read_note
 from symroof.claims.read.prose_numbers import figures
@@ -97,9 +96,9 @@ def test_numbers_and_calculations_stand_where_they_say(name):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_paragraph_goes_on_over_the_end_of_a_line_of_any_kind(end):
     """A span of code does too; both end at an empty line."""
-    (passage,) = latex_notes.passages(f"One 1 GB{end}two. % symroof: kv_cache_bytes{end}")
+    (passage,) = passages(f"One 1 GB{end}two. <!-- symroof: kv_cache_bytes -->{end}")
     assert passage.prose == f"One 1 GB{end}two. "
-    (passage,) = latex_notes.passages(f"One 1 GB{end} {end}two. % symroof: kv_cache_bytes{end}")
+    (passage,) = passages(f"One 1 GB{end} {end}two. <!-- symroof: kv_cache_bytes -->{end}")
     assert passage.prose.strip() == "two."
     assert not list(passages(f"`1 GB{end}<!-- symroof: kv_cache_bytes -->`"))
     assert len(list(passages(f"`1 GB{end} {end}<!-- symroof: kv_cache_bytes -->`"))) == 1
@@ -215,94 +214,6 @@ def test_numbers_move_with_their_text():
         moved.range_end.start,
         moved.range_end.unit_end,
     ) == (7, 9, 9, 13, 18)
-
-
-TEX = r"""\section{A cache of 5 GB}
-Takes $1.34$~GB. % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
-% 7 GB % nothing
-50\% more and \% symroof: no. % symroof: given model=llama-3-70b
-
-\begin{tabular}{lr}
-batch & cache (GB) & note \\ % symroof: kv_cache_bytes prompt=4096
-\hline
-1 & 1.34 & a \& b \\[2pt]
-2 & 2.68 \\ \bottomrule
-\end{tabular}
-\begin{table} one row: \begin{tabular}{l} alone \end{tabular} \end{table}
-\begin{verbatim}
-1 GB % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
-\end{verbatim}
-\item Next line \label{x 3}
-ends 2.68 GB %symroof: kv_cache_bytes prompt=8192
-"""
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_latex_source_stands_where_it_says(end):
-    text = TEX.replace("\n", end)
-    listed = list(latex_notes.passages(text))
-    assert [text.count(end, 0, passage.at) + 1 for passage in listed] == [2, 4, 7, 17]
-    for passage in listed:
-        assert text[passage.at :].startswith(passage.comment)
-        assert text[passage.ends :].startswith(end)
-        assert all(
-            one in (" ", other)
-            for one, other in zip(passage.prose, text[passage.start :], strict=False)
-        )
-    assert [" ".join(passage.prose.split()) for passage in listed] == [
-        "Takes $1.34$~GB.",
-        r"50\% more and \% symroof: no.",
-        r"{lr} batch & cache (GB) & note \\",
-        "Next line ends 2.68 GB",
-    ]
-    assert [" ".join(passage.row.split())[-25:] for passage in listed] == [
-        "",
-        "",
-        "batch | cache (GB) | note",
-        "",
-    ]
-    for start, prose in latex_notes.blocks(text):
-        assert all(
-            one in (" ", other) or (one, other) == ("|", "&")
-            for one, other in zip(prose, text[start:], strict=False)
-        )
-    (table,) = latex_notes.tables(text)
-    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [
-        ["batch", "cache (GB)", "note"],
-        ["1", "1.34", r"a \& b"],
-        ["2", "2.68"],
-    ]
-    assert all(
-        text[cell.start :].startswith(cell.text)
-        for row in (table.head, *table.rows)
-        for cell in row
-    )
-    assert text[table.end :].startswith(r"\end{tabular}")
-
-
-def test_claims_of_latex_source_stand_at_their_numbers():
-    note = read_note(TEX, "paper.tex")
-    assert [
-        (line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)
-    ] == [
-        (2, "1.34 GB"),
-        (9, "1.34 GB"),
-        (10, "2.68 GB"),
-        (17, "2.68 GB"),
-    ]
-    assert not note.problems
-
-
-def test_a_passage_of_latex_is_a_paragraph_or_what_stands_before_an_empty_one():
-    """A comment on a line of its own is about the paragraph before it."""
-    (alone,) = latex_notes.passages("Takes 1 GB.\n\n% symroof: kv_cache_bytes\n")
-    assert alone.prose.strip() == "Takes 1 GB."
-    (own,) = latex_notes.passages("Takes 1 GB.\n\nTakes 2 GB.\n% symroof: kv_cache_bytes\n")
-    assert own.prose.strip() == "Takes 2 GB."
-    (first,) = latex_notes.passages("% symroof: kv_cache_bytes\n")
-    assert (first.prose, first.start, first.at) == ("", 0, 2)
-    (long,) = latex_notes.passages("x" * 1300 + " % symroof: kv_cache_bytes\n")
-    assert len(long.prose) == 1200
 
 
 def test_a_passage_of_markdown_is_no_longer_than_it_may_be():

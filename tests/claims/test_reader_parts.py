@@ -212,7 +212,7 @@ SIGNED = {
     "no less than **5** ms": ">= 5 ms", "400 GB/s -> 5 tok/s": "5 token/s", "it is > 5 ms": "> 5 ms", "=> 5 ms": "5 ms", "=< 5 ms": "< 5 ms", "$5 an hour": "5 USD/hour", "under $ 5": "< 5 USD",
     "between 4 and 5 ms": "4..5 ms", "from 4 to 5 ms": "5 ms", "4 to 5 ms": "4..5 ms", "4 and 5 ms": "5 ms", "about 4-5 ms": "about 4..5 ms", "1,5 GB": "1.5 GB", "1,5 million": "1.5e6", "1,5 × 10^3": "1.5e3",
     "3 × 10⁻ s": "3 s", "3 × 10⁻² s": "3e-2 s", "each GPU holds 5 GB": "5 GB", "2.5k tok/s": "2.5e3 token/s",
-    "30 ms ± 5 ms": "about 30 ms", "30 ± 5 ms": "about 30 ms", "$30 \\pm 5$ ms": "about 30 ms", "30 +/- 5 ms": "about 30 ms", "30‑40 ms": "30..40 ms",
+    "30 ms ± 5 ms": "about 30 ms", "30 ± 5 ms": "about 30 ms", "30 +/- 5 ms": "about 30 ms", "30‑40 ms": "30..40 ms",
     "it leaves -5 GB": "-5 GB", "it leaves (−5.5 GB": "-5.5 GB", "8 -5 GB": "8..5 GB", "8-5 GB": "8..5 GB", "- 5 GB": "5 GB",
 }  # fmt: skip
 

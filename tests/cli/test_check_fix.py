@@ -93,21 +93,6 @@ def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
     ]
 
 
-def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
-    """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
-    text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
-    first, second = (
-        f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b")
-    )
-    path = note(text.format(first, "2{,}621{,}440", second))
-    outcome = call("check", path, "--fix", "-v", "-o", tmp_path / "out.md")
-    assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
-    assert "claimed 2,621,440 bytes, derived" in outcome.out
-    assert "line 1: 2,621,440 bytes is now 327,680 bytes" in outcome.err
-    fixed = text.format(first, "327{,}680", second).replace("10.7", "328")
-    assert (tmp_path / "out.md").read_text(encoding="utf-8") == fixed
-
-
 def test_slips_in_the_text_for_people(note):
     """Named ones; a pair of slips once; guesses that any number would fit stand in JSON alone."""
     pair = "It takes 11.53 GB. " + KV

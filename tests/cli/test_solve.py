@@ -172,49 +172,6 @@ def test_identical_sides(capsys):
     assert solved(capsys, "ttft = ttft", "--for", "prompt", *CASE)["verdict"] == "identical"
 
 
-# ------------------------------------------------------------------------------------------------ formulas in LaTeX
-
-
-@pytest.mark.parametrize(
-    ("written", "plain"),
-    [
-        (r"\mathrm{ITL} = 50\,\text{ms}", "itl = 50 ms"),
-        (
-            r"\frac{\Phi_{\mathrm{decode}}}{\eta_c F} = \frac{Q_{\mathrm{decode}}}{\eta_m \beta}",
-            "decode_flops/(mfu*peak_flops) = decode_bytes/(mbu*mem_bandwidth)",
-        ),
-        (
-            r"$$ 2 L H_{kv} d_h b_{kv} \cdot B C = W. $$",
-            "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes",
-        ),
-        (
-            "2 L H_kv d_h b_kv B C = W",
-            "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context = weight_bytes",
-        ),
-    ],
-)
-def test_an_equation_in_latex_is_the_same_equation(capsys, written, plain):
-    case = [*CASE, "--prompt", "1024"]
-    assert solved(capsys, written, "--for", "B", *case) == solved(
-        capsys, plain, "--for", "batch", *case
-    )
-
-
-def test_an_error_in_latex_has_its_column(capsys):
-    assert main(["solve", r"\kappa B C = \fracc{W}{2}", "--for", "B"]) == 2
-    assert r"equation:1:14: unknown command \fracc; did you mean \frac?" in capsys.readouterr().err
-
-
-def test_a_set_formula_may_be_latex():
-    by_hand = Study(
-        model="llama-3-8b", kv_bytes_per_token="n_layers*n_heads*head_dim*kv_bytes_per_element"
-    )
-    for written in (r"L H d_h b_{kv}", r"\frac{2 L H d_h b_{\mathrm{kv}}}{2}", "L*H*d_h*b_kv"):
-        assert Study(model="llama-3-8b", kv_bytes_per_token=written).exact(
-            "kv_bytes_per_token"
-        ) == by_hand.exact("kv_bytes_per_token")
-
-
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
     case = [

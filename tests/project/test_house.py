@@ -31,7 +31,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1946,
-    "symbolic": 9409,
+    "symbolic": 8540,
     "theory": 6120,
     "specs": 6020,
     "checkpoints": 5980,
@@ -41,7 +41,7 @@ BUDGETS = {
     "servers": 2272,
     "sweep": 2187,
     "calibrate": 1848,
-    "check": 10355,
+    "check": 10098,
     "report": 11473,
     "cli": 5275,
     "tests": 72832,

@@ -19,7 +19,7 @@ from symroof.specs.fields import build
 from symroof.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
-FILE_HINT = "claims are written in notes (.md, .tex, .ipynb) or claim files (.yaml); `symroof init claims` writes one"
+FILE_HINT = "claims are read in Markdown notes (.md), notebooks (.ipynb) and claim files (.yaml); `symroof init claims` writes one"
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 

@@ -2,7 +2,8 @@
 
 Fenced code, indented code and code spans are not read. A passage is the text of one paragraph, list item, heading or table
 cell up to the comment; offsets within a passage equal offsets in the file, since
-all that is not prose (other comments, tags, addresses) is blanked, not cut. The text is scanned once.
+all that is not prose (other comments, tags, addresses) is blanked, not cut. A formula is no prose either, but its place shows that
+one stands there: ``FORMULA``. The text is scanned once.
 
 >>> [passage] = passages("A cache of 1.34 GB. <!-- symroof: kv_cache_bytes -->")
 >>> passage.comment, passage.prose
@@ -28,6 +29,18 @@ ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\s]{1,60}\]:)[ \t]+")
 HEADING = re.compile(r"[ >]*#{1,6}[ \t]")
 QUOTE_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 NO_PROSE = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)|<https?:[^<>\s]{0,300}>")
+FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands in place of every character of a formula."""
+_SAME_PARAGRAPH = r"(?!(?:\r\n|\r|\n)[ \t>]*[\r\n])"
+MATH = re.compile(
+    rf"(?<![\\$])\$\$(?:\\.|{_SAME_PARAGRAPH}[^$\\]){{1,2000}}\$\$"
+    r"|(?<![\\$])\$`[^`$\r\n]{1,400}`\$"
+    rf"|(?<![\\\w])\$(?=[^\s).,;:\]])(?:\\.|{_SAME_PARAGRAPH}[^$\\`|]){{1,400}}(?<![\s(])\$(?!\d)"
+    rf"|\\\((?:{_SAME_PARAGRAPH}[^\\]|\\[^()]){{1,400}}\\\)"
+    rf"|\\\[(?:{_SAME_PARAGRAPH}[^\\]|\\[^\[\]]){{1,2000}}\\\]",
+    re.DOTALL,
+)
+"""A formula in LaTeX. One between single dollars has no blank inside them and no digit behind; else the dollars are money."""
 INLINE = re.compile(r"\\.|`+|<!--", re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
 MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
@@ -99,7 +112,7 @@ def _prose_of(text: str) -> tuple[str, list[int]]:
 def _without_markup(text: str) -> str:
     for pattern in (QUOTE_MARKS, NO_PROSE):
         text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return text
+    return MATH.sub(lambda match: re.sub(r"[^\r\n]", FORMULA, match[0]), text)
 
 
 def line_starts(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Notes in Markdown or LaTeX: a claim is written behind the sentence it checks.
+"""Notes in Markdown: a claim is written behind the sentence it checks.
 
 ``… takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->``: the claim's value is the last number
 before the comment and behind the claim before, in its paragraph, list item or table cell, whose unit fits the quantity; it is no
@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
-from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
 from symroof.claims.read.claimed_number import (
     IN_TOKENS,
@@ -26,10 +25,9 @@ from symroof.claims.read.claimed_number import (
     token_lengths,
     with_lengths,
 )
-from symroof.claims.read.latex_text import without_latex, without_marks
-from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
+from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages, prose_of
 from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
-from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.prose_numbers import Figure, figures, without_marks
 from symroof.claims.read.spelled_arithmetic import (
     LONGEST_BLOCK,
     MOST_CHARACTERS,
@@ -44,8 +42,7 @@ from symroof.strict_yaml import Document, Location
 MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
-LATEX = (".tex", ".latex")
-NOTES = (".md", ".markdown", *LATEX, NOTEBOOK)
+NOTES = (".md", ".markdown", NOTEBOOK)
 """Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 
@@ -74,20 +71,14 @@ class Note:
     wrong_arithmetic: Mapping[int, str] = field(default_factory=dict)
 
 
-def is_latex(file: str) -> bool:
-    """Whether a file is LaTeX source, by its ending."""
-    return Path(file).suffix.lower() in LATEX
-
-
 def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> Note:
-    """The claims of a Markdown text, or of LaTeX source by its ending; an annotation that cannot be read is a skipped claim, and a problem.
+    """The claims of a Markdown text or a notebook; an annotation that cannot be read is a skipped claim, and a problem.
 
     ``declared`` maps names that a study declares to the file that declares them.
     """
     note = note_text(text, file)
     reader = _NoteReader(text, note, file, declared)
-    annotated = latex_notes.passages if is_latex(file) else passages
-    for count, passage in enumerate(annotated(note)):
+    for count, passage in enumerate(passages(note)):
         if count == MOST_ANNOTATIONS:
             reader.complain(
                 passage.at,
@@ -97,7 +88,7 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
             break
         reader.read_annotation(passage)
     arithmetic = [
-        *equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(note)),
+        *equations_of_blocks(blocks(note)),
         *(one for table in reader.tables for one in table.sums()),
     ]
     wrong_arithmetic = reader.check_arithmetic(arithmetic)
@@ -109,7 +100,7 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
 
 def numbers_of(text: str, file: str) -> list[Figure]:
     """Every number in the prose of a note, its places counted in the whole file."""
-    prose = (latex_notes.blocks if is_latex(file) else blocks)(note_text(text, file))
+    prose = blocks(note_text(text, file))
     return [
         figure.shifted(start)
         for start, block in prose
@@ -138,7 +129,7 @@ class _NoteReader:
         self.skipped: set[int] = set()
         self.figures: list[Figure | None] = []
         self.number_places: list[tuple[int, int]] = []
-        self.tables = _tables(note, file) if len(note) <= MOST_CHARACTERS else []
+        self.tables = tables(prose_of(note)) if "|" in note and len(note) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.range_end = 0
@@ -391,17 +382,6 @@ class _NoteReader:
         )
 
 
-def _tables(text: str, file: str) -> list[NoteTable]:
-    """The tables of a note."""
-    return (
-        latex_notes.tables(text)
-        if is_latex(file)
-        else tables(prose_of(text))
-        if "|" in text
-        else []
-    )
-
-
 def _with_words_around(
     data: dict[str, Any],
     of: tuple[Denominator, ...],
@@ -456,8 +436,9 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
 LONGEST_SENTENCE = 300
 SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
 MARKUP = re.compile(
-    r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|"
+    r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\||\\(?=[^\w\s])"
 )
+FORMULAS = re.compile(f"{FORMULA}+")
 
 
 def sentence(prose: str, place: int, fresh: int = 0) -> str:
@@ -468,7 +449,6 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     >>> sentence("It takes *about* 2*8e9*2048/330e12 = 0.1 s. ", 40)
     'It takes about 2*8e9*2048/330e12 = 0.1 s.'
     """
-    prose = without_latex(prose)
     begins = max(
         (match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0
     )
@@ -478,12 +458,7 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     )
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
-    words = (
-        " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split())
-        .strip("|#> ")
-        .lstrip(",;:. ")
-        .rstrip(",; ")
-    )
+    words = _plain(prose[begins:ends]).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
     return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
 
 
@@ -493,8 +468,13 @@ def row_text(row: str) -> str:
     >>> row_text("| 4,096 | **1.34 GB** ")
     '4,096 | 1.34 GB'
     """
-    cells = (" ".join(MARKUP.sub(" ", cell).split()) for cell in without_latex(row).split("|"))
+    cells = (_plain(cell) for cell in row.split("|"))
     return _cut(" | ".join(cell for cell in cells if cell))
+
+
+def _plain(text: str) -> str:
+    """A text on one line without marks; a formula is three dots."""
+    return " ".join(FORMULAS.sub("…", MARKUP.sub(" ", text)).split())
 
 
 def _cut(words: str) -> str:

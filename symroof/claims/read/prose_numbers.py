@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.written_number import HEDGES, OPERATORS, SPEEDS, bound_of
 from symroof.claims.read.written_units import (
     POWERS_OF_TEN,
@@ -30,8 +29,8 @@ from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
 COMMA = r"(?:\d{1,6},(?:\d{1,2}|\d{4,9})|0,\d{3})(?![\d.]|,\d)"
 """A decimal comma, where a unit follows; else it parts two numbers."""
-GROUPED = r"\d{1,3}(?P<apart>,|\{,\}|\\,|['’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?"
-"""Thousands are set apart by a comma, as LaTeX does it, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
+GROUPED = r"\d{1,3}(?P<apart>[,'’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?"
+"""Thousands are set apart by a comma, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
 MINUS = r"(?:(?:^|(?<=[\s(|]))(?<![\d)%][\s(|])[-−](?=[\d.]))?"
 """A sign of its own, not what joins two numbers or begins an item."""
 NUMBER = rf"(?P<number>{MINUS}(?:(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+))(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
@@ -41,7 +40,6 @@ TIMES_TEN = re.compile(
 )
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
-"""Wide enough for what LaTeX sets between a number and its unit."""
 MAGNITUDE = re.compile(
     r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))",
     re.IGNORECASE,
@@ -58,7 +56,7 @@ BEFORE = re.compile(
     re.IGNORECASE,
 )
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
-GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−]|\\pm)\s{0,8}\$?\s{0,8}")
+GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−])\s{0,8}\$?\s{0,8}")
 """Before how far a number may be off: it makes a hedge of it."""
 
 ARROW = re.compile(r"[-=–—]$")
@@ -66,6 +64,15 @@ ARROW = re.compile(r"[-=–—]$")
 NEGATED = re.compile(r"\b(?:cannot|can't|can’t|not|never)\b[^.;:,]{0,20}$", re.IGNORECASE)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
+
+TIDY = (
+    (re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;|&thinsp;"), " "),
+    (re.compile(r"[{}]"), ""),
+    (re.compile(r"\s+([×·])\s*|\s*([×·])\s+"), r" \1\2 "),
+    (re.compile(r"\s*--\s*"), "–"),
+    (re.compile(r"(?<=[^\W\d])\s*/\s*(?=[^\W\d])"), "/"),
+)
+"""Marks that a person would not write, and their replacements."""
 
 PARTS = ("device", "request", "layer", "head")
 """What a quantity as a whole is often stated of."""
@@ -160,7 +167,6 @@ class Figure:
 def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order; a number inside a name (``H100``, ``fp16``) is none."""
     numbers: list[Figure] = []
-    text = without_latex(text)
     for figure in _singles(text):
         before = numbers[-1] if numbers else None
         joined = (
@@ -300,3 +306,14 @@ def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
     return (first.unit in ("", last.unit)) and not (
         word == "to" and re.search(r"\bfrom\s+\W*$", before)
     )
+
+
+def without_marks(text: str) -> str:
+    """A bare number with its unit as a person would write it: without marks, on one line.
+
+    >>> without_marks("**1.4** ×10^{11}  B")
+    '1.4 × 10^11 B'
+    """
+    for pattern, instead in TIDY:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.read.latex_text import without_latex
+from symroof.claims.read.markdown import FORMULA
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
 from symroof.formula.evaluate import evaluate
@@ -41,9 +41,9 @@ OPERATORS = {
     "-": "-",
 }
 EQUALS = "=≈≃"
-LED = re.compile(r"(?:[×*·/÷^√±−]|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
+LED = re.compile(rf"(?:[×*·/÷^√±−{FORMULA}]|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
 """What before the first number says that the calculation begins earlier, with something that is no number."""
-GOES_ON = re.compile(r"\s*(?:[×*·/÷^+]|\*\*)\s*[A-Za-z(\\√]|\s*\^")
+GOES_ON = re.compile(rf"\s*(?:[×*·/÷^+]|\*\*)\s*[A-Za-z({FORMULA}√]|\s*\^")
 MOST_NUMBERS = 12
 LONGEST_BLOCK, MOST_CHARACTERS = 20_000, 400_000
 """Characters of a paragraph, and of a file, that are looked through."""
@@ -139,7 +139,7 @@ def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
     """The calculations of a file's paragraphs and cells, their places counted in the file."""
     left, every = MOST_CHARACTERS, []
     for start, prose in blocks:
-        if len(prose) > LONGEST_BLOCK or not any(sign in prose for sign in (*EQUALS, r"\approx")):
+        if len(prose) > LONGEST_BLOCK or not any(sign in prose for sign in EQUALS):
             continue
         left -= len(prose)
         if left < 0:
@@ -154,13 +154,12 @@ def equations(text: str) -> list[Equation]:
     >>> equations("n × 80 × 2 = 320, 2 × 80 = 160 × n")
     []
     """
-    plain = without_latex(text)
     equations: list[Equation] = []
     every = figures(text)
     place = 0
     while place < len(every):
-        run = _run(plain, every, place)
-        equations += _equations(plain, run)
+        run = _run(text, every, place)
+        equations += _equations(text, run)
         place += len(run)
     return equations
 
@@ -241,7 +240,7 @@ def _equations(text: str, run: list[tuple[Figure, str, str, str]]) -> Iterator[E
 def _goes_on(text: str, last: Figure) -> bool:
     """Whether a calculation goes on behind its last number, with a letter or a bracket."""
     factor = last.unit == "x" and re.match(
-        r"\s*[A-Za-z](?![A-Za-z])", text[last.unit_end : last.unit_end + 12]
+        rf"\s*(?:{FORMULA}|[A-Za-z](?![A-Za-z]))", text[last.unit_end : last.unit_end + 12]
     )  # 160 × n
     return bool(factor or GOES_ON.match(text, last.unit_end))
 

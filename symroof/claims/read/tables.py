@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.claim_settings import SETTABLE
+from symroof.claims.read.markdown import FORMULA
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.spelled_arithmetic import Equation
 from symroof.claims.read.written_units import DENOMINATOR, denominators, unit_at
@@ -120,10 +121,7 @@ class NoteTable:
         )
 
     def fitting(self, place: int, unit: str) -> int:
-        """The column of the head that an annotation at a place is about: its own, or, behind the whole head, the only one whose unit fits.
-
-        A comment ends its line in LaTeX, so it may follow the whole head.
-        """
+        """The column of the head that an annotation at a place is about: its own, or, behind the whole head, the only one whose unit fits."""
         own, last = self.column_at(place, None), self.head[-1]
         if place < last.start + len(last.text) or not unit:
             return own
@@ -177,7 +175,10 @@ class NoteTable:
 
     def value(self, row: int, column: int) -> object:
         """A cell as the value of an input, in the unit of its head; empty where there is none, or a size in place of a precision."""
-        value = _value(self.rows[row][column].text) if column < len(self.rows[row]) else ""
+        text = self.rows[row][column].text if column < len(self.rows[row]) else ""
+        if FORMULA in text:
+            return "…"  # no input can be it: an error, where nothing would be the default
+        value = _value(text)
         if self.input(column) in PRECISIONS and not WIDTH.match(str(value)):
             return ""
         unit = self.unit(column)
