@@ -6,6 +6,7 @@ r"""Prints a formula as LaTeX, in written order, with each name spelled as decla
 '2 L H_{kv} d_h'
 """
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -30,11 +31,31 @@ from symroof.formula.tree import (
 )
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge"}
+GREEK = (
+    "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|vartheta|iota|kappa|varkappa|lambda|mu|nu|xi|pi|varpi|rho"
+    "|varrho|sigma|varsigma|tau|upsilon|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega|ell"
+)
+LETTER = rf"(?:\\mathrm\{{(?:[A-Za-z0-9,/ ]|\\_)+\}}|\\(?:{GREEK})(?![A-Za-z])|[A-Za-z0-9,/])"
+SCRIPT = rf"(?:{LETTER}|\{{(?:\s*{LETTER}(?:_{LETTER})?)+\s*\}})"
+SPELLED = re.compile(
+    rf"(?:\s*{LETTER}(?:_{SCRIPT}(?:\^{SCRIPT})?|\^{SCRIPT}(?:_{SCRIPT})?)?)+\s*", re.ASCII
+)
+"""How a name is spelled: letters, digits and Greek, each with a script below and one above."""
+LONGEST = 64
 
 
 def latex(tree: Expr, show: Callable[[str], str], dots: bool = False) -> str:
     r"""The formula as LaTeX; ``show`` spells a name, ``dots`` puts a ``\cdot`` between all factors, as numbers need it."""
     return _Latex(show, dots)(tree)
+
+
+def is_spelling(latex: str) -> bool:
+    r"""Whether LaTeX is how a name may be spelled, and nothing else that LaTeX could do.
+
+    >>> [is_spelling(latex) for latex in (r"t_{\mathrm{prefill}}", r"\beta_l", r"\input{x}", "x_a_b", "{")]
+    [True, True, False, False, False]
+    """
+    return len(latex) <= LONGEST and SPELLED.fullmatch(latex) is not None
 
 
 def number_latex(value: Fraction) -> str:
@@ -86,7 +107,8 @@ class _Latex:
         match tree:
             case Num(value, dimension):
                 unit = unit_text(dimension)
-                return self.number(value, unit), SIGN if value < 0 else PRODUCT if unit else ATOM
+                printed = number_latex(value) + (rf"\,\mathrm{{{unit}}}" if unit else "")
+                return printed, SIGN if value < 0 else PRODUCT if unit else ATOM
             case Name(name):
                 return self.show(name), ATOM
             case Neg(arg):
@@ -112,7 +134,7 @@ class _Latex:
             case ArgMax(arms):
                 return self.largest([(label, self(arm)) for label, arm in arms]), ATOM
             case Compare(operator, left, right):
-                return self(left) + self.infix(operator) + self(right), SUM
+                return f"{self(left)} {RELATIONS.get(operator, operator)} {self(right)}", SUM
         raise TypeError(f"not a formula tree: {tree!r}")
 
     def _inside(self, tree: Expr, binding: int) -> str:
@@ -126,7 +148,7 @@ class _Latex:
         fraction = isinstance(base, Div) or (
             isinstance(base, Num) and not number_text(base.value).isdigit()
         )
-        raised = isinstance(base, Name) and self.has_exponent(printed)
+        raised = isinstance(base, Name) and "^" in printed
         return self.brackets.format(printed) if own < ATOM or fraction or raised else printed
 
     def _sum(self, terms: Sequence[Expr]) -> str:
@@ -134,7 +156,7 @@ class _Latex:
         printed = self._inside(terms[0], PRODUCT)
         for term in terms[1:]:
             minus = is_negative(term)
-            printed += self.infix("-" if minus else "+") + self._inside(
+            printed += (" - " if minus else " + ") + self._inside(
                 neg(term) if minus else term, PRODUCT
             )
         return printed
@@ -149,9 +171,8 @@ class _Latex:
             measured = isinstance(factor, Num) and bool(
                 unit_text(factor.dimension)
             )  # a unit next to a name would read as a name
-            joined += (
-                self.dot if self.dots or measured or self.are_digits(before, after) else self.space
-            ) + after
+            digits = before[-1:].isdigit() and after[:1].isdigit()
+            joined += (self.dot if self.dots or measured or digits else self.space) + after
         return joined
 
     def call(self, function: str, args: Sequence[str]) -> str:
@@ -159,11 +180,10 @@ class _Latex:
         printed = self.comma.join(args)
         if function in self.calls:
             return self.calls[function].format(printed)
-        return (
-            self.function(function) + self.brackets.format(printed)
-            if args
-            else self.constant(function)
-        )
+        if not args:
+            return rf"\mathrm{{{function}}}"
+        escaped = function.replace("_", r"\_")
+        return rf"\operatorname{{{escaped}}}" + self.brackets.format(printed)
 
     def total(self, index: str, first: str, last: str, body: str) -> str:
         return self.sums.format(index=index, first=first, last=last) + body
@@ -175,27 +195,5 @@ class _Latex:
 
     def largest(self, arms: Sequence[Named]) -> str:
         return self.calls["argmax"].format(
-            self.comma.join(self.label(label) + arm for label, arm in arms)
+            self.comma.join(rf"\text{{{label}: }} {arm}" for label, arm in arms)
         )
-
-    def function(self, name: str) -> str:
-        escaped = name.replace("_", r"\_")
-        return rf"\operatorname{{{escaped}}}"
-
-    def constant(self, name: str) -> str:
-        return rf"\mathrm{{{name}}}"
-
-    def label(self, label: str) -> str:
-        return rf"\text{{{label}: }} "
-
-    def infix(self, operator: str) -> str:
-        return f" {RELATIONS.get(operator, operator)} "
-
-    def has_exponent(self, name: str) -> bool:
-        return "^" in name
-
-    def are_digits(self, before: str, after: str) -> bool:
-        return before[-1:].isdigit() and after[:1].isdigit()
-
-    def number(self, value: Fraction, unit: str) -> str:
-        return number_latex(value) + (rf"\,\mathrm{{{unit}}}" if unit else "")

@@ -1,28 +1,16 @@
 """The file form of user-defined entries: inputs, formulas, thresholds."""
 
-import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from symroof.formula.latex import is_spelling
 from symroof.formula.parse import LONGEST
 from symroof.formula.text import text
 from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Source, Spec
 from symroof.units import Unit, UnitError, parse_unit
-
-GREEK = (
-    "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|vartheta|iota|kappa|varkappa|lambda|mu|nu|xi|pi|varpi|rho"
-    "|varrho|sigma|varsigma|tau|upsilon|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega|ell"
-)
-SIGN = rf"(?:\\mathrm\{{(?:[A-Za-z0-9,/ ]|\\_)+\}}|\\(?:{GREEK})(?![A-Za-z])|[A-Za-z0-9,/])"
-SCRIPT = rf"(?:{SIGN}|\{{(?:\s*{SIGN}(?:_{SIGN})?)+\s*\}})"
-LATEX = re.compile(
-    rf"(?:\s*{SIGN}(?:_{SCRIPT}(?:\^{SCRIPT})?|\^{SCRIPT}(?:_{SCRIPT})?)?)+\s*", re.ASCII
-)
-"""How a name is spelled: letters, digits and Greek, each with a script below and one above."""
-LONGEST_LATEX = 64
 
 
 def titled(value: object) -> object:
@@ -57,7 +45,7 @@ def _formula(value: object) -> str | Expr:
 def _latex(value: object) -> object:
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > LONGEST_LATEX or not LATEX.fullmatch(value):
+    if not isinstance(value, str) or not is_spelling(value):
         raise ValueError(
             r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters"
         )
