@@ -423,7 +423,7 @@ def test_an_arrival_rate_and_replicas_give_the_numbers_of_a_study_with_them(chat
             or "does not keep up" in sentence
         )
         assert ("keep up" in sentence or "keeps up" in sentence) is bool(overloaded(answers))
-    assert states == ["partly", "partly", "missed"]
+    assert states == ["met", "partly", "missed"]
     named = [row[0] for row in browsed["texts"][len(MOVED)][2]]
     assert (
         "Memory, per replica" in named
