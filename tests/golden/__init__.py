@@ -1,0 +1,1 @@
+"""Golden answers: the numbers and verdicts of eight hundred questions, by name (README.md)."""
