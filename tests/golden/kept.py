@@ -8,7 +8,7 @@ from typing import Any
 
 CLOSE, DIGITS = 1e-9, 12
 PROSE = {
-    *("text", "latex", "mathml", "says", "means", "meaning", "message", "reason", "because"),
+    *("text", "latex", "says", "means", "meaning", "message", "reason", "because"),
     *("title", "warnings", "source", "unit", "units", "read", "solved", "line", "command"),
     *("claimed_text", "derived_text", "correction", "schema", "column", "x_name", "y_name"),
     "label",
