@@ -2,7 +2,6 @@
 that are confused with one another: sparse peaks, other precisions, other parts of a family."""
 
 import re
-from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
@@ -180,22 +179,6 @@ def confusable_figures(
     return tuple((name, value) for name, value in others if value)
 
 
-def kin_entries(path: str, kind: str) -> list[tuple[str, Fraction]]:
-    """The same figure of a data sheet of other parts.
-
-    >>> [(name, int(value / 10**9)) for name, value in kin_entries("a100-80gb-sxm.memory.capacity", "siblings")]
-    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80)]
-    """
-    entry, rest = _split(path) if path else ("", "")
-    if not entry or entry not in _names("hardware"):
-        return []
-    found = []
-    for part in other_parts(build(catalogue.find("hardware", entry), HardwareSpec), kind):
-        with suppress(InputError):
-            found.append((part.name, _of_device(path, part.name, rest)[0]))
-    return found
-
-
 def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
     """Parts that are taken for a device.
 
@@ -240,8 +223,6 @@ def _sort(part: HardwareSpec) -> str:
 def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | None:
     if symbol == "mem_bandwidth":
         return part.memory.bandwidth.value.value
-    if symbol == "mem_capacity":
-        return (part.memory.reported or part.memory.capacity).value.value
     precision = peak_precision(compute, list(part.peaks)) if compute else None
     return part.peaks[precision].dense.value if precision else None  # type: ignore[index]
 

@@ -12,7 +12,6 @@ from symroof.claims.slips.explain import (
     explanations,
     swapped_digits,
     upside_down,
-    wrong_digits,
 )
 from symroof.claims.slips.explanation import SlipExplanation, factor_text
 from symroof.claims.slips.label_slips import explain_label
@@ -27,7 +26,7 @@ FIRST = {"model": "llama-3-70b", "prompt": 4096}
 
 @pytest.mark.parametrize("digits", ["7", "77", "78", "100", "1978", "10010"])
 def test_every_slip_of_digits(digits):
-    """Whatever differs in two neighbours that changed places, or in one digit; nothing twice."""
+    """Whatever differs in two neighbours that changed places; nothing twice."""
     every = (
         ["".join(one) for one in itertools.product("0123456789", repeat=len(digits))]
         if len(digits) < 5
@@ -44,11 +43,9 @@ def test_every_slip_of_digits(digits):
         and where[1] - where[0] == 1
         and [text[i] for i in where] == [digits[i] for i in reversed(where)]
     }
-    single = {text for text, where in apart.items() if len(where) == 1}
     if every:
-        assert (set(swapped_digits(digits)), set(wrong_digits(digits))) == (neighbours, single)
+        assert set(swapped_digits(digits)) == neighbours
     assert len(list(swapped_digits(digits))) == len(set(swapped_digits(digits)))
-    assert len(list(wrong_digits(digits))) == len(set(wrong_digits(digits))) == 9 * len(digits)
 
 
 def test_digits_of_a_value_that_was_rounded_or_cut_off():
@@ -56,12 +53,9 @@ def test_digits_of_a_value_that_was_rounded_or_cut_off():
     listed = digit_slips(Fraction("197.86"), Fraction(1, 10))
     assert listed[Fraction("198.7")] == "two digits swapped in 1978"
     assert listed[Fraction("199.7")] == "two digits swapped in 1979"
-    assert listed[Fraction("197.7")] == "one digit wrong in 1978"
+    assert Fraction("197.7") not in listed  # one digit wrong, which many numbers would be
     assert not {Fraction("197.8"), Fraction("197.9"), Fraction("97.8")} & listed.keys()
-    assert digit_slips(Fraction(10), Fraction(1)).keys() == {
-        *(Fraction(10 + n) for n in range(1, 10)),
-        *(Fraction(10 * n) for n in range(2, 10)),
-    }
+    assert digit_slips(Fraction(10), Fraction(1)) == {}
 
 
 @pytest.mark.parametrize(

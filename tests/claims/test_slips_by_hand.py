@@ -78,12 +78,6 @@ CLAIMS = {
     "capacity": ("80 GB", {"quantity": "mem_capacity", "given": {"mem_capacity": "80 GB"}}),
     "link": ("450 GB/s", {"catalogue": "h100-sxm.link.bandwidth"}),
     "ridge": ("300", {"quantity": "ridge_point", "given": {"hardware": "h100-sxm"}}),
-    "turn": ("300", {"quantity": "ridge_point", "given": {"hardware": "h100-sxm"}}),
-    "held by the driver": (
-        "80 GB",
-        {"quantity": "mem_capacity", "given": {"hardware": "a100-80gb-sxm"}},
-    ),
-    "label": ("80 GB", {"catalogue": "a100-80gb-sxm.memory.capacity"}),
     "half a byte": (
         "4 GB",
         {
@@ -315,9 +309,6 @@ HAND = [
     ("reading", "one request in place of the batch", Fraction(140 * 10**9 + 5000 * 327_680, 3350 * 10**9)),
     ("reading", "the bandwidth of the h200", Fraction(READ_BY_EIGHT, 4800 * 10**9)),
     ("reading", "the bandwidth of the h20", Fraction(READ_BY_EIGHT, 4000 * 10**9)),
-    ("turn", "the h100-pcie in its place, peak and bandwidth", Fraction(756_000, 2039)),
-    ("held by the driver", "the memory of the a100-40gb-sxm", 40_960 * 2**20),
-    ("label", "the figure of the a100-40gb-sxm", 40 * 10**9),
     ("growing", "every step at one context, as if the cache did not grow", 1023 * Fraction(140 * 10**9 + 8 * 4000 * 327_680, 3350 * 10**9)),
     ("ungrouped", "8 KV heads", 2 * 32 * 8 * 128 * 2),
     ("ungrouped", "1 KV heads", 2 * 32 * 128 * 2),

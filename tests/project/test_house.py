@@ -41,7 +41,7 @@ BUDGETS = {
     "servers": 2272,
     "sweep": 2187,
     "calibrate": 1848,
-    "check": 10098,
+    "check": 10003,
     "report": 11473,
     "cli": 5275,
     "tests": 72832,

@@ -36,8 +36,6 @@ FAILURES = (InputError, ArithmeticError, LookupError)
 BYTES = re.compile(r"([kKMGTP])i?(?:B|bytes?|bits?)\b")
 PREFIXES = "KMGTP"
 TOTALS = frozenset({"params", "active_params"})
-OF_OTHER_PARTS = ("peak_flops", "mem_bandwidth")
-"""Figures whose mistaking for another part's has a name of its own."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,6 @@ class Context:
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
         steps: numbers that its arithmetic may name: the steps of a chain before it.
         written: the unit it is written in (``ms``); empty for none.
-        entry: the figure of the catalogue that it is, where no other slip is of such figures.
     """
 
     claim: ClaimSpec
@@ -60,7 +57,6 @@ class Context:
     prefix: str = ""
     steps: Steps = field(default_factory=dict)
     written: str = ""
-    entry: str = ""
 
     @property
     def answers(self) -> BoundCase:
@@ -208,7 +204,6 @@ def context_of(
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
     number = next(iter(figures(written)), None)
     quantity = as_quantity(claim.catalogue) if claim.catalogue else None
-    entry = claim.catalogue or "" if not quantity or quantity[0] not in OF_OTHER_PARTS else ""
     made = Context(
         claim,
         (claim.given,),
@@ -217,7 +212,6 @@ def context_of(
         prefix,
         steps or {},
         number.unit if number else "",
-        entry,
     )
     if claim.form == "compare":
         return replace(

@@ -214,7 +214,7 @@ def _said(prediction: SlipPrediction) -> str:
 def _of_digits(
     singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
 ) -> list[SlipExplanation]:
-    """A slip of digits: swapped ones from three digits on, a wrong one from four."""
+    """Two digits swapped, from three digits on."""
     if written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.hedged_number:
         return []
     options = digit_slips(context.value, 2 * written.half_unit)
@@ -222,17 +222,12 @@ def _of_digits(
     if text is None:
         return []
     half = float(written.half_unit)
-    taken = [
-        value
-        for value, how in options.items()
-        if how.startswith(SWAPPED) or written.digits >= PAIRED_DIGITS
-    ]
     reached = [
         *agreeing_ranges([p.value for p in singles], written),
-        *((float(v) - half, float(v) + half) for v in taken),
+        *((float(v) - half, float(v) + half) for v in options),
     ]
     share = chance(float(written.number), float(context.value), reached)
-    named = share <= MOST_CHANCE and written.number in taken
+    named = share <= MOST_CHANCE
     return [
         SlipExplanation(
             "arithmetic",
@@ -369,10 +364,6 @@ def _explained(
     ]
 
 
-SWAPPED = "two digits swapped"
-WRONG = "one digit wrong"
-
-
 def swapped_digits(digits: str) -> Iterator[str]:
     """Every way of swapping two neighbouring digits that differ.
 
@@ -384,22 +375,10 @@ def swapped_digits(digits: str) -> Iterator[str]:
             yield digits[:i] + second + first + digits[i + 2 :]
 
 
-def wrong_digits(digits: str) -> Iterator[str]:
-    """Every way of getting one digit wrong.
-
-    >>> list(wrong_digits("7"))[:3]
-    ['0', '1', '2']
-    """
-    for i, right in enumerate(digits):
-        yield from (
-            digits[:i] + wrong + digits[i + 1 :] for wrong in "0123456789" if wrong != right
-        )
-
-
 def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
-    """The derived value, written to whole multiples of ``unit``, after each slip of digits; and which slip.
+    """The derived value, written to whole multiples of ``unit``, with two digits swapped; and which number that was.
 
-    The value may have been rounded or cut off before the slip.
+    The value may have been rounded or cut off before.
 
     >>> digit_slips(Fraction("1978.9"), Fraction(1))[Fraction(1987)]
     'two digits swapped in 1978'
@@ -407,9 +386,8 @@ def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
     exact = derived / unit
     whole = {str(round(exact)), str(exact.numerator // exact.denominator)}
     slipped: dict[Fraction, str] = {}
-    for text, variants in ((SWAPPED, swapped_digits), (WRONG, wrong_digits)):
-        for digits in sorted(whole):
-            for read in variants(digits):
-                if read not in whole and read[0] != "0":
-                    slipped.setdefault(int(read) * unit, f"{text} in {digits}")
+    for digits in sorted(whole):
+        for read in swapped_digits(digits):
+            if read not in whole and read[0] != "0":
+                slipped.setdefault(int(read) * unit, f"two digits swapped in {digits}")
     return slipped

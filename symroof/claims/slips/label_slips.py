@@ -13,7 +13,7 @@ from symroof.claims.read.written_number import CLOSE_ENOUGH, WrittenNumber
 from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.claims.slips.predictions import case_changes
-from symroof.claims.slips.slip_catalogue import CATALOGUE, MisreadResult, OtherEntry, RoundedFigure
+from symroof.claims.slips.slip_catalogue import CATALOGUE, MisreadResult, RoundedFigure
 from symroof.formula.tree import ArgMax
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
@@ -65,7 +65,7 @@ def _outcomes(context: Context) -> list[tuple[str, str, Value]]:
         (slip.name, variant)
         for slip in CATALOGUE
         for variant in slip.variants
-        if not isinstance(variant, (MisreadResult, RoundedFigure, OtherEntry))
+        if not isinstance(variant, (MisreadResult, RoundedFigure))
     ]
     tried = [
         (name, text, context.outcome_with(sets))

@@ -9,13 +9,12 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.catalogue_figures import confusable_figures, kin_entries
+from symroof.claims.catalogue_figures import confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.slips.context import FAILURES, Context
 from symroof.claims.slips.slip_catalogue import (
     CaseChange,
     MisreadResult,
-    OtherEntry,
     OtherFigure,
     RoundedFigure,
     Slip,
@@ -70,18 +69,6 @@ LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generation
 def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
     for variant in slip.variants:
-        if isinstance(variant, OtherEntry):
-            for part, figure in kin_entries(context.entry, variant.kind):
-                words = variant.text.format(figure=part)
-                yield SlipPrediction(
-                    (slip.name,),
-                    (words,),
-                    figure,
-                    paired=False,
-                    digits=LEAST_DIGITS[variant.kind],
-                    common=variant.kind == SIBLINGS,
-                )
-            continue
         if isinstance(variant, MisreadResult):
             value = (
                 _misread_value(context, variant)
@@ -192,41 +179,21 @@ def _set(
         able = any(
             _can_change(context, answers, name, value) for name, value in variant.sets.items()
         )
-        if able and (made := _settable(context, answers.case, variant)):
+        made: Settings = {}  # of the names that the value depends on and that the case has
+        for name, value in variant.sets.items():
+            if able and (context.depends_on(name) or name not in NAMES):
+                with suppress(MissingInput):
+                    made[name] = _worked_out(answers.case, name, value)
+        if made:
             yield variant.text, made
-    elif not all(
-        context.depends_on(name)
-        for name in (variant.symbol, *(variant.also if isinstance(variant, OtherFigure) else ()))
-    ):
+    elif not context.depends_on(variant.symbol):
         return
     elif isinstance(variant, RoundedFigure):
         few = rounded(answers.case.value(variant.rate or variant.symbol), variant.digits)
         yield variant.text, {variant.symbol: 1 / few if variant.rate else few}
     else:
-        symbols = (variant.symbol, *variant.also)
-        figures = [dict(confusable_figures(answers, symbol, variant.kind)) for symbol in symbols]
-        for name in figures[0]:
-            if all(name in own for own in figures) and (
-                not variant.also
-                or all(
-                    own[name] != answers.case.value(s)
-                    for s, own in zip(symbols, figures, strict=True)
-                )
-            ):
-                yield (
-                    variant.text.format(figure=name),
-                    {symbol: own[name] for symbol, own in zip(symbols, figures, strict=True)},
-                )
-
-
-def _settable(context: Context, case: Case, variant: CaseChange) -> Settings:
-    """What a way of slipping sets of the names that the value depends on and that the case has."""
-    made = {}
-    for name, value in variant.sets.items():
-        if context.depends_on(name) or name not in NAMES:
-            with suppress(MissingInput):
-                made[name] = _worked_out(case, name, value)
-    return made
+        for name, figure in confusable_figures(answers, variant.symbol, variant.kind):
+            yield variant.text.format(figure=name), {variant.symbol: figure}
 
 
 def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:

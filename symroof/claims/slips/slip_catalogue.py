@@ -48,20 +48,10 @@ class OtherFigure:
         symbol: the input.
         kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``siblings`` (variants of one product), ``parts`` (other
             kin with memory of its sort), ``relatives`` (its other kin), ``generations`` (the vendor's other parts with memory of its sort).
-        also: inputs that are taken from there too.
     """
 
     text: str
     symbol: str
-    kind: str
-    also: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class OtherEntry:
-    """The same figure of a data sheet from another part; ``{figure}`` is the part's name, ``kind`` as in :class:`OtherFigure`."""
-
-    text: str
     kind: str
 
 
@@ -83,7 +73,7 @@ class MisreadResult:
     depends_on: tuple[str, ...] = ()
 
 
-Variant = CaseChange | RoundedFigure | OtherFigure | OtherEntry | MisreadResult
+Variant = CaseChange | RoundedFigure | OtherFigure | MisreadResult
 
 
 @dataclass(frozen=True)
@@ -261,11 +251,6 @@ DEVICE = (
     )),
     Slip("peak_of_other_sku", tuple(OtherFigure("the peak of the {figure}", "peak_flops", kind) for kind in KIN)),
     Slip("bandwidth_of_other_part", tuple(OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", kind) for kind in KIN)),
-    Slip("other_variant", (
-        *(OtherFigure("the {figure} in its place, peak and bandwidth", "peak_flops", kind, ("mem_bandwidth",)) for kind in ("siblings", "parts")),
-        *(OtherFigure("the memory of the {figure}", "mem_capacity", kind) for kind in ("siblings", "parts")),
-        *(OtherEntry("the figure of the {figure}", kind) for kind in ("siblings", "parts", "generations")),
-    ), numbers_only=True),
 )  # fmt: skip
 """Of the limits of the device."""
 
