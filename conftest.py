@@ -10,7 +10,6 @@ import signal
 from collections import defaultdict
 from doctest import ELLIPSIS
 
-import pytest
 from hypothesis import settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
@@ -25,8 +24,10 @@ pytest_collect_file = Sybil(
 
 collect_ignore_glob = ["docs/conf.py", "docs/_build", "docs/reference/generated"]
 
-settings.register_profile("quick", max_examples=10, deadline=None)
-settings.register_profile("full", max_examples=100, deadline=None)
+for tier, count in {"quick": 10, "full": 100}.items():
+    settings.register_profile(
+        tier, max_examples=count, deadline=None, database=None, derandomize=True
+    )
 
 
 def pytest_addoption(parser):
@@ -35,6 +36,15 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     settings.load_profile("full" if config.getoption("--full") else "quick")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Modules of the full tier are not even imported, unless they are named on the line."""
+    if collection_path.suffix != ".py" or config.getoption("--full"):
+        return None
+    named = any(collection_path.name in argument for argument in config.args)
+    text = "" if named else collection_path.read_text(encoding="utf-8")
+    return True if "\npytestmark = pytest.mark.full\n" in text else None
 
 
 def pytest_collection_modifyitems(config, items):

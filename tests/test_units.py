@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symroof.units import (
@@ -22,11 +22,6 @@ from symroof.units import (
     parse_unit,
     significant,
 )
-
-
-def examples(count):
-    return settings(max_examples=count, deadline=None, database=None, derandomize=True)
-
 
 # ------------------------------------------------------------------------------------------------------------- prefixes
 
@@ -67,6 +62,7 @@ VALUES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("text", "value"), VALUES)
 def test_values(text, value):
     assert parse_quantity(text).value == value
@@ -96,6 +92,7 @@ REFUSED = ["9**9**9 TB", "1e999 B", "3,35 TB/s", "inf B", "nan", "3 Tb/s", "", "
            "1 e5", "9" * 100, "3 " + "x" * 200, "3 B B", "1e", "３ ＴＢ", "3 kib", "3 mb", "3 TB\0", "1/2 s"]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", REFUSED)
 def test_refused(text):
     with pytest.raises(UnitError) as error:
@@ -130,7 +127,6 @@ def read(text):
     assert abs(quantity.value) < 10**90
 
 
-@examples(200)
 @given(st.text(max_size=40))
 def test_any_text_is_a_quantity_or_an_error(text):
     read(text)
@@ -165,7 +161,6 @@ def test_any_pile_of_pieces_is_a_quantity_or_an_error():
         read("".join(draw.choices(pieces, k=draw.randint(1, 14))))
 
 
-@examples(300)
 @given(st.integers(-(10**20), 10**20), st.integers(0, 12))
 def test_decimals_are_exact(digits, places):
     sign, size = "-" if digits < 0 else "", str(abs(digits)).zfill(places + 1)
@@ -173,7 +168,6 @@ def test_decimals_are_exact(digits, places):
     assert parse_number(text) == Fraction(digits, 10**places)
 
 
-@examples(200)
 @given(st.integers(0, 10**15))
 def test_grouped_thousands(number):
     assert parse_number(f"{number:,}") == parse_number(str(number)) == number
@@ -182,6 +176,7 @@ def test_grouped_thousands(number):
 # ----------------------------------------------------------------------------------------------------------- for people
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [(Fraction(1, 3), 4, "0.3333"), (Fraction(2, 3), 4, "0.6667"), (2048, 4, "2,048"), (Fraction(99996, 100), 4, "1,000"), (Fraction(9999, 10000), 3, "1.00"), (0, 4, "0"), (Fraction(1, 8), 4, "0.125"),
@@ -195,6 +190,7 @@ def test_significant_digits(value, digits, text):
     ) * Fraction(1, 2 * 10 ** (digits - 1))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [(2**30 * 80, "byte", "85.90 GB"), (1342177280, "byte", "1.342 GB"), (Fraction(1, 24), "s", "41.67 ms"), (Fraction(62, 100), "", "0.62"), (3350 * 10**9, "byte/s", "3.35 TB/s"), (0, "byte", "0 byte"), (0, "s", "0 s"),
@@ -224,7 +220,6 @@ UNITS_SHOWN = [
 ]
 
 
-@examples(600)
 @given(
     st.integers(1, 10**6),
     st.integers(-12, 24),
@@ -242,7 +237,6 @@ def test_what_is_shown_reads_back_to_the_digits_shown(mantissa, power, unit, dig
     ), shown
 
 
-@examples(300)
 @given(st.integers(1, 10**9), st.integers(-10, 15), st.sampled_from(["byte", "s", "FLOP/s"]))
 def test_four_digits_are_between_one_and_a_thousand(mantissa, power, unit):
     """An engineering prefix leaves 1 to 1,000 before the point, wherever a prefix exists."""
@@ -273,6 +267,7 @@ def test_products_and_powers(text, size, dimension):
     assert parse_unit(describe(unit.dimension)).dimension == unit.dimension
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "text", ["J*", "*s", "J**s", "s^", "s^0", "s^-1", "s^2.5", "J*x", "1^2", "2*s"]
 )

@@ -242,8 +242,9 @@ def _without_numbers(
     within = (split_signs(condition, signed) for condition in (*required_names, *_within(unknown)))
     try:
         return join_signs_of_crossing(
-            symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed
-        )  # type: ignore[arg-type]
+            symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)),  # type: ignore[arg-type]
+            signed,
+        )
     except NotRational as error:
         drawn = (
             bound_case.case.theory.knows("expert_weight_bytes")

@@ -455,8 +455,8 @@ def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
         not alone
         or BITS.get(weights) != 8
         or bound_case.compute == weights
-        or weights not in bound_case.hardware.peaks
-    ):  # type: ignore[union-attr]
+        or weights not in bound_case.hardware.peaks  # type: ignore[union-attr]
+    ):
         return []
     return [
         f"{weights} weights beside {bound_case.precisions['activations']} activations are multiplied at {bound_case.compute}; --activations {weights} takes the {weights} peak"

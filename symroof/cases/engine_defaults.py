@@ -162,7 +162,9 @@ def _with_wide_attention(
     given.setdefault(
         "attention_peak_flops",
         SourcedValue(
-            Num(peak.dense.value, given["peak_flops"].setting.dimension), source, peak.dense.text
+            Num(peak.dense.value, given["peak_flops"].setting.dimension),  # type: ignore[union-attr]
+            source,
+            peak.dense.text,
         ),
-    )  # type: ignore[union-attr]
+    )
     return Assumptions(assumptions.replaced(attention_arithmetic="wide").values, assumptions.chosen)

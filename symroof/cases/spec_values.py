@@ -211,8 +211,8 @@ def device_values(
         where = (
             f"preset {preset.name}"
             if own and preset
-            else str(device.source_of(device.peaks[compute]))
-        )  # type: ignore[index]
+            else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
+        )
         given["peak_flops"] = SourcedValue(
             Num(rates[compute].value, INPUTS["peak_flops"].dimension),
             f"{device.name}, {compute} dense: {where}",

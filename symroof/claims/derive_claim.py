@@ -171,8 +171,12 @@ def _quantity(claim: ClaimSpec) -> Derived:
     )
     span = (result.low, result.high) if ranged else None
     return Derived(
-        value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case
-    )  # type: ignore[arg-type]
+        value,
+        case.case.theory.symbol(name).unit,
+        flags=result.flags,
+        range=span,  # type: ignore[arg-type]
+        answers=case,
+    )
 
 
 def derive_expression(source: str, study: Study, steps: Steps) -> Derived:

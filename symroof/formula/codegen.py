@@ -184,9 +184,10 @@ class _Python:
         return sorted(
             parts_,
             key=lambda part: any(
-                name in self.moving or name in self.indices for name in names(part)
+                name in self.moving or name in self.indices  # type: ignore[operator]
+                for name in names(part)
             ),
-        )  # type: ignore[operator]
+        )
 
     def sum_of(self, texts: list[str]) -> str:
         if len(texts) <= LONGEST_SUM:

@@ -439,8 +439,11 @@ def _at_points(by_algebra: Comparison, claimed: Expr, derived: Expr, seed: int) 
         return Comparison("equal", arms=by_algebra.arms, **shown)  # type: ignore[arg-type]
     if not by_algebra.exact and seen.constant is not None:
         return Comparison(
-            "factor", factor=build.number(seen.constant), ratio=seen.constant, **shown
-        )  # type: ignore[arg-type]
+            "factor",
+            factor=build.number(seen.constant),
+            ratio=seen.constant,
+            **shown,  # type: ignore[arg-type]
+        )
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
     return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
 

@@ -578,9 +578,9 @@ def _feed_forward(kind: LayerKind) -> str:
 def _widths(block: LayerBlock) -> str:
     """Any other block: its widths by name."""
     widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
-    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(
+    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(  # type: ignore[attr-defined]
         block.traits() - {"q_lora"}
-    )  # type: ignore[attr-defined]
+    )
 
 
 def _traits(traits: frozenset[str]) -> str:

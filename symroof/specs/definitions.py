@@ -386,8 +386,8 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
         plain = (
             bare
             and whole
-            and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))
-        )  # type: ignore[union-attr]
+            and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
+        )
         return [
             f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}"
             if plain

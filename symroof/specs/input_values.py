@@ -111,8 +111,8 @@ def in_range(value: Fraction) -> bool:
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (
-        (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)
-    )  # type: ignore[union-attr]
+        (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)  # type: ignore[union-attr]
+    )
     if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)

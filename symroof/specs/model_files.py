@@ -70,13 +70,13 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
             f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better"
         )
     elif is_checkpoint_precision(named.stored) and (
-        own is None or quantization_at(named.stored, spec).format != own.format
-    ):  # type: ignore[union-attr]
+        own is None or quantization_at(named.stored, spec).format != own.format  # type: ignore[union-attr]
+    ):
         doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
         stored = quantization_at(named.stored, spec)
         spec = spec.model_copy(
-            update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})}
-        )  # type: ignore[union-attr]
+            update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})}  # type: ignore[union-attr]
+        )
     elif named.stored and named.stored != "fp16" and not is_checkpoint_precision(named.stored):
         from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
 

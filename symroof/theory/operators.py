@@ -124,9 +124,9 @@ def operators(
             )
 
         streams = {
-            stream: summed(whole, lambda other, stream=stream: other == stream)
+            stream: summed(whole, lambda other, stream=stream: other == stream)  # type: ignore[misc]
             for stream in dict.fromkeys(row.stream for row in rows)
-        }  # type: ignore[misc]
+        }
         amounts = [
             summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)
         ]

@@ -233,6 +233,7 @@ def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     assert study.exact("loaded_decode_time") == (weights + 8 * 131_072 * keys) / BETA
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("chunk", [600, 2048, 3000])
 def test_steps_of_a_budget_against_a_queue_of_tokens(chunk):
     """Tokens that come by chance and leave by the budget, a hundred thousand steps: what a step takes in the mean, and how many have none."""
@@ -410,6 +411,7 @@ def test_output_up_to_which_devices_of_their_own_pay():
     assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
 
 
+@pytest.mark.full
 def test_devices_of_their_own_under_a_target():
     """Within 60 ms a step without prompts has room for 420 requests, one with 2,048 prompt tokens beside every fourteenth or so for far fewer: batch by batch."""
     target = Fraction(60, 1000)
@@ -545,6 +547,7 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
     assert study.exact("prompt_prefill_time") == step(room + beside) + step(2300 - room + beside)
 
 
+@pytest.mark.full
 def test_outputs_between_which_devices_of_their_own_pay():
     """Rates by the two quantities themselves, at the ends of the answer, beside them and far from them."""
     case = {

@@ -68,6 +68,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("command", "given"), ASKED)
 def test_what_is_given_moves_the_answer_or_is_named(command, given, plain):
     line, name = (*COMMANDS[command], "--set", given), given.partition("=")[0]

@@ -104,6 +104,7 @@ LONG = Fraction(10**11)
 """A response has whole tokens, and each is a step."""
 
 
+@pytest.mark.full
 def test_every_limit_is_where_the_quantity_goes(numbers):
     """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the reported term."""
     seen, case = 0, numbers[0].bound_case.case
@@ -129,6 +130,7 @@ def test_every_limit_is_where_the_quantity_goes(numbers):
     assert seen >= 2 * len(FEW)
 
 
+@pytest.mark.full
 def test_every_elasticity_is_a_central_difference(numbers):
     """Value and formula, each against the quantity a little above and a little below; at a jump, on the side it belongs to."""
     seen, formulas, case = 0, 0, numbers[0].bound_case.case
@@ -162,6 +164,7 @@ def test_every_elasticity_is_a_central_difference(numbers):
     assert formulas > len(FEW)
 
 
+@pytest.mark.full
 def test_elasticities_are_noticeable_sorted_and_of_what_can_be_chosen(numbers):
     shape = {
         "n_layers",
@@ -184,6 +187,7 @@ def test_elasticities_are_noticeable_sorted_and_of_what_can_be_chosen(numbers):
         )
 
 
+@pytest.mark.full
 def test_every_text_parses_and_every_latex_balances(derivations):
     for derivation in derivations:
         result = derivation.as_json()
@@ -215,6 +219,7 @@ ASKED = [(chosen, NAMES[part :: 2 * len(WITHOUT)]) for part, chosen in enumerate
 """Cases that lack inputs, and names to ask of each: of layers of two kinds, formulas are long, and fewer names are enough."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("chosen", "asked"),
     [*ASKED, ({"model": "gemma-2-9b"}, (*FEW, *NAMES[::12]))],
@@ -389,6 +394,7 @@ def test_ideal_devices_leave_the_other_roof():
 # -------------------------------------------------------------------------------------------------- nothing to tell
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("quantity", ["fits", "decode_bound", "prefill_bound"])
 @pytest.mark.parametrize(
     "chosen",

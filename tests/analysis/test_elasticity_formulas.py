@@ -26,6 +26,7 @@ FORMULAS = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("written", "expected"), FORMULAS)
 def test_an_elasticity_is_the_logarithmic_derivative(written, expected):
     found = elasticity(parse(written), "x")

@@ -125,6 +125,7 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "threshold",
     [
@@ -191,6 +192,7 @@ def test_pieces_in_latex():
 # ------------------------------------------------------------------------------------------------- where, expanded
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
 @pytest.mark.parametrize(
     ("equation", "unknown"),
@@ -352,6 +354,7 @@ OWN = sr.Theory(
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "equation",
     [

@@ -71,12 +71,14 @@ def things(request):
     return make(CASE), make(CASE), make(OTHER)
 
 
+@pytest.mark.sample(8)
 def test_equal_where_the_same_was_asked(things):
     one, same, other = things
     assert one == same
     assert one != other and one != "text" and one is not None
 
 
+@pytest.mark.sample(8)
 def test_equal_things_have_one_hash(things):
     one, same, other = things
     assert (
@@ -84,6 +86,7 @@ def test_equal_things_have_one_hash(things):
     )
 
 
+@pytest.mark.sample(8)
 def test_copies_are_equal(things):
     one, *_ = things
     for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):

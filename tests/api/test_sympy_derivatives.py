@@ -83,6 +83,7 @@ RATES = (
 )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("expression", "by"), RATES, ids=str)
 def test_a_derivative_in_any_expression_is_the_slope(expression, by):
     case = {**CASE, "mbu": Fraction(3, 5)} if by == s.mbu else CASE
@@ -207,6 +208,7 @@ BY = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", DUALS)
 def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
     """Drawn at random, against a walk over the values of the whole case, in which no two arms meet; what has no slope there has none, or one, here."""
@@ -231,6 +233,7 @@ def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
     assert compared > 300
 
 
+@pytest.mark.full
 def test_what_was_asked_before_makes_no_difference():
     """Which arm a quantity follows at the batch that is found there turns on that batch."""
     study = sr.Study(**SERVED)

@@ -53,6 +53,7 @@ def assert_same(one, other, seed):
 # ---------------------------------------------------------------------------------------------------------- there and back
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "assumed", [{}, {"roofline": "per_operator"}, {"experts": "all", "kv_growth": "fixed"}], ids=str
 )
@@ -98,6 +99,7 @@ def random_tree(draw, depth):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("tens", range(50))
 def test_random_expressions_there_and_back(tens):
     for seed in range(10 * tens, 10 * tens + 10):
@@ -107,6 +109,7 @@ def test_random_expressions_there_and_back(tens):
             assert_same(tree, from_sympy(expression), seed)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "source",
     [

@@ -80,6 +80,7 @@ def disagreeing(study, names):
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_numbers_put_in_give_the_value_of_the_engine(setting):
     study = sr.Study(**{**CASE, **setting})
@@ -94,6 +95,7 @@ LEADING = frozenset(
 """Quantities checked under every switch that reaches them; of the others those whose own formula a switch changes."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("setting", SWITCHED, ids=str)
 def test_what_a_switch_changes_gives_the_value_of_the_engine(setting):
     study, before = (

@@ -14,7 +14,9 @@ from symroof.formula.evaluate import NoValue, evaluate, exact_decimal
 from symroof.formula.parse import FormulaError, parse
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
-from tests.formula import Values, examples, with_functions
+from tests.formula import Values, with_functions
+
+pytestmark = pytest.mark.full
 
 SPELLED = {"a": "batch", "b": "mfu", "c": "output", "prompt": "prompt", "x1": "mbu"}
 """The names of random formulas as inputs of a case."""
@@ -52,7 +54,6 @@ drawn = st.lists(
 )
 
 
-@examples(400)
 @given(formulas, drawn)
 def test_numbers(source, points):
     try:
@@ -70,7 +71,6 @@ def test_numbers(source, points):
             )  # differences may cancel
 
 
-@examples(300)
 @given(
     st.sampled_from(["<=", ">=", "<", ">", "="]),
     st.sampled_from(TENTHS),

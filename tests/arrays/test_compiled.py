@@ -15,6 +15,8 @@ from symroof.formula.evaluate import NoValue
 
 from .numpy_walk import Walk
 
+pytestmark = pytest.mark.full
+
 CASE = {
     "hardware": "h100-sxm", "prompt": 4096, "output": 48, "batch": 8, "tp": 2, "acceptance": 0.7, "draft_tokens": 4, "chunk": 512, "arrival_rate": 1,
     "long_prompt": 8192, "long_output": 64, "long_share": 0.1, "kernels_per_layer": 8, "kernel_launch": "4 us", "ttft_target": "500 ms", "step_overhead": "1 ms",

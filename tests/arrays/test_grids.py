@@ -10,6 +10,8 @@ from sympy import Max, Min, ceiling, floor
 import symroof as sr
 from symroof.symbols import batch, prompt
 
+pytestmark = pytest.mark.full
+
 FORMULAS = {
     batch - prompt: lambda b, p: b - p,
     7 - Min(batch, prompt): lambda b, p: 7 - min(b, p),

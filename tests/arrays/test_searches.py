@@ -11,6 +11,8 @@ from symroof.arrays.searches import fixed_points, largest_whole
 from symroof.formula.evaluate import NoValue
 from symroof.theory.search import largest_whole_number
 
+pytestmark = pytest.mark.full
+
 
 def counted(body):
     """A body and how often it was asked."""

@@ -9,6 +9,8 @@ import pytest
 from symroof.arrays.functions import ARRAYS, total
 from symroof.arrays.step_polynomials import Steps
 
+pytestmark = pytest.mark.full
+
 MAX, MIN, FLOOR, CEIL, DIV, POW = (
     ARRAYS[name] for name in ("max", "min", "floor", "ceil", "div", "pow")
 )

@@ -58,6 +58,7 @@ def made(seed, rows=12, arms=1, noise=0.05, overheads=1):
     ), truth
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("arms", [1, 3])
 def test_without_noise_the_parameters_come_back(seed, arms):
@@ -66,6 +67,7 @@ def test_without_noise_the_parameters_come_back(seed, arms):
     assert solve(problem) == pytest.approx(truth, rel=1e-7)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(25))
 def test_no_search_finds_anything_better(seed):
     """Fifty thousand random points, then the best one walked downhill: never below what was found."""

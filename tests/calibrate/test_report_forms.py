@@ -73,6 +73,7 @@ RATE = (
 )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("report", "message"),
     [

@@ -25,6 +25,7 @@ def fit(*parameters, file="a/b.csv", rows=3):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("parameter", "text"),
     [

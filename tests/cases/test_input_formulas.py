@@ -17,6 +17,7 @@ CASE = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("values", "words"),
     [

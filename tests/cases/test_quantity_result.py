@@ -55,6 +55,7 @@ WAITS = (
 )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", WAITS)
 @pytest.mark.parametrize(
     ("seconds", "text"),

@@ -170,6 +170,7 @@ def of(text):
     return ExpressionName.of(parse(text))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
@@ -203,6 +204,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
             assert value_at(bound, point, name) == end
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("study", STUDIES)
 def test_labels_and_truths_are_those_that_occur(study):
     bound, ranges, _ = build(study)
@@ -311,6 +313,7 @@ def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corner
             assert span(answers.ranges, name) == (min(values), max(values)), name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("prompt", [300, 4096])
 def test_the_best_batch_of_windows_and_experts_has_its_ends_at_corners(prompt):
     """A batch in which every step is full, or pieces of prompts are spread over them: which of both it is, no efficiency moves."""
@@ -559,6 +562,7 @@ LIKE = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("label", LIKE)
 def test_ranges_of_a_case_like_another(label):
     """Its bounds are those of brute force over each prompt, batch and corner."""

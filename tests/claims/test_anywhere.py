@@ -18,6 +18,7 @@ ARITHMETIC = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", ARITHMETIC)
 def test_calculations(text):
     plain = equations(text)

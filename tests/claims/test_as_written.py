@@ -79,6 +79,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("sentence", RIGHT)
 def test_right_text_holds_and_its_number_is_the_one_claimed(sentence):
     annotation, number = RIGHT[sentence]
@@ -251,6 +252,7 @@ MISSED = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("sentence", MISSED)
 def test_what_went_wrong_is_named_or_suggested_first(sentence):
     annotation, verdict, slip = MISSED[sentence]
@@ -285,6 +287,7 @@ FORMULAS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("annotation", FORMULAS)
 def test_formulas_hold_under_what_is_so_in_their_case(annotation):
     (claim,) = claims(f"So. <!-- symroof: {annotation} -->")
@@ -372,6 +375,7 @@ ARITHMETIC = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", ARITHMETIC)
 def test_arithmetic_that_is_spelled_out_comes_out(text):
     wrong = claims(f"That is {text}.")

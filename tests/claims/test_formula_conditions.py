@@ -23,6 +23,7 @@ def judged(quantity, formula, **given):
     return judge(ClaimSpec(id="a", quantity=quantity, formula=formula, given=given))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("quantity", "formula", "given", "needs"),
     [

@@ -82,6 +82,7 @@ OTHER_COUNTS = (
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("slip", "quantity", "formula", "given"),
     SEEDED,
@@ -265,6 +266,7 @@ def test_the_formulas_that_errors_are_made_in_are_right():
     ] == []
 
 
+@pytest.mark.full
 def test_random_wrong_formulas_are_seldom_named():
     """Of 50 formulas with a random error in them fewer than 5 % get a named slip, which then is one: H in the place of H_kv is drawn as well."""
     rng = random.Random(5)

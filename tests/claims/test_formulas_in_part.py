@@ -111,6 +111,7 @@ def test_a_case_with_numbers_for_everything_tells_where_the_claim_has_none():
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("quantity", "formula", "verdict", "needs"),
     [

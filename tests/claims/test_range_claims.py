@@ -29,6 +29,7 @@ def judged(relation, span, value, name="batch"):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("value", [True, False])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_stretches_are_those_of_every_whole_number(relation, value):

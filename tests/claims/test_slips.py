@@ -81,6 +81,7 @@ KNOWN += [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN]
 )
@@ -276,6 +277,7 @@ def explained(
     return explain(claim, read_written(text, right.unit), right)
 
 
+@pytest.mark.full
 def test_random_errors_are_seldom_named():
     """Of 90 true values off by a random factor, fewer than 5 get a named slip."""
     rng = random.Random(2026)
@@ -297,6 +299,7 @@ def test_random_errors_are_seldom_named():
     assert misnamed[True] < 5
 
 
+@pytest.mark.full
 def test_small_random_errors_are_seldom_named():
     """Near the true value slips that change little stand close together: of 60 errors of 0.5 to 5 % fewer than 8 get one."""
     rng = random.Random(7)
@@ -318,6 +321,7 @@ def test_small_random_errors_are_seldom_named():
     assert misnamed < 8
 
 
+@pytest.mark.full
 def test_seeded_slips_are_named_first():
     """Of 100 slips made by hand at least 95 are named first; another name that predicts the identical value is as right.
 

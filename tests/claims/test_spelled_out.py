@@ -89,6 +89,7 @@ ARITHMETIC = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize(("text", "follows", "right"), ARITHMETIC)
 def test_whether_it_comes_out(text, follows, right):
     assert [(one.follows, one.right) for one in equations(text)] == (
@@ -268,6 +269,7 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
 # ----------------------------------------------------------------------------------------------------------- annotations
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("text", "data"),
     [
@@ -313,6 +315,7 @@ def test_the_fields_of_an_annotation(text, data):
 SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -60,6 +60,7 @@ def test_each_file_has_its_own_time(tmp_path, monkeypatch):
     assert check([tmp_path / "a.yaml", tmp_path / "b.yaml"]).summary == {"wrong": 6}
 
 
+@pytest.mark.full
 def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
     """What a note's annotations speak of is known without working it out: an equation is not solved for its unit."""
     started = time.process_time()
@@ -168,6 +169,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(terminal, monkeypatch):
         assert "3/3" in stream.getvalue()
 
 
+@pytest.mark.full
 def test_every_claim_of_every_file_is_followed(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.yaml").write_text(claim_file(2), encoding="utf-8")

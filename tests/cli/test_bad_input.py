@@ -150,6 +150,7 @@ IN_FILE = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", IN_FILE)
 def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     keys, place, words = IN_FILE[name]
@@ -300,6 +301,7 @@ ON_LINE = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", ON_LINE)
 def test_a_fault_on_the_line_is_reported(name):
     line, words = ON_LINE[name]
@@ -343,6 +345,7 @@ def test_errors_go_to_standard_error_as_json_too():
     assert result["errors"][0]["hint"] == "did you mean 'llama-3-8b'?"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("prompt", ["1e50", "9" * 60, "1e60"])
 def test_giant_numbers_are_worked_out_or_refused_but_never_crash(prompt):
     started = time.process_time()
@@ -384,6 +387,7 @@ def everything_under(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.full
 def test_a_file_where_a_folder_should_be(tmp_path):
     path = written(tmp_path / "out", "mine")
     message = refused(*report(path))
@@ -392,6 +396,7 @@ def test_a_file_where_a_folder_should_be(tmp_path):
     assert everything_under(tmp_path) == ["out"]
 
 
+@pytest.mark.full
 def test_a_folder_below_a_regular_file(tmp_path):
     path = written(tmp_path / "file", "mine")
     message = refused(*report(path / "below"))
@@ -432,12 +437,14 @@ def test_a_read_only_folder(tmp_path):
     assert everything_under(tmp_path) == []
 
 
+@pytest.mark.full
 def test_a_folder_where_the_file_should_be(tmp_path):
     (tmp_path / "llama-3-8b-chat.md").mkdir()
     refused(*report(tmp_path))
     assert everything_under(tmp_path) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(step, tmp_path, monkeypatch):
     old = written(tmp_path / "llama-3-8b-chat.md", "the old review")
@@ -451,6 +458,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(step, tmp_path, monkey
     assert everything_under(tmp_path) == ["llama-3-8b-chat.md"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(step, tmp_path, monkeypatch):
     old = written(tmp_path / "llama-3-8b-chat.md", "the old review")
@@ -482,6 +490,7 @@ def test_a_new_file_gets_the_mode_of_any_new_file_and_an_old_one_keeps_its_own(t
     assert plain.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize(
     "line",
@@ -529,6 +538,7 @@ def test_a_report_without_what_it_needs_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     message = refused(

@@ -277,6 +277,7 @@ def test_the_schemas_for_editors_are_those_the_command_prints(kind):
     ).out, f"stale: symroof schema {kind}"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "folder"),
     [

@@ -47,6 +47,7 @@ DERIVED = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("quantity", DERIVED)
 def test_every_text_of_a_derivation_parses_back(quantity):
     result = good("derive", quantity, *H100, "--engine", "ideal", "--batch", "2", "--json").json

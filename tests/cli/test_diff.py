@@ -140,6 +140,7 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
     assert "does not move" not in good("diff", "genz", "symroof", *CASE, "-q", "itl").out
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -223,6 +224,7 @@ def test_the_section_names_the_other_side_as_it_was_written():
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

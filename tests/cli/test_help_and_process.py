@@ -10,6 +10,7 @@ from symroof.api import Study
 from . import CHAT, COMMANDS, ROOT, STEMS, STUDIES, TOO_LARGE, cases, good, process
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command):
     outcome = good(command, "--help")

@@ -160,6 +160,7 @@ def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     )
 
 
+@pytest.mark.full
 def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     path = write_study(tmp_path, targets="{cost: 0.001 USD, price: 1 USD/hour}")
     review = good("report", path, "-o", "-", "--format", "md").out
@@ -237,6 +238,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("line", "word"), REFUSED)
 def test_bad_lines_are_refused(line, word):
     assert word in refused("select", *CASE, *line)
@@ -261,6 +263,7 @@ REVIEWED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("line", REVIEWED)
 def test_the_command_that_reviews_the_first_evaluates_the_same_case(line):
     import shlex

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.drawing.text_metrics import shortened, text_width, wrapped
@@ -38,7 +38,6 @@ def test_an_accent_takes_no_room_and_an_unknown_letter_takes_plenty():
 
 
 @given(st.text(max_size=60), st.floats(20, 200))
-@settings(max_examples=60, deadline=None)
 def test_what_is_cut_is_no_wider_than_asked(text, most):
     assert text_width(shortened(text, 9, most), 9) <= max(most, text_width("…", 9))
     lines = wrapped(text, 9, most)

@@ -19,6 +19,8 @@ from tools.evidence.catalogue_rows import (
 )
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def catalogue():

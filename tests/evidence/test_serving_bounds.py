@@ -14,6 +14,8 @@ from tools.evidence.catalogue_rows import sources
 from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
 from tools.evidence.serving_page import rate_line
 
+pytestmark = pytest.mark.full
+
 PAGE = (
     (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
 )

@@ -2,15 +2,9 @@
 
 from fractions import Fraction
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 NAMES = ("a", "b", "c", "prompt", "x1")
-
-
-def examples(count):
-    """Hypothesis settings: so many examples, the same ones every time."""
-    return settings(max_examples=count, deadline=None, database=None, derandomize=True)
 
 
 class Values:

@@ -16,7 +16,7 @@ from symroof.formula.parse import FormulaError, parse
 from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.to_sympy import symbol, to_sympy
 
-from . import NAMES, Values, arithmetic, examples, points, quotients, with_functions
+from . import NAMES, Values, arithmetic, points, quotients, with_functions
 
 rationals = quotients(st.integers(-9, 9), st.integers(1, 6))
 
@@ -42,7 +42,6 @@ def in_sympy(tree, point):
 # ----------------------------------------------------------------------------------------------------------- against SymPy
 
 
-@examples(150)
 @given(with_functions, points)
 def test_values_are_those_of_sympy(source, point):
     tree = read(source)
@@ -52,6 +51,7 @@ def test_values_are_those_of_sympy(source, point):
     assert evaluate(tree, Values(point)) == Fraction(int(found.p), int(found.q))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "source",
     [
@@ -118,7 +118,6 @@ SHAPES = ["({0})/({1})", "({0})**({1})", "sqrt({0})", "log2({0})", "ceil({0})", 
           "max({0}, {1})", "sum(max({0}, j), j, {1}, {2})", "sum(({0})/({1}), j, 1, {2})", "sum(log2({0} + {1}), j, 0, {2})", "largest(one = {0}, two = {1})"]  # fmt: skip
 
 
-@examples(500)
 @given(st.sampled_from(SHAPES), PARTS, PARTS, PARTS)
 def test_any_formula_has_a_value_or_says_that_it_has_none(shape, first, second, third):
     tree = read(shape.format(first, second, third))
@@ -143,7 +142,6 @@ def test_a_large_power_stays_affordable():
     assert found.denominator.bit_length() < 10_000
 
 
-@examples(200)
 @given(with_functions, points)
 def test_floats_follow(source, point):
     """The same walk with floats, where no rounding function stands on a step."""
@@ -185,7 +183,6 @@ spans = st.tuples(st.integers(-20, 30), st.integers(0, 40)).map(
 )
 
 
-@examples(150)
 @given(of_degree(5), spans)
 def test_a_polynomial_sums_like_a_loop(coefficients, span):
     assert piecewise(coefficients, *span).total() == sum(
@@ -205,19 +202,16 @@ def check_maxima(first, second, third, span):
     )
 
 
-@examples(300)
 @given(of_degree(1), of_degree(1), of_degree(1), spans)
 def test_maxima_of_lines(first, second, third, span):
     check_maxima(first, second, third, span)
 
 
-@examples(300)
 @given(of_degree(2), of_degree(2), of_degree(2), spans)
 def test_maxima_of_parabolas(first, second, third, span):
     check_maxima(first, second, third, span)
 
 
-@examples(300)
 @given(of_degree(3), of_degree(3), of_degree(2), spans)
 def test_maxima_of_cubics(first, second, third, span):
     check_maxima(first, second, third, span)
@@ -226,7 +220,6 @@ def test_maxima_of_cubics(first, second, third, span):
 lines = st.tuples(rationals, quotients(st.integers(-24, 24), st.just(12)))
 
 
-@examples(300)
 @given(lines, lines, spans, st.booleans())
 def test_rounded_lines(first, second, span, up):
     """Of the larger of two lines, rounded, the sum is its loop, or it is declared to have too many steps."""
@@ -285,6 +278,7 @@ STEP_TIMES = ["max(a*j + b, c)", "max(a, j) + min(j*j, 50*b)", "max(a*min(j, 7),
               "max(10 - j, j - 10)", "min(max(j, 5), 9)**2", "2**j", "a**j", "(j + 1)**-2", "sqrt(j + 30)**2/1", "max(2*j, max(j + 4, a))"]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("body", STEP_TIMES)
 @pytest.mark.parametrize(("first", "last"), [(1, 12), (3, 3), (1, 0), (0, 40), (2, 25)])
 def test_a_sum_is_its_loop(body, first, last):
@@ -338,7 +332,6 @@ def slopes_of(tree, point):
     }
 
 
-@examples(120)
 @given(arithmetic, points, st.sampled_from(NAMES))
 def test_slopes_are_derivatives(source, point, name):
     tree = read(source)
@@ -355,6 +348,7 @@ def test_slopes_are_derivatives(source, point, name):
     assert found == Fraction(int(expected.p), int(expected.q)) == slopes_of(tree, point)[name]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "source",
     [

@@ -15,7 +15,7 @@ from symroof.formula.parse import FormulaError, parse
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Num, walk
 
-from . import Values, arithmetic, examples, points, with_functions
+from . import Values, arithmetic, points, with_functions
 
 SECONDS = 10.0
 """Half a second is promised; no machine is so slow that it takes twenty times that, and no text that is not bounded ends in it."""
@@ -72,7 +72,6 @@ PIECES = (
 )  # fmt: skip
 
 
-@examples(600)
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused(source):
     read(source)
@@ -121,6 +120,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_costs_little(name):
     start = time.process_time()
@@ -174,6 +174,7 @@ def test_bounds_are_where_they_are_said_to_be():
         assert read(source) is None, source
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("source", "column"),
     [("1/0", 2), ("a/(b - b)", 2), ("a + ", 5), ("", 1), ("a b", 3), ("2 x", 3), ("3 B", 3), ("(a", 3), ("a)", 2), ("f(a)", 1), ("max()", 5), ("a $ b", 3), ("9**9**9", 4),
@@ -206,12 +207,12 @@ PRECEDENCE = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("source", "expected"), PRECEDENCE)
 def test_precedence(source, expected):
     assert evaluate(parse(source), Values({})) == expected
 
 
-@examples(500)
 @given(arithmetic, points)
 def test_values_are_those_of_python(source, point):
     tree, expected = read(source), exact(source, point)
@@ -219,7 +220,6 @@ def test_values_are_those_of_python(source, point):
     assert value(tree, point) == expected
 
 
-@examples(300)
 @given(with_functions, points)
 def test_functions_are_those_of_python(source, point):
     tree, expected = read(source), exact(source, point)
@@ -227,7 +227,6 @@ def test_functions_are_those_of_python(source, point):
     assert value(tree, point) == expected
 
 
-@examples(300)
 @given(arithmetic, points)
 def test_a_formula_python_can_work_out_is_readable(source, point):
     """Refused are only a division by what is always zero and a power of it."""
@@ -240,7 +239,6 @@ def test_a_formula_python_can_work_out_is_readable(source, point):
 # ------------------------------------------------------------------------------------------------------------ round trip
 
 
-@examples(500)
 @given(with_functions, points)
 def test_a_printed_formula_reads_back(source, point):
     tree = read(source)
@@ -252,6 +250,7 @@ def test_a_printed_formula_reads_back(source, point):
     assert text(parse(text(again))) == text(again)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "source",
     ["a/(b/c)", "a/(b*c)", "a - (b - c)", "(a**b)**c", "(-a)**b", "-(a + b)*c", "(1/3)**a", "(2/3)*a", "a*(1/3)", "a/(1/3 + b)", "sum(a*j, j, 1, 4)", "(a + b)/(a - b)**2",
@@ -266,7 +265,6 @@ def test_printed_formulas_keep_their_brackets(source):
 numerators = st.integers(-(10**40), 10**40)
 
 
-@examples(400)
 @given(numerators, st.sampled_from([1, 2, 3, 5, 8, 10, 125, 1000, 2**20, 10**9, 10**11, 7 * 10**6]))
 def test_a_printed_number_is_the_number(numerator, denominator):
     number = Fraction(numerator, denominator)

@@ -23,6 +23,8 @@ from tests.project.additions.made import ADDITIONS
 from tests.specs.checkpoints import gguf_files
 from tools.docs import tables
 
+pytestmark = pytest.mark.full
+
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 KV = 2 * 32 * 8 * 128 * 2
 """Bytes that Llama-3-8B caches for a token: keys and values of 32 layers, 8 heads of 128, 16 bits each."""

@@ -6,6 +6,8 @@ import pytest
 
 from tools.docs import notebook, tables
 
+pytestmark = pytest.mark.full
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 

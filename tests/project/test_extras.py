@@ -11,6 +11,8 @@ import pytest
 
 from symroof.errors import EXTRAS
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 STUDY = str(ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml")

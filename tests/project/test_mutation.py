@@ -18,6 +18,7 @@ def changed(source, listed):
     return {(mutant.kind, mutant.applied(source)) for mutant in listed}
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -15,6 +15,7 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 STALE = "stale: python -m tools.docs, and read what changed"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "page", [page for page, text in TEXTS.items() if any(examples.parts(text))]
 )
@@ -32,6 +33,7 @@ def test_the_readme_opens_with_two_commands_and_is_short():
     assert len(TEXTS["README.md"].split()) <= 600
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("page", TEXTS)
 def test_links_between_pages_lead_somewhere(page):
     """Sphinx checks them as well, but not the README's, nor that a page is written by hand or listed as generated."""

@@ -39,6 +39,7 @@ def content_of(written):
     return text_of(written).encode()
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", CASES)
 def test_what_crashed_once(name, tmp_path, monkeypatch, capsys):
     case = CASES[name]

@@ -54,6 +54,7 @@ def subject(stem):
 # ---------------------------------------------------------------------------------------------------------- JSON
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(stem):
     fitting = []
@@ -93,6 +94,7 @@ CORNERS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", CORNERS)
 def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
     """Every quantity is monotone in each efficiency here, so its extremes are those of separate runs at the corners."""
@@ -137,6 +139,7 @@ def eval_lines(stem):
         )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_eval_text_flags_and_ranges_every_number(stem):
     seen = 0
@@ -294,6 +297,7 @@ def wrongly_marked(stem, kind, too_large, text=None):
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_a_review_marks_what_does_not_fit(stem, kind):
@@ -316,6 +320,7 @@ def test_a_review_marks_what_does_not_fit(stem, kind):
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_check_finds_each_mark_that_is_taken_out(kind):
     text = text_of(TOO_LARGE, kind)
@@ -380,6 +385,7 @@ ALONE = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 """The token budget of a step beside the batch that vLLM starts with; a review is a decision and counts with it."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", [TOO_LARGE, RANGED])
 def test_the_isolated_figures_say_what_json_says(stem, kind):
@@ -391,6 +397,7 @@ def test_the_isolated_figures_say_what_json_says(stem, kind):
             same(cell, case["quantities"][name])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_cases_table_says_what_json_says(stem, kind):
@@ -537,6 +544,7 @@ def words_of(stem, name):
     return words
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
     for name in FIGURES:
@@ -559,6 +567,7 @@ def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
                 assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-3)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_is_the_alternative_text_of_every_format(stem):
     for name in (*FIGURES, "pareto"):

@@ -81,12 +81,14 @@ def output(tmp_path_factory):
     return {kind: to_standard_output(path, kind, "--no-plots") for kind in ("md", "tex", "html")}
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", TITLES)
 def test_a_text_reads_literally_in_markdown(text, output):
     paragraphs = [block.text for block in blocks(output["md"], "md") if block.kind == "text"]
     assert literally(text) in paragraphs
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", TITLES)
 def test_a_text_reads_literally_in_html(text, output):
     paragraphs = [block.text for block in blocks(output["html"], "html") if block.kind == "text"]
@@ -121,6 +123,7 @@ def test_no_hostile_text_starts_a_command_in_latex(output):
     assert r"\textbackslash{}input\{/etc/passwd\}" in tex
 
 
+@pytest.mark.full
 @needs_tex
 def test_hostile_texts_compile_and_print_what_they_say(output, tmp_path):
     (tmp_path / "review.tex").write_text(output["tex"], encoding="utf-8")
@@ -148,6 +151,7 @@ def test_hostile_texts_compile_and_print_what_they_say(output, tmp_path):
             assert words in text
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", [*TITLES, "漢字 🙂 \u202e\u0000\u0007 end"])
 def test_latex_text_holds_no_live_character(text):
     written = latex_text(text)
@@ -159,6 +163,7 @@ def test_latex_text_holds_no_live_character(text):
     assert latex_code(text).startswith(r"\texttt{")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "title",
     [
@@ -183,6 +188,7 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     assert line.endswith(r"\par}")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     ["50%_of#1&co q(1)[2].yaml", "x}{y.yaml", """a'b"c"><img src=x onerror=alert(1)>.yaml"""],

@@ -30,6 +30,8 @@ from tests.cli import study_text
 
 from . import call
 
+pytestmark = pytest.mark.full
+
 BROWSER = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )

@@ -65,6 +65,7 @@ def test_the_loads_are_what_the_names_say(made):
     }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_review_in_every_format_says_that_the_server_does_not_keep_up(name, kind, made):

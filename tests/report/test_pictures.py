@@ -71,6 +71,7 @@ def test_what_cannot_be_drawn_says_why(label, kind):
 # --------------------------------------------------------------------------------------------------------- words
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_no_word_touches_another_or_leaves_the_page(label, kind):
     canvas = drawn(label, kind).canvas
@@ -90,6 +91,7 @@ def test_no_word_touches_another_or_leaves_the_page(label, kind):
         assert words.box[3] <= canvas.height, words.text
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_a_picture_is_well_formed_and_says_what_it_shows(label, kind):
     made = drawn(label, kind)
@@ -107,6 +109,7 @@ def test_every_kind_is_drawn_for_most_of_these():
         assert sum((label, kind) not in NOTHING for label in LINES) >= len(LINES) - 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("label", ["llama-3-70b-chat", "too large", "experts"])
 def test_the_same_study_gives_the_same_bytes(label):
     anew = (

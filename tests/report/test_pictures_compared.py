@@ -10,6 +10,8 @@ from symroof.report.pictures.cases import batch_series, labels
 from symroof.report.pictures.picture_kinds import picture
 from symroof.report.view_case import memory
 
+pytestmark = pytest.mark.full
+
 TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms"}}  # fmt: skip
 CHEAP = {
     "model": "llama-3-8b",

@@ -55,6 +55,7 @@ SIDES = {
 }
 
 
+@pytest.mark.sample(2)
 def test_both_sides_are_equal_on_every_line(label, solved_map):
     assert set(solved_map.lines) == {"ridge", "memory"} | (
         {"target"} if "targets" in CASES[label] else set()
@@ -117,6 +118,7 @@ def test_the_reviewed_case_stands_where_memory_and_target_are_tested(label, solv
     assert 1 <= solved_map.batch < solved_map.batches[1]
 
 
+@pytest.mark.sample(3)
 def test_regions_are_what_the_sides_say(label, solved_map):
     """On a grid of the map, between the contexts the lines were solved at."""
     looked, frame = 0, drawn(solved_map, study(label).first)
@@ -262,6 +264,7 @@ def test_without_decode_times_there_is_no_map():
         of(hardware="h100-sxm")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_review_shows_its_map_beside_the_thresholds(stem):
     for kind, mark in (
@@ -283,6 +286,7 @@ def test_the_same_case_gives_the_same_bytes():
     ]
 
 
+@pytest.mark.full
 def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     """NumPy is, for the ranges of measured efficiencies."""
     import subprocess

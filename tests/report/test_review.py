@@ -77,6 +77,7 @@ def verdict(stem):
 # --------------------------------------------------------------------------------------------------- conclusions
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", HEADLINES)
 def test_the_headline_says_how_it_ends(stem):
     for words in HEADLINES[stem]:
@@ -132,6 +133,7 @@ def changes_that_suffice(stem, ttft, itl, everywhere=False):
             yield cells[0]
 
 
+@pytest.mark.full
 def test_without_a_cure_what_fits_is_offered(tmp_path):
     """64 requests of 4,608 tokens beside a 70B on one H100: its cache alone, 96.6 GB, is too much, so narrower weights do not help."""
     text = to_standard_output(
@@ -205,6 +207,7 @@ def test_a_gain_is_the_ratio_of_the_printed_values():
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
     rows = rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Quantity")
@@ -245,6 +248,7 @@ def whole_view():
     return study, view(study, "symroof")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "against"])
 def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, whole_view):
     study, whole = whole_view
@@ -303,6 +307,7 @@ def test_the_body_speaks_in_names_of_the_field():
     assert any("HBM bandwidth" in text_of(stem, "md") for stem in STEMS)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_near_thresholds_are_near(stem):
     """None beyond the context that the model was made for; each also in the appendix with its name."""
@@ -333,6 +338,7 @@ def test_each_derivation_is_one_block():
     assert len(displays) == len(heads) == 4
 
 
+@pytest.mark.full
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     """What a device knows of its network asks for nothing; 4,096 tokens of 327,680 byte over the H100's 50 GB/s take 26.84 ms."""
     small = {
@@ -351,6 +357,7 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     assert "26.84 ms" in asked
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_verdict_comes_first(stem, kind):
@@ -359,6 +366,7 @@ def test_the_verdict_comes_first(stem, kind):
     assert len(sections) == len(set(sections)) >= 8
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
     by_kind = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
@@ -378,12 +386,14 @@ def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
     assert verdicts["md"] == verdicts["tex"] == verdicts["html"]
 
 
+@pytest.mark.full
 def test_a_study_partly_in_its_target_says_so(tmp_path):
     path = write_study(tmp_path, efficiency="{mfu: 0.2..0.9}", targets="{ttft: 60 ms}")
     text = to_standard_output(path)
     assert "in a part of its ranges only" in text.partition("## Alternatives")[0]
 
 
+@pytest.mark.full
 def test_a_study_partly_in_memory_says_so(tmp_path):
     path = write_study(
         tmp_path,
@@ -395,6 +405,7 @@ def test_a_study_partly_in_memory_says_so(tmp_path):
     assert "does not fit everywhere in its ranges" in text
 
 
+@pytest.mark.full
 def test_a_study_without_targets_or_without_memory_says_so(tmp_path):
     assert "sets no targets" in to_standard_output(write_study(tmp_path))
     text = to_standard_output(
@@ -446,6 +457,7 @@ def test_a_numeral_never_disagrees_with_its_noun():
 # ---------------------------------------------------------------------------------------------------- same bytes
 
 
+@pytest.mark.full
 def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     stem = "qwen2.5-7b-budget"
     done = process(
@@ -493,6 +505,7 @@ def test_the_review_tells_how_to_make_it_again(tmp_path):
     assert (tmp_path / "llama-3-8b-chat.md").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.full
 def test_the_command_in_a_review_is_the_one_that_was_called():
     """``main`` takes its arguments as a parameter: what else the process was started with is not the command."""
     import io
@@ -538,6 +551,7 @@ def test_the_command_repeats_every_option_that_changes_the_review():
 # ------------------------------------------------------------------------------------------------------ Markdown
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_table_of_the_markdown_is_whole(stem):
     """A table is a header, a rule, and rows of as many cells; two tables that run into each other are one broken one."""
@@ -553,6 +567,7 @@ def test_every_table_of_the_markdown_is_whole(stem):
         ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_row_is_left_outside_a_table(stem):
     for block in blocks(text_of(stem, "md"), "md"):
@@ -569,6 +584,7 @@ def test_the_markdown_has_as_many_tables_as_the_html():
         assert rows[0] == rows[1], stem
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_math_stands_only_where_github_reads_it(stem):
     text = text_of(stem, "md")
@@ -580,6 +596,7 @@ def test_math_stands_only_where_github_reads_it(stem):
     assert not re.search(r"\\(?:frac|mathrm|cdot|left|text|begin)", outside)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_formula_is_balanced(stem):
     text = text_of(stem, "md")
@@ -601,6 +618,7 @@ def test_a_micro_second_is_one_unit_without_a_gap():
         assert r"\mu\ s" not in text_of(stem, "md"), stem
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_figure_that_is_shown_is_there(stem):
     for target in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text_of(stem, "md")):
@@ -618,6 +636,7 @@ def test_every_figure_that_is_shown_is_there(stem):
 # ---------------------------------------------------------------------------------------------------------- HTML
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_html_is_self_contained(stem):
     reader = parsed_html(text_of(stem, "html"))
@@ -633,6 +652,7 @@ def test_the_html_is_self_contained(stem):
     assert not [style for style in styles if "url(" in style or "@import" in style]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_tag_of_the_html_is_closed(stem):
     text = re.sub(r"<!doctype html>|<meta [^>]*>|<img [^>]*>", "", text_of(stem, "html"))
@@ -648,6 +668,7 @@ def test_every_tag_of_the_html_is_closed(stem):
     assert opened == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_formula_is_left_as_latex_in_the_html(stem):
     assert re.findall(r"\\[a-zA-Z]+", text_of(stem, "html")) == []
@@ -678,6 +699,7 @@ def compiled(folder, name):
     return log
 
 
+@pytest.mark.full
 @needs_tex
 @pytest.mark.parametrize("stem", ["llama-3-70b-chat", "qwen2.5-7b-budget", "tutorial-sla"])
 def test_the_latex_compiles_and_nothing_sticks_out(stem, tmp_path):
@@ -690,6 +712,7 @@ def test_the_latex_compiles_and_nothing_sticks_out(stem, tmp_path):
     assert "undefined" not in log
 
 
+@pytest.mark.full
 @needs_tex
 def test_a_pdf_of_a_review(solved, tmp_path):
     outcome = call("report", CHAT, "-o", tmp_path, "--format", "pdf", "--no-plots")
@@ -701,6 +724,7 @@ def test_a_pdf_of_a_review(solved, tmp_path):
 # ----------------------------------------------------------------------------------------------------- files written
 
 
+@pytest.mark.full
 def test_without_plots_there_are_no_figures(solved, tmp_path):
     outcome = call("report", CHAT, "-o", tmp_path, "--format", "md,tex,html", "--no-plots")
     assert outcome.code == 0
@@ -709,6 +733,7 @@ def test_without_plots_there_are_no_figures(solved, tmp_path):
         assert not re.search(r"!\[|\\(?:drawn|filling)\{|<img", path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("kind", "start"),
     [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")],
@@ -796,6 +821,7 @@ def test_the_content_hash_is_that_of_the_file():
         assert f"| `{file}` | `{digest}` |" in text
 
 
+@pytest.mark.full
 def test_both_rooflines_stand_side_by_side_where_they_differ(tmp_path):
     """By the contract where they differ by more than two per cent; a prefill just above the ridge has operators on both sides."""
     path = write_study(tmp_path, workload="{prompt: 450, output: 16, batch: 1}")

@@ -8,6 +8,8 @@ from tools.samples import SAMPLES
 
 from . import FORMATS, ROOT, made
 
+pytestmark = pytest.mark.full
+
 FOLDER = ROOT / "reports" / "samples"
 STALE = "stale: python tools/samples.py, and read what changed"
 

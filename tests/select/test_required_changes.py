@@ -63,6 +63,7 @@ def lacking(index):
     return answers, required_changes(answers)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("index", range(len(CASES)))
 def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
     (case, targets), (answers, levers) = CASES[index], lacking(index)
@@ -80,6 +81,7 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
     assert solved or combined_change(answers)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("index", range(len(CASES)))
 def test_what_it_is_said_not_to_help_with_does_not_help(index):
     """Every tried value of an input that has no answer leaves something wrong; what it cures alone, it cures."""
@@ -111,6 +113,7 @@ def test_what_it_is_said_not_to_help_with_does_not_help(index):
             )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("case", "targets"), CASES)
 def test_what_another_device_brings_passes_and_less_of_any_does_not(case, targets):
     found = combined_change(Study(**case, targets=targets).first)

@@ -279,6 +279,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("more", "message", "hint"), WRONG)
 def test_bad_input(more, message, hint):
     with pytest.raises(InputError) as error:

@@ -393,6 +393,7 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "server",
     [

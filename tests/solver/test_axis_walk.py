@@ -31,6 +31,7 @@ ZEROS = {
 """Formulas over x above 0, where a is 3. Of a stretch without a difference its end is one."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("roots_only", [False, True])
 @pytest.mark.parametrize("text", ZEROS)
 def test_zeros_of_quotients_with_bends(text, roots_only):

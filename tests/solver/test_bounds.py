@@ -11,6 +11,8 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name
 from symroof.solver.symbolic import solve_inequality, symbolic
 
+pytestmark = pytest.mark.full
+
 HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 SIDES = {
     "a*x": ("b*c", lambda a, b, c, x: a * x - b * c),

@@ -11,6 +11,8 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.solver.symbolic import symbolic
 
+pytestmark = pytest.mark.full
+
 
 def test_sides_that_are_the_same_on_one_arm_alone_are_not_identical():
     (branch,) = symbolic(parse("max(x, a) - a"), "x").branches

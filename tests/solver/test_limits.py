@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.formula.evaluate import evaluate
@@ -15,6 +15,8 @@ from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import leading, leading_terms
 from symroof.solver.rational import NotRational
 from symroof.solver.roots import sign
+
+pytestmark = pytest.mark.full
 
 ENDS = {0: sympy.Integer(0), "infinity": sympy.oo}
 QUOTIENTS = [
@@ -65,7 +67,6 @@ arm = st.tuples(small, small, small)
 """Coefficients of x, of one and of 1/x."""
 
 
-@settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(arm, arm, arm, st.sampled_from(["max", "min"]), st.sampled_from([0, "infinity"]))
 def test_the_arm_that_is_told_is_the_one_that_wins_from_some_point_on(
     first, second, third, function, to

@@ -64,6 +64,7 @@ PLACES = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("equation", PLACES)
 def test_every_crossing_is_found(equation, study):
     values = study.solve(equation, "batch").values
@@ -107,6 +108,7 @@ SENTENCES = [
 SAYS = re.compile(r"stays (above|below) .* up to ([\d,]+) and is (above|below) it from ([\d,]+) on")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("unknown", "equation"), SENTENCES)
 def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
     """'Stays below up to 11 and is above from 12 on', looked up at whole numbers."""

@@ -25,6 +25,7 @@ QUOTIENTS = {  # formula -> numerator and denominator by powers of x
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("formula", QUOTIENTS)
 def test_a_formula_as_one_quotient(formula):
     over, under = rational(parse(formula), "x")

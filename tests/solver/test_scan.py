@@ -12,6 +12,8 @@ from symroof.solver.bracket import DIGITS, FEWER_DIGITS, ROUGHLY, halve, narrow,
 from symroof.solver.joint_search import Gap, run_search, search_together
 from symroof.solver.scan import EVERY, LEAST, PER_DECADE, ScanAxis, crossings, dips, grid, scan
 
+pytestmark = pytest.mark.full
+
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
 

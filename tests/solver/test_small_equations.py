@@ -20,6 +20,8 @@ from symroof.formula.tree import mentions
 from symroof.solver.crossing import crossing
 from symroof.solver.roots import positive_roots
 
+pytestmark = pytest.mark.full
+
 HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 GRID = [Fraction(n, 12) for n in range(1, 12 * 12 + 1)]
 NEAR = Fraction(1, 10**9)

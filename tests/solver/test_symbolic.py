@@ -237,6 +237,7 @@ class Known:
         return self.case.at(name, changes)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("equation", "unknown", "switches"), PARAMETERS)
 def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkeypatch):
     as_symbols(monkeypatch)
@@ -304,6 +305,7 @@ def test_what_only_numbers_answer_says_so(name):
     assert any(f"{inner} is missing" in message for inner in INPUTS)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("k", range(1, 60))
 def test_no_number_is_taken_for_a_name(k):
     """A coefficient ``n - k`` is nothing for one n alone, whichever numbers a test of it might draw."""

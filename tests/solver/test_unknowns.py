@@ -30,6 +30,7 @@ def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts
     assert (found.integer, found.within_memory) == ({"at_most": longest}, True)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("equation", "unknown", "given", "value"),
     [
@@ -110,6 +111,7 @@ CHAT = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "name",
     [

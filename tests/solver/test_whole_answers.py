@@ -66,6 +66,7 @@ def solved(equation, high=None):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("equation", [*ANSWERS, *SHARES])
 def test_every_candidate_with_what_it_rests_on(equation):
     values, form, candidates = ANSWERS.get(equation) or SHARES[equation]

@@ -145,6 +145,7 @@ def test_more_layers_than_can_be_laid_out_are_refused():
 # --------------------------------------------------------------------------------------------------------- the catalogue
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_every_layer_of_the_catalogue_has_its_place(name):
     spec = shipped(name)
@@ -231,6 +232,7 @@ def test_every_model_of_several_kinds_has_its_places_here():
     assert set(PLACES) == {name for name in MODELS if len(shipped(name).layers) > 1}
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", PLACES)
 def test_layers_stand_where_the_model_has_them(name):
     sequence = shipped(name).sequence()
@@ -243,6 +245,7 @@ def test_layers_stand_where_the_model_has_them(name):
 # ----------------------------------------------------------------------------------------------------------- config.json
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", sorted(set(MEASURED) & set(MODELS)))
 def test_a_config_orders_the_layers_as_the_catalogue_does(name):
     assert numbered(read(MEASURED[name]["config"]).sequence()) == numbered(shipped(name).sequence())
@@ -253,6 +256,7 @@ def layer_types(name):
     return config.get("text_config", config).get("layer_types")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", [name for name in MEASURED if layer_types(name)])
 def test_layers_of_one_label_have_one_word_in_the_file(name):
     made, words = read(MEASURED[name]["config"]), layer_types(name)

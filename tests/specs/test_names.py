@@ -30,11 +30,13 @@ MODELS = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize(
     "entry", catalogue.entries("models").values(), ids=lambda entry: entry.name
 )
@@ -155,6 +157,7 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
         assert len({way.exact(quantity) for way in ways}) == 1
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("name", "precision"),
     [
@@ -216,11 +219,13 @@ PARTS = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", PARTS)
 def test_parts(name):
     assert sr.Study(hardware=name).first.hardware.name == PARTS[name]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name
 )
@@ -264,6 +269,7 @@ CHECKPOINTS = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("model", "checkpoint"),
     CHECKPOINTS,

@@ -22,8 +22,6 @@ from symroof.strict_yaml import Document, loads
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
-from . import examples
-
 KINDS = {"models": ModelSpec, "hardware": HardwareSpec, "studies": StudySpec, "presets": PresetSpec}
 SHIPPED = [(kind, name) for kind in KINDS for name in catalogue.entries(kind)]
 MODELS, HARDWARE = (sorted(catalogue.entries(kind)) for kind in ("models", "hardware"))
@@ -79,6 +77,7 @@ def test_published_counts_that_are_well_known(name):
     assert build(catalogue.find("models", name), ModelSpec).published_params == PUBLISHED[name]
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", HARDWARE)
 def test_every_number_has_a_source(name):
     spec = device(name)
@@ -99,6 +98,7 @@ ODD_SPARSE = {
 """The B300's data sheet prints 13.5 and 18 PFLOP/s of fp4; that of the L40S prints 362.05 and 733 TFLOP/s."""
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", HARDWARE)
 def test_dense_and_sparse_are_kept_apart(name):
     """The sparse rate of 2:4 sparsity is twice the dense one, to the rounding of the documents; there is none without a dense one."""
@@ -133,6 +133,7 @@ FIGURES = {
 """Dense fp16, memory bandwidth, capacity."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", FIGURES)
 def test_catalogue_figures(name):
     spec, (peak, bandwidth, capacity) = device(name), FIGURES[name]
@@ -190,6 +191,7 @@ def test_an_unknown_name_has_a_hint(kind, name, hint):
         catalogue.find(kind, name)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "name",
     [
@@ -340,6 +342,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("kind", "old", "new", "line", "column", "message", "hint"), FAULTS)
 def test_a_fault_is_said_with_place_and_hint(kind, old, new, line, column, message, hint):
     assert TEXTS[kind].count(old) >= 1
@@ -396,7 +399,6 @@ BASES = [
 ]
 
 
-@examples(900)
 @given(
     st.sampled_from(BASES).flatmap(
         lambda base: st.tuples(st.just(base), st.sampled_from(list(spots(base[1]))))
@@ -411,7 +413,6 @@ def test_any_value_anywhere_is_taken_or_refused(where, poison):
         assert all(p.message for p in error.problems)
 
 
-@examples(500)
 @given(st.sampled_from(["mfu", "mem_bandwidth", "prompt", "itl", "kv_bytes_per_token", "price", "nobody", "n_heads.local", "fits"]),
        st.text(max_size=30) | st.lists(st.sampled_from(["1", "2", "0", "..", "ms", " ", "GB", "%", "params", "sum(", "i", ",", ")", "/", "-", "e9", "max(", "itl", "step", "<="]), max_size=10).map("".join))  # fmt: skip
 def test_any_setting_is_taken_or_refused(name, text):
@@ -478,6 +479,7 @@ def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
         setting(name, text)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("name", "bits"),
     [
@@ -506,6 +508,7 @@ def test_scales_are_shared_by_their_group():
     ].value == Fraction(4125, 8000)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "name", ["fp17", "", "0 bit", "-4 bit", "9 byte", "1 s", "int4-g", "int4-g999999", "4", "fp16 "]
 )

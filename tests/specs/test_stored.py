@@ -45,6 +45,7 @@ READ = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", READ)
 def test_bytes_of_a_decode_step(name):
     assert LINEAR == 6_979_321_856
@@ -110,6 +111,7 @@ def test_precisions_are_listed_with_their_bits():
         assert rows[name][0] == pytest.approx(bits), name
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_bits_of_a_weight(name):
     study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)
@@ -148,6 +150,7 @@ def test_rows_that_do_not_fill_a_block_take_another_type():
     assert study.exact("weight_bytes_per_param.lm_head") * 8 == Fraction("8.5")
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", ["awq", "q4_k_m", "nvfp4"])
 @pytest.mark.parametrize("model", entries("models"))
 def test_every_model_can_be_stored(model, name):

@@ -5,6 +5,8 @@ import pytest
 
 import symroof as sr
 
+pytestmark = pytest.mark.full
+
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 128}
 NAMES = ["itl", "ttft", "memory_bytes"]
 

@@ -35,6 +35,7 @@ def planned():
     return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("most", [2, 10**6], ids=["blocks", "one block"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, most, tmp_path):
@@ -150,6 +151,7 @@ def stopping_at(count):
     return track
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("after", [1, 15])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_an_interrupted_sweep_leaves_the_old_file_and_nothing_else(planned, kind, after, tmp_path):
@@ -211,6 +213,7 @@ def _attributes(path):
 # ------------------------------------------------------------------------------------------------- goals that cannot be
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_full_disk_leaves_the_old_file(kind, tmp_path):
     """A limit on the size of files stands for the disk: a child process may write 20 kB, and the whole is larger."""
@@ -392,6 +395,7 @@ print(max(sweep(501, "large." + kind) for kind in sys.argv[2:]) - max(small))
 """
 
 
+@pytest.mark.full
 def test_memory_stays_small_however_many_points(tmp_path):
     """500,000 points of eight quantities are 32 MB as floats alone: beyond what an eighth of it takes, half of that is used at most."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -2,8 +2,6 @@
 
 from fractions import Fraction
 
-from hypothesis import settings
-
 from symroof.formula.parse import parse
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
@@ -25,11 +23,6 @@ DEVICE = {
     "link_latency": Fraction(1, 10**5),
 }
 """A device with round numbers: ridge 200 FLOP/byte."""
-
-
-def examples(count):
-    """Hypothesis settings: so many examples, the same ones every time."""
-    return settings(max_examples=count, deadline=None, database=None, derandomize=True)
 
 
 def shipped(name):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from symroof.specs.model import ModelSpec
 from symroof.theory.switches import SWITCHES
 
-from . import case, examples, oracle
+from . import case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
 SMALL = st.integers(1, 6)
@@ -82,7 +82,6 @@ def bound(model, switches=None, widths=None, **values):
     return case(ModelSpec.model_validate(oracle.as_spec(model)), switches, **precision, **values)
 
 
-@examples(120)
 @given(models(), WIDTHS)
 def test_parameters_and_weights(model, widths):
     found = bound(model, widths=widths)
@@ -99,7 +98,6 @@ def test_parameters_and_weights(model, widths):
         )
 
 
-@examples(160)
 @given(models(), SETTINGS, WIDTHS, st.integers(1, 40), st.integers(0, 39), st.integers(1, 3))
 def test_prefill(model, switches, widths, prompt, cached, batch):
     switches, cached = plain(switches), min(cached, prompt - 1)
@@ -111,7 +109,6 @@ def test_prefill(model, switches, widths, prompt, cached, batch):
     assert found.value("prefill_tokens") == batch * (prompt - cached)
 
 
-@examples(120)
 @given(models(), SETTINGS, WIDTHS, st.integers(1, 70), st.integers(1, 5))
 def test_decode(model, switches, widths, context, batch):
     switches = plain(switches)
@@ -172,7 +169,6 @@ def check_times(model, switches, prompt, batch, devices, ridge):
         assert found.value(name) == expected + overhead, name
 
 
-@examples(80)
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge):
     chosen = (
@@ -183,7 +179,6 @@ def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge)
     check_times(model, chosen, prompt, batch, devices, ridge)
 
 
-@examples(60)
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_operator_by_operator(model, switches, prompt, batch, devices, ridge):
     check_times(
@@ -191,7 +186,6 @@ def test_times_operator_by_operator(model, switches, prompt, batch, devices, rid
     )
 
 
-@examples(40)
 @given(models(), st.integers(1, 40))
 def test_nominal_flops_do_not_move_with_logits(model, prompt):
     last, every = (

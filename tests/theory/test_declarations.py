@@ -176,6 +176,7 @@ def check_all(built):
     assert not HEADLINES - built.definitions.keys()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
     for architecture in (
@@ -188,6 +189,7 @@ def test_every_definition_has_its_declared_unit(switch, value):
         check_all(theory(architecture, assume(**{switch: value})))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
 @pytest.mark.parametrize("counted", ["matmul", "nominal"])
 def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
@@ -201,6 +203,7 @@ def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
         check_all(laid_out(architecture, assume(parameters=counted), degrees))
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", sorted(catalogue.entries("models")))
 def test_every_name_of_a_shipped_model_is_declared(name):
     built = theory(shipped(name).architecture())
@@ -294,6 +297,7 @@ LAID_OUT = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("switch", "value", "layout"), LAID_OUT)
 @pytest.mark.parametrize("architecture", [MIXED, HYBRID], ids=["dense", "hybrid"])
 def test_values_move_as_their_units_do(switch, value, layout, architecture):
@@ -337,6 +341,7 @@ def unit_of(name):
     return parse_unit(UNITS[name]).dimension
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "formula",
     ["prefill_bytes + prefill_flops", "prefill_bytes + 1", "max(prefill_bytes, ttft)", "min(1 s, prefill_flops)", "prefill_bytes - 3 s", "ttft <= prefill_bytes",
@@ -348,6 +353,7 @@ def test_unlike_things_do_not_add(formula):
         dimension.dimension(parse(formula), lambda name: () if name == "step" else unit_of(name))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("formula", "unit"),
     [("prefill_bytes/mem_bandwidth", "s"), ("prefill_flops/prefill_bytes", "FLOP/byte"), ("batch*prompt + 3", ""), ("sqrt(ttft*ttft)", "s"), ("batch/ttft", "1/s"),
@@ -375,6 +381,7 @@ def rows_of(label):
     return [*layer_rows(LAYERS[label], "layer"), *outer_rows(Architecture(learned_positions=True))]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("label", LAYERS)
 def test_no_two_operators_share_a_formula(label):
     """But for the tables, the head and the input table are each vocabulary x width, which is what tying means, and the two connections of a layer's copies."""
@@ -390,6 +397,7 @@ def test_no_two_operators_share_a_formula(label):
     ), shared
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("label", LAYERS)
 def test_a_row_is_written_once(label):
     written = [
@@ -463,6 +471,7 @@ CONTRACT = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", CONTRACT)
 def test_promised_names_have_their_promised_signs_and_units(name):
     symbol = INPUTS.get(name) or QUANTITIES[name]

@@ -102,6 +102,7 @@ def test_where_a_search_looks(body, looks):
     assert asked == looks
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(30))
 def test_where_lines_meet_the_diagonal(seed):
     """The largest of rising lines ``b + c x`` meets ``x`` where the last of them does, the smallest where the first does: at ``b/(1 - c)``."""
@@ -208,6 +209,7 @@ def test_a_fixed_point_is_searched_once_for_all_slopes(monkeypatch):
 STEP = Fraction(1, 10**8)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-20b"])
 def test_elasticities_together_are_those_of_small_steps(model):
     """Of windows, experts, steps with few and many prompts, and a batch that is searched. What counts nothing is worked out at once."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symroof.specs.model import ModelSpec
 
-from . import case, examples
+from . import case
 
 D, V = 24, 50
 N = st.integers(1, 5)
@@ -99,7 +99,6 @@ def pools(draw):
     }  # fmt: skip
 
 
-@examples(80)
 @given(pools(), PASSES)
 def test_experts(pool, one):
     heads = {"n_heads": 2, "n_kv_heads": 1, "head_dim": 4}
@@ -176,7 +175,6 @@ def expanding(a):
     return a["kv_lora_rank"], a["n_heads"] * (a["qk_nope_dim"] + a["value_dim"])
 
 
-@examples(80)
 @given(latents(), PASSES, st.integers(1, 3), st.integers(1, 20))
 def test_latent_attention(a, one, batch, context):
     spec = of_one_layer(a)
@@ -255,7 +253,6 @@ def test_what_latent_attention_reads_in_a_step():
 # ----------------------------------------------------------------------------------------------------------------- chunks
 
 
-@examples(80)
 @given(st.integers(1, 9), PASSES, st.integers(1, 30))
 def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
     attention = {

@@ -95,6 +95,7 @@ DEVICES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("architecture", "degrees", "formulas"), DEVICES)
 def test_formulas_of_a_device(architecture, degrees, formulas):
     assert printed(made(architecture, **degrees), formulas) == formulas

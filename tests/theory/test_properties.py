@@ -12,7 +12,7 @@ from symroof.specs.model import ModelSpec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import DETAIL, SWITCHES
 
-from . import DEVICE, case, examples, oracle
+from . import DEVICE, case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
 LATENCIES = (
@@ -56,7 +56,6 @@ workloads = st.fixed_dictionaries(
 some_model = st.sampled_from(MODELS)
 
 
-@examples(40)
 @given(some_model, workloads, st.integers(1, 4))
 def test_twice_the_device_is_twice_as_fast(model, work, devices):
     """Without links and fixed costs every time is work over peak."""
@@ -73,7 +72,6 @@ def test_twice_the_device_is_twice_as_fast(model, work, devices):
         assert fast.value(name) == slow.value(name), name
 
 
-@examples(40)
 @given(
     some_model,
     workloads,
@@ -108,7 +106,7 @@ layouts = st.fixed_dictionaries(
 )
 
 
-@examples(25)
+@pytest.mark.full
 @given(
     st.sampled_from((*MODELS, "mixtral-8x7b", "deepseek-v3")),
     workloads,
@@ -134,7 +132,6 @@ def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, n
             assert isinstance(value, str) or value >= 0 or name == "free_memory", name
 
 
-@examples(30)
 @given(some_model, workloads)
 def test_one_device_is_no_group(model, work):
     """A group of one has no link time, whatever the link, and needs none."""
@@ -149,7 +146,6 @@ def test_one_device_is_no_group(model, work):
     assert group.value("decode_link_time") == group.value("prefill_link_time") == 0
 
 
-@examples(30)
 @given(some_model, workloads, st.integers(2, 8))
 def test_a_group_divides_what_counts_no_copies(model, work, devices):
     """All weights and nothing else: the roofline is divided, whatever the heads, and the model's own numbers stay."""
@@ -161,7 +157,6 @@ def test_a_group_divides_what_counts_no_copies(model, work, devices):
         assert group.value(name) == one.value(name), name
 
 
-@examples(30)
 @given(some_model, workloads, st.integers(2, 8))
 def test_copies_cost_a_group_more_than_a_share_and_never_more_than_all(model, work, devices):
     one, group = case(model, **DEVICE, **work), case(model, **DEVICE, **work, tp=devices)
@@ -194,7 +189,6 @@ GROWING = (
 )
 
 
-@examples(40)
 @given(some_model, workloads, st.integers(1, 50))
 def test_more_requests_are_more_work(model, work, more):
     few, many = (
@@ -208,7 +202,6 @@ def test_more_requests_are_more_work(model, work, more):
     )
 
 
-@examples(40)
 @given(some_model, workloads, st.integers(1, 5000))
 def test_a_longer_prompt_is_more_work(model, work, more):
     short, long = (
@@ -239,6 +232,7 @@ def one_step(model, switches, batch, context):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("roofline", ROOFLINES)
 @pytest.mark.parametrize("steps", SWITCHES["decode_steps"].values)
 @pytest.mark.parametrize("growth", SWITCHES["kv_growth"].values)
@@ -315,6 +309,7 @@ def test_a_response_of_one_token_has_no_decode_step():
     assert found.value("response_time") == found.value("ttft")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("batch", "context"), [(1, 500), (40, 3000), (500, 9000)])
 def test_rooflines_are_ordered(model, batch, context):
@@ -378,6 +373,7 @@ def test_a_switch_beside_detail_wins():
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("switch", "value"),
     [
@@ -427,6 +423,7 @@ def test_a_given_quantity_replaces_its_definition():
     assert found.value("decode_time") == 39 * itl
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("model", ["deepseek-v2-lite", "gpt-oss-20b"])
 def test_any_quantity_may_be_given(model):
     """Also one that only a pass over a prompt has. Every other then has a value or a reason for none."""

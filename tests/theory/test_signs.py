@@ -154,6 +154,7 @@ def cases():
     return case(**BASE), {name: case(**{**BASE, name: value}) for name, value in more.items()}
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("quantity", ROWS)
 def test_a_quantity_goes_the_way_that_its_inputs_push_it(cases, quantity):
     base, moved = cases

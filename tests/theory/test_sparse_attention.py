@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from . import examples
 from .test_other_layers import (
     HEAD_ROW,
     OUTSIDE,
@@ -48,7 +47,6 @@ def scored(keys, weights):
     return sum(each for _ in range(keys) for _ in range(INDEX["index_heads"]))
 
 
-@examples(60)
 @given(PASSES, st.integers(1, 3), CONTEXT, st.integers(1, 9), st.booleans())
 def test_latent_attention_to_chosen_keys(one, batch, context, top, scores):
     """Every key is scored, the chosen are attended to, all are kept; a layer that takes another's choice keeps no key of an indexer."""
@@ -81,7 +79,6 @@ def test_latent_attention_to_chosen_keys(one, batch, context, top, scores):
     )
 
 
-@examples(40)
 @given(PASSES, st.integers(1, 3), CONTEXT, st.integers(1, 9))
 def test_grouped_attention_to_chosen_blocks(one, batch, context, top):
     a = {"n_heads": 4, "n_kv_heads": 2, "head_dim": 3, "index_topk": top, **INDEX}
@@ -117,7 +114,6 @@ def entries(query, rate):
     return sum(1 for last in range(rate - 1, query + 1, rate) if last <= query)
 
 
-@examples(80)
 @given(
     PASSES,
     st.integers(1, 3),

@@ -46,6 +46,7 @@ def test_parameters(model):
     assert theory.value("kv_bytes_per_token") == truth["kv_bytes_per_token"]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "flops"), measured("prefill_flops"))
 def test_prefill_flops(model, at, flops):
     batch, prompt, logits = sizes(at)
@@ -57,18 +58,21 @@ def test_prefill_flops(model, at, flops):
     )
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "flops"), measured("decode_flops"))
 def test_decode_flops(model, at, flops):
     batch, cached = sizes(at)
     assert case(model, FULL, context=cached + 1, batch=batch).value("decode_flops") == flops
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("model", "at", "flops"), measured("decode_flops"))
 def test_a_causal_decode_step_attends_to_as_much_as_a_full_one(model, at, flops):
     batch, cached = sizes(at)
     assert case(model, context=cached + 1, batch=batch).value("decode_flops") == flops
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "cached"), measured("kv_cache_bytes"))
 def test_kv_cache_bytes(model, at, cached):
     """A windowed layer keeps ``window`` tokens here, ``window - 1`` in the measured cache: one token a layer and request more."""

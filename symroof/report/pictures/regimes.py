@@ -144,8 +144,11 @@ def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
     ):
         area = areas[name]
         placed = name != "too large" and frame.label_region(
-            lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False
-        )  # type: ignore[misc]
+            lambda y, area=area: _both(area(y), fitting(y)),  # type: ignore[misc]
+            texts,
+            colour,
+            needed=False,
+        )
         placed or frame.label_region(area, texts, colour, needed=False)
     frame.label_line(
         "ridge",

@@ -149,9 +149,9 @@ class Config:
 
     def text(self, name: str, longest: int = MOST_LAYERS) -> str | None:
         """A short text."""
-        return self._typed(
+        return self._typed(  # type: ignore[no-any-return]
             name, lambda value: isinstance(value, str) and 0 < len(value) <= longest, "a text"
-        )  # type: ignore[no-any-return]
+        )
 
     def number(self, name: str) -> float | None:
         """A positive number, fractional or not."""

@@ -255,11 +255,11 @@ def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
     ):
         return True
     if key == "qk_head_dim":
-        return value == sum(
+        return value == sum(  # type: ignore[no-any-return]
             c.data.get(part, 0)
             for part in ("qk_nope_head_dim", "qk_rope_head_dim")
             if isinstance(c.data.get(part), int)
-        )  # type: ignore[no-any-return]
+        )
     if key == "use_sliding_window" and value is False:
         return (*c.place, "sliding_window") not in c.consulted or c.data.get(
             "sliding_window"

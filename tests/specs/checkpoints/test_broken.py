@@ -53,6 +53,7 @@ def one_line(text, file="config.json"):
 # ------------------------------------------------------------------------------------------------------ what a field is
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=repr)
 @pytest.mark.parametrize(
     "field",
@@ -64,6 +65,7 @@ def test_a_width_that_is_none(field, value):
     assert f": {field}: " in said
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("model", CONFIGS)
 @pytest.mark.parametrize(
     "value", [-1, 0.5, 10**30, float("nan"), "8", [8], {"a": 1}, True], ids=repr
@@ -97,6 +99,7 @@ def mutations(config, values):
         yield from (config | {"text_config": inner | {field: value}} for field in inner)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("place", "model"), list(enumerate(MEASURED)))
 def test_no_field_of_any_family_breaks_the_reader(place, model):
     """A third of the values for each model, another third for the next. Whatever stands in a field, there is a model or an error that says where, never anything else."""
@@ -119,6 +122,7 @@ def test_null_where_a_number_must_be(field):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("value", [0, 1, "true", "false", [], 2.0], ids=repr)
 @pytest.mark.parametrize(
     ("model", "field"),
@@ -150,6 +154,7 @@ def test_a_place_in_a_nested_part():
 # ---------------------------------------------------------------------------------------------------------------- lists
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -183,6 +188,7 @@ def test_patterns_of_letters(pattern):
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("model", "changes", "field"),
     [
@@ -212,6 +218,7 @@ def test_fields_that_contradict_each_other(model, changes, field):
 # ------------------------------------------------------------------------------------------------------------- the file
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

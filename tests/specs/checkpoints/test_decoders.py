@@ -22,11 +22,13 @@ def params(config):
     return case(read(config)).value("params")
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", SMALL)
 def test_parameters_are_those_of_the_class(name):
     assert params(SMALL[name]["config"]) == SMALL[name]["params"]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", SILENT)
 def test_a_silent_file_has_the_parameters_of_its_class(name):
     assert params({"model_type": name, **SILENT[name]["with"]}) == SILENT[name]["params"]

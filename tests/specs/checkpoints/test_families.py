@@ -75,6 +75,7 @@ def spec(model):
     return read(MEASURED[model]["config"])
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
     expected = {
@@ -90,6 +91,7 @@ def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
     assert own == expected
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("model", MEASURED)
 def test_parameters_cache_and_state(model):
     truth, made = MEASURED[model], spec(model)
@@ -112,6 +114,7 @@ def test_parameters_cache_and_state(model):
         assert found.value("state_bytes_per_request") == truth["state_bytes"]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(("model", "measured"), tables("prefill_flops"))
 def test_prefill_flops(model, measured):
     made = spec(model)
@@ -121,6 +124,7 @@ def test_prefill_flops(model, measured):
     assert found == measured
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize(("model", "measured"), tables("decode_flops"))
 def test_decode_flops(model, measured):
     made = spec(model)
@@ -144,6 +148,7 @@ def linear_flops(model, tokens, rows):
     return sum(drivers[row.per] * found.evaluate(total([row])) for row in counted)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))
 def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
     for at, flops in measured.items():
@@ -153,6 +158,7 @@ def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
         )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
 def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
     for at, flops in measured.items():
@@ -192,6 +198,7 @@ def letters(made):
     }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_are_of_the_kinds_that_the_class_works_out(name):
     for setting, expected in LAYERS[name].items():
@@ -245,6 +252,7 @@ IN_THREES = [
 """A family, what its file says, and by hand which of seven layers is what: every third tells the last of a few from the first and from the one before."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("name", "stated", "mixing", "feeding"), IN_THREES)
 def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
     assert letters(read({"model_type": name, "num_hidden_layers": 7, **stated})) == {

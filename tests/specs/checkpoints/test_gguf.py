@@ -851,6 +851,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize(
     ("raw", "said"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE]
 )

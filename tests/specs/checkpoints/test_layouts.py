@@ -146,6 +146,7 @@ FEEDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize(("rule", "data", "expected"), MIXERS + FEEDS)
 def test_a_rule_for_six_layers(rule, data, expected):
     assert letters(rule, **data) == expected

@@ -32,6 +32,7 @@ def test_parameters_and_cache(model):
     assert found.value("kv_bytes_per_token") == truth["kv_bytes_per_token"]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "flops"), points("prefill_flops"))
 def test_prefill_flops(model, at, flops):
     batch, prompt, logits = at
@@ -46,6 +47,7 @@ def test_prefill_flops(model, at, flops):
     )
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("model", "at", "flops"), points("decode_flops"))
 def test_decode_flops(model, at, flops):
     batch, cached = at

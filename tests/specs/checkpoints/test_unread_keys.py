@@ -62,6 +62,7 @@ def with_key(config, key, value, inside):
     return config | {key: value}
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
 def test_no_key_of_a_measured_config_is_unread(model):
     assert [
@@ -69,6 +70,7 @@ def test_no_key_of_a_measured_config_is_unread(model):
     ] == []
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
 def test_one_unknown_key_of_structure_is_always_said(model):
     for seed in range(8):
@@ -82,6 +84,7 @@ def test_one_unknown_key_of_structure_is_always_said(model):
         assert key in said[0]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", CONFIGS)
 def test_a_family_is_not_assumed_over_an_unknown_key_of_structure(model):
     family = CONFIGS[model]["model_type"]
@@ -104,6 +107,7 @@ def test_a_mixture_of_experts_is_not_read_as_a_dense_model(model):
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("model", CONFIGS)
 def test_the_hint_names_a_family_that_gives_the_same_model(model):
     """Each real config under a type that nobody knows: the family that the hint names, if any, has the same parameters but for biases and norms."""
@@ -193,6 +197,7 @@ WITHOUT_EFFECT = {
 """Keys that change nothing where the class has them too, though it does not write them."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_key_of_another_class_is_read_or_refused_or_named(name):
     """Each key that some other class has and this one lacks: nothing changes in silence, unless it is declared to have no effect anywhere."""
