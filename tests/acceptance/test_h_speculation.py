@@ -71,6 +71,7 @@ def test_acceptance_for_a_speed_up(target, cost, acceptance):
     ) < Fraction(1, 10**9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("tenths", "hundredths"), [(8, 5), (6, 5), (9, 5), (7, 2)])
 def test_best_length_of_a_draft_by_trying_them_all(tenths, hundredths):
     acceptance, cost = Fraction(tenths, 10), Fraction(hundredths, 100)

@@ -261,6 +261,7 @@ def test_load_reports_faults_with_their_places(tmp_path):
 # ----------------------------------------------------------------------------------------------------- how it shows
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("batches", "more", "further"),
     [

@@ -113,6 +113,7 @@ def test_a_study_that_is_changed_is_another_one():
         copied.value("share")
 
 
+@pytest.mark.full
 def test_reports_and_loaded_studies():
     for make in (
         lambda: sr.check("docs/blog-post.md"),
@@ -134,6 +135,7 @@ def test_errors_keep_their_problems():
     assert str(made) == str(raised.value) and made.problems == raised.value.problems
 
 
+@pytest.mark.full
 def test_what_is_pickled_here_answers_in_another_process(tmp_path):
     """And what is pickled there is equal here."""
     study = used(CASE)

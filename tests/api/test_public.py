@@ -78,6 +78,7 @@ FUNCTIONS = ("select", "calibrate", "check", "compile", "solve")
 LOADS = "for room in ('select.selection', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("order", ["functions first", "rooms first"])
 def test_a_room_never_hides_the_function_of_its_name(order):
     """The import system binds ``symroof.select`` to its parent; in a fresh process the function has to stay callable."""

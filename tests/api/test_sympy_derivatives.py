@@ -394,6 +394,7 @@ def test_a_copy_is_the_same_object():
     assert pickle.loads(pickle.dumps(slope)) == slope == copy.deepcopy(slope)
 
 
+@pytest.mark.full
 def test_a_pickle_of_another_process_is_the_same_object_here():
     script = "import pickle, sys, symroof.symbols as s; sys.stdout.buffer.write(pickle.dumps(s.itl*s.batch))"
     made = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout

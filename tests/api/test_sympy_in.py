@@ -208,6 +208,7 @@ def test_value_and_exact_take_expressions():
         STUDY.value(s.itl + s.prefill_flops)
 
 
+@pytest.mark.full
 def test_derive_takes_an_expression():
     derivation = STUDY.derive(s.ttft / s.itl)
     assert derivation.definition == s.ttft / s.itl

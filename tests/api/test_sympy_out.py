@@ -95,7 +95,7 @@ LEADING = frozenset(
 """Quantities checked under every switch that reaches them; of the others those whose own formula a switch changes."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.full
 @pytest.mark.parametrize("setting", SWITCHED, ids=str)
 def test_what_a_switch_changes_gives_the_value_of_the_engine(setting):
     study, before = (
@@ -119,6 +119,7 @@ def study():
     return sr.Study(**CASE)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["itl", "decode_time", "free_memory", "fits", "decode_bound"])
 def test_subs_and_xreplace_do_the_same(study, name):
     expression, values = study.sympy(name), study.values()
@@ -158,6 +159,7 @@ def test_signs_are_as_declared():
     assert symbols.decode_bound.is_real is None
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "setting", [{}, {"batch": 4096}, {"model": "mixtral-8x7b"}, {"arrival_rate": 1000}], ids=str
 )
@@ -277,6 +279,7 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
     assert relation.xreplace(beyond).doit() == False  # noqa: E712
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("threshold", "why"),
     [
@@ -294,6 +297,7 @@ def test_a_crossing_without_a_closed_form_says_why(threshold, why):
     assert sr.solve("max_batch_memory").why_numeric == ""
 
 
+@pytest.mark.full
 def test_nothing_loads_sympy_unless_it_is_touched():
     lines = [
         "import sys, symroof as sr",

@@ -170,7 +170,7 @@ def of(text):
     return ExpressionName.of(parse(text))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)

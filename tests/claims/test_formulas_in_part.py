@@ -39,6 +39,7 @@ def test_only_the_floor_that_matters_is_named():
     assert judgement.needs == ("burst_rate - 1/service_time >= 0",)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "formula", ["(burst_rate - 2/service_time)*burst_duration", "burst_rate*burst_duration"]
 )
@@ -68,6 +69,7 @@ def test_heads_that_no_more_devices_divide_are_a_condition():
     assert (judgement.verdict, judgement.needs) == ("conditional", ("n_kv_heads/tp >= 1",))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("quantity", "formula"),
     [
@@ -111,7 +113,7 @@ def test_a_case_with_numbers_for_everything_tells_where_the_claim_has_none():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("quantity", "formula", "verdict", "needs"),
     [
@@ -136,6 +138,7 @@ def test_what_texts_leave_out_is_named(quantity, formula, verdict, needs):
     assert (judgement.verdict, judgement.needs) == (verdict, needs)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("quantity", "formula", "slip"),
     [

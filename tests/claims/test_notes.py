@@ -369,7 +369,7 @@ MEGABYTE = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MEGABYTE)
 def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
     started = time.process_time()

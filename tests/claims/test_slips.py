@@ -159,6 +159,7 @@ def test_one_digit_explains_nothing():
     assert not any(explanation.named for explanation in suggested)
 
 
+@pytest.mark.full
 def test_free_parameters_are_only_suggested():
     slips = {
         explanation.slip: explanation

@@ -444,7 +444,7 @@ def test_a_folder_where_the_file_should_be(tmp_path):
     assert everything_under(tmp_path) == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(step, tmp_path, monkeypatch):
     old = written(tmp_path / "llama-3-8b-chat.md", "the old review")
@@ -458,7 +458,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(step, tmp_path, monkey
     assert everything_under(tmp_path) == ["llama-3-8b-chat.md"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("step", ["replace", "fsync"])
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(step, tmp_path, monkeypatch):
     old = written(tmp_path / "llama-3-8b-chat.md", "the old review")

@@ -82,6 +82,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_notes_are_refused_in_bounded_time(name, note):
     started = time.process_time()

@@ -72,6 +72,7 @@ LIGHT = {
 """Commands, and what each leaves unloaded beside the heavy packages."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("line", LIGHT, ids=" ".join)
 def test_light_commands_load_what_they_need(line):
     code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - ({'numpy'} if line == ('eval', str(CHAT)) else set())!r} & set(sys.modules)), file=sys.stderr)"
@@ -88,6 +89,7 @@ def test_importing_the_package_is_light():
     assert process(code=code).stdout.split(" ", 1)[1].strip() == "[]"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "line",
     [

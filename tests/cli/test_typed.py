@@ -37,6 +37,7 @@ def test_an_option_of_no_tool_is_just_unknown():
     assert "no such option" in refused("eval", *CASE, "--frobnicate")
 
 
+@pytest.mark.full
 def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path):
     line = good(
         "eval",
@@ -121,6 +122,7 @@ def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what)
     assert MADE_FOR not in flat(good("eval", *CASE, "--prompt", "8000", "--output", "192").out)
 
 
+@pytest.mark.full
 def test_lengths_beyond_the_model_are_remarked_in_the_review(tmp_path):
     path = write_study(tmp_path, model="llama-3-8b", workload="{prompt: 9000, output: 10}")
     assert MADE_FOR in good("report", path, "-o", "-", "--format", "md").out

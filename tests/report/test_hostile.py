@@ -81,7 +81,7 @@ def output(tmp_path_factory):
     return {kind: to_standard_output(path, kind, "--no-plots") for kind in ("md", "tex", "html")}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("text", TITLES)
 def test_a_text_reads_literally_in_markdown(text, output):
     paragraphs = [block.text for block in blocks(output["md"], "md") if block.kind == "text"]
@@ -163,7 +163,7 @@ def test_latex_text_holds_no_live_character(text):
     assert latex_code(text).startswith(r"\texttt{")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "title",
     [

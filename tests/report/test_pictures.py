@@ -71,7 +71,7 @@ def test_what_cannot_be_drawn_says_why(label, kind):
 # --------------------------------------------------------------------------------------------------------- words
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_no_word_touches_another_or_leaves_the_page(label, kind):
     canvas = drawn(label, kind).canvas
@@ -109,7 +109,7 @@ def test_every_kind_is_drawn_for_most_of_these():
         assert sum((label, kind) not in NOTHING for label in LINES) >= len(LINES) - 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("label", ["llama-3-70b-chat", "too large", "experts"])
 def test_the_same_study_gives_the_same_bytes(label):
     anew = (
@@ -141,6 +141,7 @@ def test_a_title_of_any_letters_is_drawn(tmp_path):
     assert picture("roofline", made).form("pdf").count(b"stream") == 2
 
 
+@pytest.mark.full
 def test_signs_of_markup_in_a_title_leave_every_picture_of_a_page_whole(tmp_path):
     """A picture there is an address in an attribute: read as that, it is XML with the title in it."""
     text = find("models", "llama-3-8b", None).text.replace("Llama 3 8B", "AT&T <8B> model")
@@ -314,6 +315,7 @@ def test_the_roofline_speaks_in_words():
         assert "_" not in texts and "Also drawn" not in texts
 
 
+@pytest.mark.full
 def test_latency_is_on_the_same_axis_where_configurations_are_compared():
     for label in ("experts", "twelve", "windows"):
         assert (
@@ -396,6 +398,7 @@ def test_a_quantity_that_was_given_has_no_curve():
             module.picture(measured, measured.first)
 
 
+@pytest.mark.full
 def test_a_group_without_links_has_a_roofline_and_a_review():
     """What two devices send each other takes an unknown time: the phases and the operators are known all the same."""
     made = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))

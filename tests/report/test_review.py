@@ -77,13 +77,14 @@ def verdict(stem):
 # --------------------------------------------------------------------------------------------------- conclusions
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", HEADLINES)
 def test_the_headline_says_how_it_ends(stem):
     for words in HEADLINES[stem]:
         assert words in " ".join(verdict(stem)[:2])
 
 
+@pytest.mark.full
 def test_opposite_conclusions_read_differently():
     texts = {stem: verdict(stem) for stem in HEADLINES}
     headlines = [" ".join(paragraphs[:2]) for paragraphs in texts.values()]
@@ -207,7 +208,7 @@ def test_a_gain_is_the_ratio_of_the_printed_values():
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
     rows = rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Quantity")
@@ -248,7 +249,7 @@ def whole_view():
     return study, view(study, "symroof")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.full
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "against"])
 def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, whole_view):
     study, whole = whole_view
@@ -271,6 +272,7 @@ def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, 
     assert asked == ["verdict", "decision", "flips"]
 
 
+@pytest.mark.full
 def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
     path = CHAT
     short, two = (
@@ -307,7 +309,7 @@ def test_the_body_speaks_in_names_of_the_field():
     assert any("HBM bandwidth" in text_of(stem, "md") for stem in STEMS)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_near_thresholds_are_near(stem):
     """None beyond the context that the model was made for; each also in the appendix with its name."""
@@ -357,7 +359,7 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     assert "26.84 ms" in asked
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_verdict_comes_first(stem, kind):
@@ -366,7 +368,7 @@ def test_the_verdict_comes_first(stem, kind):
     assert len(sections) == len(set(sections)) >= 8
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
     by_kind = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
@@ -492,6 +494,7 @@ def test_nothing_of_the_machine_or_the_clock_stands_in_a_review(tmp_path):
             assert f"CreationDate (D:{year}".encode() not in content
 
 
+@pytest.mark.full
 def test_the_review_tells_how_to_make_it_again(tmp_path):
     import shlex
 
@@ -551,7 +554,7 @@ def test_the_command_repeats_every_option_that_changes_the_review():
 # ------------------------------------------------------------------------------------------------------ Markdown
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_table_of_the_markdown_is_whole(stem):
     """A table is a header, a rule, and rows of as many cells; two tables that run into each other are one broken one."""
@@ -567,7 +570,7 @@ def test_every_table_of_the_markdown_is_whole(stem):
         ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_row_is_left_outside_a_table(stem):
     for block in blocks(text_of(stem, "md"), "md"):
@@ -584,7 +587,7 @@ def test_the_markdown_has_as_many_tables_as_the_html():
         assert rows[0] == rows[1], stem
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_math_stands_only_where_github_reads_it(stem):
     text = text_of(stem, "md")
@@ -596,7 +599,7 @@ def test_math_stands_only_where_github_reads_it(stem):
     assert not re.search(r"\\(?:frac|mathrm|cdot|left|text|begin)", outside)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_formula_is_balanced(stem):
     text = text_of(stem, "md")
@@ -618,7 +621,7 @@ def test_a_micro_second_is_one_unit_without_a_gap():
         assert r"\mu\ s" not in text_of(stem, "md"), stem
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_figure_that_is_shown_is_there(stem):
     for target in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text_of(stem, "md")):
@@ -636,7 +639,7 @@ def test_every_figure_that_is_shown_is_there(stem):
 # ---------------------------------------------------------------------------------------------------------- HTML
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_html_is_self_contained(stem):
     reader = parsed_html(text_of(stem, "html"))
@@ -652,7 +655,7 @@ def test_the_html_is_self_contained(stem):
     assert not [style for style in styles if "url(" in style or "@import" in style]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_tag_of_the_html_is_closed(stem):
     text = re.sub(r"<!doctype html>|<meta [^>]*>|<img [^>]*>", "", text_of(stem, "html"))
@@ -668,7 +671,7 @@ def test_every_tag_of_the_html_is_closed(stem):
     assert opened == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_formula_is_left_as_latex_in_the_html(stem):
     assert re.findall(r"\\[a-zA-Z]+", text_of(stem, "html")) == []
@@ -746,6 +749,7 @@ def test_standard_output_holds_the_review_and_nothing_else(kind, start, solved, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_the_default_folder_and_formats(solved, tmp_path):
     with contextlib.chdir(tmp_path):
         outcome = call("report", CHAT, "--no-plots")

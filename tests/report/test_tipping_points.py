@@ -101,6 +101,7 @@ def neighbour(name, value, step):
     return value
 
 
+@pytest.mark.full
 def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
     answers, every = flipped(label)
     assert len(every) >= 5

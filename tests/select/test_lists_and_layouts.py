@@ -291,6 +291,7 @@ def choice():
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("most", "lacking"), [(1, 0), (3, 1)])
 def test_which_configurations_are_worked_out(choice, most, lacking):
     """The first so many, and the nearest misses whose lacks are asked for; of the others what they are compared by."""

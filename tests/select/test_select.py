@@ -87,6 +87,7 @@ SMALL = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])
 def test_the_passing_ones_stand_best_first(order):
     found = select(
@@ -121,6 +122,7 @@ def test_the_passing_ones_stand_best_first(order):
     assert best == sorted(best, reverse=larger)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_does_not_pass_never_competes(seed):
     draw = random.Random(seed)
@@ -247,6 +249,7 @@ def test_candidates(among, labels):
     assert sorted(c.label for c in found.configurations) == sorted(labels)
 
 
+@pytest.mark.full
 def test_all_hardware_is_the_whole_catalogue():
     from symroof.specs.catalogue import entries
 

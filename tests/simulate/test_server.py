@@ -243,6 +243,7 @@ def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
 # ---------------------------------------------------------------------------------------------------- queueing theory
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("scheduling", ["exclusive", "disaggregated"])
 @pytest.mark.parametrize(("output", "spread"), [("fixed", 0), ("exponential", 1)])
 def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
@@ -393,7 +394,7 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "server",
     [

@@ -327,6 +327,7 @@ def test_a_definition_can_be_a_truth_a_range_and_a_given_value():
     )
 
 
+@pytest.mark.full
 def test_solve_sweep_derive_and_compile_take_it(tmp_path):
     study = sr.Study(**H100).define(
         "cache_and_weights", "kv_cache_bytes + weight_bytes", unit="byte", means="m"

@@ -35,7 +35,7 @@ def planned():
     return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("most", [2, 10**6], ids=["blocks", "one block"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, most, tmp_path):
@@ -213,7 +213,7 @@ def _attributes(path):
 # ------------------------------------------------------------------------------------------------- goals that cannot be
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_full_disk_leaves_the_old_file(kind, tmp_path):
     """A limit on the size of files stands for the disk: a child process may write 20 kB, and the whole is larger."""

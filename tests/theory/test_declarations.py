@@ -176,7 +176,7 @@ def check_all(built):
     assert not HEADLINES - built.definitions.keys()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
     for architecture in (
@@ -189,7 +189,7 @@ def test_every_definition_has_its_declared_unit(switch, value):
         check_all(theory(architecture, assume(**{switch: value})))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
 @pytest.mark.parametrize("counted", ["matmul", "nominal"])
 def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
@@ -297,7 +297,7 @@ LAID_OUT = [
 ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("switch", "value", "layout"), LAID_OUT)
 @pytest.mark.parametrize("architecture", [MIXED, HYBRID], ids=["dense", "hybrid"])
 def test_values_move_as_their_units_do(switch, value, layout, architecture):
@@ -496,6 +496,7 @@ def test_a_switch_and_its_variants_agree():
             )
 
 
+@pytest.mark.full
 def test_every_pair_of_switch_values_builds():
     """A check over all pairs of the counting switches, on layers of two kinds."""
     names = (
