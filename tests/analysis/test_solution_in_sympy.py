@@ -125,7 +125,7 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     )
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "threshold",
     [
@@ -192,7 +192,7 @@ def test_pieces_in_latex():
 # ------------------------------------------------------------------------------------------------- where, expanded
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
 @pytest.mark.parametrize(
     ("equation", "unknown"),
@@ -301,6 +301,7 @@ def test_copies_are_the_same_answer(pair):
         assert made.sympy == one.sympy and made.where == one.where and made.assumed == one.assumed
 
 
+@pytest.mark.full
 def test_another_process_reads_a_pickled_solution(tmp_path):
     solution = sr.Study(**CHAT).solve("max_batch_memory")
     path = tmp_path / "solution.pickle"

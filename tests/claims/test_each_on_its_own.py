@@ -180,6 +180,7 @@ def test_a_failure_of_symroof_stays_in_its_claim(tmp_path, monkeypatch):
     assert call("check", str(file), "--json").json["summary"] == {"rounded": 1, "unchecked": 1}
 
 
+@pytest.mark.full
 def test_a_failure_of_symroof_in_a_claim_of_a_study_leaves_its_review(tmp_path, monkeypatch):
     """The review is written, the claim says what happened, and the exit code says that symroof failed."""
     whole = judging.derived
@@ -242,6 +243,7 @@ def test_a_chain_may_end_in_a_label():
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("quantity", "formula"),
     [
@@ -271,6 +273,7 @@ def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
     assert time.process_time() - start < 15
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("formula", "value", "verdict"),
     [

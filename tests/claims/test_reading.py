@@ -32,7 +32,7 @@ def checked(tmp_path):
 # ------------------------------------------------------------------------------------------------------ counting choices
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", [*SWITCHES, "detail"])
 def test_every_switch_is_a_name_of_a_note_and_of_a_claim_file(name):
     """As under ``assume``: the same value comes of both, at a value of the switch that is not its default."""
@@ -257,6 +257,7 @@ layers:
     return tmp_path / "post"
 
 
+@pytest.mark.full
 def test_a_path_leads_from_the_folder_of_the_file_that_names_it(folder):
     """2 (K and V) * layers * 2 heads * 64 wide * 2 byte: 3,072 byte a token with the 6 layers of the file beside it, 2,048 with 4."""
     text = "A token takes 3,072 bytes. <!-- symroof: kv_bytes_per_token model={} kv=fp16 -->\n"

@@ -51,6 +51,7 @@ def test_the_name_is_the_folders(folder):
     assert cases("--model", folder, "--prompt", 128)[0]["model"] == "llama-3.1-8b"
 
 
+@pytest.mark.full
 def test_a_folder_in_the_working_directory_needs_no_slash(folder):
     done = process("show", folder.name, "--all", cwd=folder.parent)
     assert done.returncode == 0, done.stderr
@@ -132,6 +133,7 @@ def test_a_large_file_of_an_unknown_type_is_refused_quickly(more, unknown):
     assert time.process_time() - started < 3
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "more",
     [

@@ -47,7 +47,7 @@ DERIVED = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("quantity", DERIVED)
 def test_every_text_of_a_derivation_parses_back(quantity):
     result = good("derive", quantity, *H100, "--engine", "ideal", "--batch", "2", "--json").json
@@ -98,6 +98,7 @@ class NoNames:
         raise AssertionError(name)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "quantity", ["kv_bytes_per_token", "kv_cache_bytes", "itl", "decode_intensity"]
 )
@@ -192,6 +193,7 @@ def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
             assert "does not fit" in text_line
 
 
+@pytest.mark.full
 def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
     result = good(
         "derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json"

@@ -136,12 +136,14 @@ def test_a_very_early_closed_pipe_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.full
 def test_no_colour_codes_and_no_progress_off_a_terminal(tmp_path):
     done = process("report", str(CHAT), "-o", str(tmp_path), "--no-plots")
     assert "\x1b" not in done.stdout + done.stderr
     assert "\r" not in done.stderr
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
 def test_python_and_the_command_line_agree(stem):
     path = STUDIES / f"{stem}.yaml"

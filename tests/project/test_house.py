@@ -44,7 +44,7 @@ BUDGETS = {
     "check": 10003,
     "report": 11473,
     "cli": 5275,
-    "tests": 73000,
+    "tests": 71717,
     "other": 3790,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

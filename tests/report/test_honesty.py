@@ -94,7 +94,7 @@ CORNERS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", CORNERS)
 def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
     """Every quantity is monotone in each efficiency here, so its extremes are those of separate runs at the corners."""

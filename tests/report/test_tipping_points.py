@@ -162,6 +162,7 @@ def changed(flip, value, up):
     )
 
 
+@pytest.mark.full
 def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
     """Every input is scanned in both directions over many magnitudes, in a case of its own for each value."""
     answers, every = flipped(label)
@@ -209,6 +210,7 @@ def metrics(answers):
     ]
 
 
+@pytest.mark.full
 def test_one_device_has_no_links_to_speak_of():
     answers, every = flipped("good")
     assert "link_bandwidth" not in {*never(answers, every), *(flip.name for flip in every)}
@@ -231,6 +233,7 @@ def test_a_condition_that_comes_back_says_where():
     assert (flip.value, flip.until) == (first, back) == (2, 4)
 
 
+@pytest.mark.full
 def test_a_condition_that_changes_many_times_says_where_each_time():
     """The more requests share the budget, the fewer steps a prompt takes: the first token comes sooner with every step less, and later in between."""
     answers = study("windowed", chunk=512, output=64, targets={"ttft": "330 ms"}).first
@@ -269,6 +272,7 @@ def test_without_hardware_there_is_nothing_to_flip():
 # -------------------------------------------------------------------------------------------------------- ranges
 
 
+@pytest.mark.full
 def test_a_flip_says_how_far_it_moves_over_the_ranges_of_others():
     chosen = CASES["too large"] | {"mfu": "0.5..0.7"}
     ranged = [f for f in flips(Study(**chosen).first) if f.low is not None]
@@ -283,6 +287,7 @@ def same(a, b):
     return (a.name, a.condition, a.up, a.holds) == (b.name, b.condition, b.up, b.holds)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("span", "inside"), [("0.05..0.95", True), ("0.4..0.6", False)])
 def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
     answers = study("good", mfu=span).first
@@ -295,6 +300,7 @@ def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
 # -------------------------------------------------------------------------------------------------------- review
 
 
+@pytest.mark.full
 def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     rows = rows_under(
         blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: all flips", "Input"
@@ -322,6 +328,7 @@ def test_the_verdict_names_the_nearest_in_words():
     )
 
 
+@pytest.mark.full
 def test_without_targets_only_memory_flips(tmp_path):
     text = to_standard_output(write_study(tmp_path), "md", "--no-plots")
     section = text.partition("## What flips this verdict")[2].partition("\n## ")[0]

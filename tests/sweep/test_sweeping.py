@@ -53,7 +53,7 @@ SWEPT = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", SWEPT)
 def test_points_are_those_of_cases_of_their_own(name):
     """At points drawn at random, against a study that holds that point alone and the exact path."""
@@ -81,6 +81,7 @@ MORE = {"draft_tokens": 4, "acceptance": 0.6, "chunk": 256, "arrival_rate": 2, "
         "network_bandwidth": "50 GB/s", "disk_bandwidth": "5 GB/s", "kernel_launch": "3 us", "kernels_per_layer": 10, "margin": 0.3}  # fmt: skip
 
 
+@pytest.mark.full
 def test_every_quantity_there_is_follows_the_axes():
     """What the catalogue of quantities holds, in one sweep, against cases of their own at three points."""
     study = sr.Study(**CASE, **MORE)

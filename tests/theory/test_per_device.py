@@ -261,7 +261,7 @@ def test_the_description_has_the_published_parameters(model):
     assert sum(part.elements for part in device.parts) == shipped(model).published_params
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(13)
 @pytest.mark.parametrize(("model", "layout", "workload"), list(cases()))
 def test_per_device(model, layout, workload):
     assert not differences(study(model, layout, workload), expected(model, layout, workload))

@@ -57,6 +57,7 @@ def test_the_batch_that_memory_allows():
     assert limit(reviewed(), "max_batch_memory") == by_hand == 216
 
 
+@pytest.mark.full
 def test_the_batch_and_the_chunk_within_the_itl_target():
     found = reviewed(targets={"itl": "30 ms"})
     batch = limit(found, "max_batch_itl")

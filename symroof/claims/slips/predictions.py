@@ -179,7 +179,7 @@ def _set(
         able = any(
             _can_change(context, answers, name, value) for name, value in variant.sets.items()
         )
-        made: Settings = {}  # of the names that the value depends on and that the case has
+        made: dict[str, Any] = {}  # of the names that the value depends on and that the case has
         for name, value in variant.sets.items():
             if able and (context.depends_on(name) or name not in NAMES):
                 with suppress(MissingInput):
