@@ -1,21 +1,31 @@
 """Limits of a quantity as one input vanishes or grows, and its first-order formula.
 
-Declared here are the inputs and ends that readers reason with; the mathematics is :mod:`symroof.solver.limits`.
+Declared here are the inputs and ends that readers reason with; the mathematics is :mod:`symroof.symbolic.limits`.
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from symroof.analysis.closed_branches import (
+    in_plain_symbols,
+    plain_symbol,
+    value_of,
+    written,
+)
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
 from symroof.formula.tree import (
+    ONE,
     ZERO,
     ArgMax,
     Compare,
@@ -28,14 +38,14 @@ from symroof.formula.tree import (
     parts,
     size,
 )
-from symroof.solver.closed_forms import known_sign
-from symroof.solver.limits import End, Leading, leading_terms
-from symroof.solver.rational import NotRational
-from symroof.solver.roots import sign
+from symroof.formula.written_order import places_of
 from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
+
+if TYPE_CHECKING:
+    from symroof.symbolic.limits import End, Leading
 
 REPORTED: tuple[tuple[str, End, str], ...] = (
     ("act_bytes_per_element", 0, "as activation bytes go to 0"),
@@ -56,6 +66,9 @@ REPORTED: tuple[tuple[str, End, str], ...] = (
 
 MOST_ARMS = 4
 """The most arms that a reader can keep apart."""
+
+ROUNDING = 1e-12
+"""A coefficient that small a share of its terms is zero."""
 
 LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
@@ -95,7 +108,9 @@ class LimitForm(FormulaView):
     symbol: Symbol
     to: End
     words: str
-    _leading: Leading
+    _grows: bool
+    _falls: Expr | None
+    _conditions: tuple[Compare, ...]
     _tree: Expr
     result: Result | None
     _own: Declarations = NONE
@@ -108,17 +123,17 @@ class LimitForm(FormulaView):
         """The conditions under which it is the limit, as SymPy relations."""
         from symroof.symbols import expression
 
-        return tuple(expression(condition, self._own) for condition in self._leading.conditions)
+        return tuple(expression(condition, self._own) for condition in self._conditions)
 
     @property
     def conditions_text(self) -> tuple[str, ...]:
         """The same in the grammar of formulas."""
-        return tuple(map(text, self._leading.conditions))
+        return tuple(map(text, self._conditions))
 
     @property
     def grows(self) -> bool:
         """Whether it grows without bound."""
-        return self._leading.limit(self.to) is None
+        return self._grows
 
     @property
     def readable(self) -> bool:
@@ -131,11 +146,7 @@ class LimitForm(FormulaView):
         conditions_said = "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
             return f"{self.words}{conditions_said}, without bound, like"
-        falls = (
-            f", falling like {text(self._leading.term(self.symbol.name))}"
-            if self._tree == ZERO and self._leading.power
-            else ""
-        )
+        falls = f", falling like {text(self._falls)}" if self._falls is not None else ""
         return f"{self.words}{conditions_said}{falls}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
@@ -176,7 +187,7 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     >>> for limit in limit_forms("gemm_intensity", Study().first):
     ...     print(limit.says, limit.text)
     as activation bytes go to 0 2*gemm_m/weight_bytes_per_param
-    as the number of rows grows 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
+    as the number of rows grows 2*gemm_k*gemm_n/(act_bytes_per_element*(gemm_k + gemm_n))
     """
     if isinstance(bound_case.case.formula_or_name(name), (Compare, ArgMax)):
         return ()
@@ -208,25 +219,55 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
         or searched_quantity(Name(name), x, bound_case)
     ):
         return []
+    import sympy
+
+    from symroof.symbolic.limits import leading_terms
+    from symroof.symbolic.polynomials import NoClosedForm
+
+    places, plain = places_of(tree), plain_symbol(x, bound_case)
+
+    def formula_of(expr: Any) -> Expr:
+        return written(expr, places, bound_case)
+
+    formula = in_plain_symbols(tree, bound_case)
+    if formula.has(
+        sympy.zoo, sympy.nan
+    ):  # a division by zero, such as by a launch that takes no time
+        return []
     try:
-        terms = list(
-            islice(leading_terms(tree, x, to, lambda part: _sign(part, bound_case)), MOST_ARMS + 1)
-        )
-    except NotRational:
+        found = leading_terms(formula, plain, to, lambda part: _sign(part, bound_case))
+        terms = list(islice(found, MOST_ARMS + 1))
+    except NoClosedForm:
         return []
     if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
         return []
-    forms = {shortest(term.limit(to) or term.term(x), bound_case): term for term in terms}
+    forms: dict[Expr, Leading] = {}
+    for term in terms:
+        limit = term.limit(to)
+        form = (
+            _term(formula_of(term.coefficient), x, term.power)
+            if limit is None
+            else formula_of(limit)
+        )
+        forms[shortest(form, bound_case)] = term
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
-    symbol = bound_case.case.theory.symbol(x)
+    symbol, own = bound_case.case.theory.symbol(x), bound_case.case.theory.own
     if any(divides_by_zero(form) for form in forms):
         return []
-    own = bound_case.case.theory.own
-    limits = [
-        LimitForm(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own)
-        for form, term in forms.items()
-    ]
+    limits = []
+    for form, term in forms.items():
+        falls = (
+            _term(formula_of(term.coefficient), x, term.power)
+            if form == ZERO and term.power
+            else None
+        )
+        conditions = tuple(
+            Compare(c.rel_op, formula_of(c.lhs), formula_of(c.rhs)) for c in term.conditions
+        )
+        result = _value(name, form, term, to, bound_case)
+        grows = term.limit(to) is None
+        limits.append(LimitForm(symbol, to, words, grows, falls, conditions, form, result, own))
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
     return [
@@ -235,6 +276,19 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
         if not _changes_nothing(limit, bound_case.get(name))
         and not _needs_more_inputs(limit, name, bound_case)
     ]
+
+
+def _term(coefficient: Expr, x: str, power: int) -> Expr:
+    """A coefficient times a power of the input."""
+    moved = build.power(Name(x), build.number(abs(power)))
+    over, under = (
+        (coefficient.over, coefficient.under)
+        if isinstance(coefficient, Div)
+        else (coefficient, ONE)
+    )
+    if power > 0:
+        return build.div(build.mul(over, moved), under)
+    return build.div(over, build.mul(under, moved))
 
 
 def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
@@ -262,14 +316,22 @@ def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bo
         return False
 
 
-def _sign(part: Expr, bound_case: BoundCase) -> int | None:
+def _sign(part: Any, bound_case: BoundCase) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
+    from symroof.symbolic.numbers import NoNumber, Numbers
+    from symroof.symbolic.polynomials import sign
+
     if part not in bound_case.memo.signs:
+        signs = set()
         try:
-            signs = {sign(case.evaluate(part)) for case in (bound_case.case, *bound_case.corners)}
+            for case in (bound_case.case, *bound_case.corners):
+                numbers = Numbers(lambda name, case=case: value_of(name, case, bound_case))
+                value = numbers(part)
+                zero = abs(value) <= ROUNDING * numbers.size(part)
+                signs.add(0 if zero else 1 if value > 0 else -1)
             bound_case.memo.signs[part] = signs.pop() if len(signs) == 1 else None
-        except NoValue:
-            bound_case.memo.signs[part] = known_sign(part)
+        except (NoNumber, NoValue):
+            bound_case.memo.signs[part] = 0 if part == 0 else sign(part) or None
     return bound_case.memo.signs[part]
 
 

@@ -7,67 +7,59 @@ the cache in the bytes.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
+import sympy
+
+from symroof.analysis.closed_branches import (
+    in_plain_symbols,
+    plain_symbol,
+    value_of,
+    written,
+)
 from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
-from symroof.formula.rewrite import rebuild, substitute
+from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, Call, Div, Expr, Name, mentions, parts
-from symroof.solver.arms import winning_arms
-from symroof.solver.rational import (
-    NotRational,
-    Polynomial,
-    quotient,
-    rational,
-    shared_factors_out,
-    terms_of,
-)
-from symroof.solver.symbolic import arms
+from symroof.formula.tree import Add, Call, Expr, Name, mentions, parts
+from symroof.formula.written_order import places_of
+from symroof.symbolic.arms import combinations, settled_at
+from symroof.symbolic.numbers import NoNumber, Numbers
+from symroof.symbolic.polynomials import NoClosedForm, Powers, fraction, tidied
 
 
-def elasticity(tree: Expr, x: str) -> Expr:
-    """The elasticity of a formula without maxima that ``x`` moves.
+def elasticity(expr: Any, x: sympy.Symbol) -> Any:
+    """The elasticity of an expression without maxima that ``x`` moves.
 
-    >>> from symroof.formula.parse import parse
-    >>> from symroof.formula.text import text
-    >>> text(elasticity(parse("(weights + k*batch*x)/bandwidth"), "x"))
-    'k*batch*x/(weights + k*batch*x)'
-    >>> text(elasticity(parse("p*x/(weights + k*x)"), "x"))
-    'weights/(weights + k*x)'
-    >>> text(elasticity(parse("a/x^2"), "x"))
-    '-2'
+    >>> b, k, p, w, a, x = sympy.symbols("b k p w a x", positive=True)
+    >>> elasticity((w + k*b*x)/a, x), elasticity(p*x/(w + k*x), x), elasticity(a/x**2, x)
+    (b*k*x/(b*k*x + w), w/(k*x + w), -2)
 
     Raises:
-        NotRational: the formula is no quotient of polynomials in ``x``.
+        NoClosedForm: the expression is no quotient of polynomials in ``x``.
     """
-    over, under = (shared_factors_out(p) for p in rational(tree, x))
-    if set(over.values()) == {ZERO}:
-        return ZERO
+    over, under = (tidied(p, x, factored=False)[0] for p in fraction(expr, x))
+    if set(over.values()) == {0}:
+        return sympy.S.Zero
     if (
         len(over) == 1
     ):  # what falls with the denominator: weights/(weights + cache), rather than 1 - cache/(weights + cache)
         return _weighted(under, x, -1, next(iter(over)))
     if len(under) == 1:
         return _weighted(over, x, 1, next(iter(under)))
-    return build.add(_weighted(over, x, 1), _weighted(under, x, -1))
+    return _weighted(over, x, 1) + _weighted(under, x, -1)
 
 
-def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Expr:
+def _weighted(p: Powers, x: sympy.Symbol, direction: int, origin: int = 0) -> Any:
     """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
     terms = [
-        (power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)
+        (power, term * x**power) for power, c in p.items() for term in sympy.Add.make_args(c)
     ]
-    weighted = [(direction * (power - origin), term) for power, term in terms if power != origin]
-    moved = build.add(ZERO, *(build.mul(build.number(weight), term) for weight, term in weighted))
-    return build.div(moved, build.add(ZERO, *(term for _, term in terms)))
-
-
-def _at_power(term: Expr, x: str, power: int) -> Expr:
-    return build.as_fraction(build.mul(term, build.power(Name(x), build.number(power))))
+    moved = (direction * (power - origin) * term for power, term in terms)
+    return sympy.Add(*moved) / sympy.Add(*(term for _, term in terms))
 
 
 WORTH_SHORTENING = 400
@@ -101,7 +93,7 @@ class ElasticityFormula:
         """The elasticity on the arms that win by value.
 
         Raises:
-            NotRational: it has no closed form.
+            NoClosedForm: it has none.
             NoValue: an arm has no value.
 
         >>> from symroof.formula.text import text
@@ -110,13 +102,20 @@ class ElasticityFormula:
         >>> text(ElasticityFormula("decode_intensity", "batch", case).on_binding_arm())
         'weight_bytes_read/decode_bytes'
         """
-        return self._readable(elasticity(winning_arms(self.tree, self.x, self._number), self.x))
+        case = self.bound_case.case
+        try:
+            settled, _ = settled_at(
+                self._sympy, self._plain_x, Numbers(self._number), float(case.value(self.x))
+            )
+        except NoNumber as error:
+            raise NoValue(str(error)) from None
+        return self._readable(elasticity(settled, self._plain_x))
 
     def by_arm(self, most: int) -> Iterator[tuple[Expr, str]]:
         """The elasticity on each arm with the arm's name: never of a maximum itself. Nothing where there are more than ``most``.
 
         Raises:
-            NotRational: it has no closed form.
+            NoClosedForm: it has none.
 
         >>> from symroof.formula.text import text
         >>> from symroof.analysis.study import Study
@@ -126,12 +125,12 @@ class ElasticityFormula:
         decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
         """
         forms = [
-            (elasticity(arm, self.x), conditions)
-            for arm, conditions in islice(arms(self.tree, self.x), most + 1)
+            (elasticity(arm, self._plain_x), conditions)
+            for arm, conditions in islice(combinations(self._sympy, self._plain_x), most + 1)
         ]
         for form, conditions in forms if len(forms) <= most else ():
             winners = dict.fromkeys(
-                self._arm_names.get(condition.left, "") for condition in conditions
+                self._arm_names.get(condition.lhs, "") for condition in conditions
             )
             if "" not in winners:  # an arm without a name cannot be reported
                 yield self._readable(form), ", ".join(winners)
@@ -139,11 +138,20 @@ class ElasticityFormula:
     def _inlined(self, name: str) -> Expr:
         return readable_form(name, self.x, self.bound_case, self._single_term)
 
+    @cached_property
+    def _plain_x(self) -> sympy.Symbol:
+        return plain_symbol(self.x, self.bound_case)
+
+    @cached_property
+    def _sympy(self) -> Any:
+        return in_plain_symbols(self.tree, self.bound_case)
+
     def _single_term(self, name: str) -> Expr | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
+        formula = in_plain_symbols(readable_form(name, self.x, self.bound_case), self.bound_case)
         try:
-            over, under = rational(readable_form(name, self.x, self.bound_case), self.x)
-        except NotRational:
+            over, under = fraction(formula, self._plain_x)
+        except NoClosedForm:
             return None
         power = next(iter(over)) - next(iter(under))
         if len(over) > 1 or len(under) > 1 or not power:
@@ -154,44 +162,45 @@ class ElasticityFormula:
         )
         return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
 
-    def _number(self, arm: Expr) -> Fraction:
-        value: Fraction = self.bound_case.case.evaluate(substitute(arm, self._marks))
-        return value
+    def _number(self, name: str) -> float:
+        case, mark = self.bound_case.case, self._marks.get(name)
+        return value_of(name, case, self.bound_case) if mark is None else float(case.evaluate(mark))
 
-    def _readable(self, tree: Expr) -> Expr:
+    def _readable(self, expr: Any) -> Expr:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
-        written = self._summed(_cancelled(substitute(tree, self._marks)))
-        return (
-            shortest(written, self.bound_case)
-            if len(text(written)) <= WORTH_SHORTENING
-            else written
-        )
+        marks = {
+            plain_symbol(mark, self.bound_case): in_plain_symbols(tree, self.bound_case)
+            for mark, tree in self._marks.items()
+        }
+        summed = self._summed(expr.xreplace(marks))
+        tree = written(summed, places_of(self.tree), self.bound_case)
+        return shortest(tree, self.bound_case) if len(text(tree)) <= WORTH_SHORTENING else tree
 
-    def _summed(self, tree: Expr) -> Expr:
+    def _summed(self, expr: Any) -> Any:
         """Sums that a quantity is the name of, by that name: its terms may be among others."""
-        summed = rebuild(tree, self._summed)
-        if isinstance(summed, Add):
-            for name, terms in self._sums.items():
-                if terms <= set(summed.terms):
-                    return self._summed(
-                        build.add(Name(name), *(term for term in summed.terms if term not in terms))
-                    )
+        if not expr.args:
+            return expr
+        summed = expr.func(*map(self._summed, expr.args))
+        for name, terms in self._sums.items() if summed.is_Add else ():
+            if terms <= set(summed.args):
+                rest = (term for term in summed.args if term not in terms)
+                return self._summed(sympy.Add(plain_symbol(name, self.bound_case), *rest))
         return summed
 
     @cached_property
-    def _sums(self) -> dict[str, set[Expr]]:
+    def _sums(self) -> dict[str, set[Any]]:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
         formulas = {
-            name: case.formula_or_name(name)
+            name: in_plain_symbols(case.formula_or_name(name), self.bound_case)
             for name in sorted(case.dependencies(self.name))
-            if name != self.name
+            if name != self.name and isinstance(case.formula_or_name(name), Add)
         }
-        sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
+        sums = {name: set(expr.args) for name, expr in formulas.items() if expr.is_Add}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
 
     @cached_property
-    def _arm_names(self) -> dict[Expr, str]:
+    def _arm_names(self) -> dict[Any, str]:
         """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.dependencies(self.name)))
@@ -202,7 +211,7 @@ class ElasticityFormula:
             for node in parts(tree)
             for arm in named_arms(node)
         )
-        return {self._inlined(name): name for name in named}
+        return {in_plain_symbols(self._inlined(name), self.bound_case): name for name in named}
 
 
 def named_arms(node: Expr) -> tuple[Name, ...]:
@@ -216,9 +225,3 @@ def named_arms(node: Expr) -> tuple[Name, ...]:
         return ()
     named = tuple(arm for arm in node.args if isinstance(arm, Name))
     return named if len(named) == len(node.args) else ()
-
-
-def _cancelled(tree: Expr) -> Expr:
-    """Powers of the input that the marks brought cancelled."""
-    reduced = build.as_fraction(rebuild(tree, _cancelled))
-    return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

@@ -3,15 +3,16 @@
 import math
 from fractions import Fraction
 
-from symroof.analysis.solution import Solution, formula_trees
+from symroof.analysis.domains import exact
+from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import overloaded
 from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Expr, Name, Num, names
-from symroof.solver.scan import LEAST, MOST
-from symroof.theory.symbols import INPUTS, NOUNS, SHARES
+from symroof.symbolic.axis_points import LEAST
+from symroof.theory.symbols import NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity
 
 FAR = Fraction(10**9)
@@ -24,9 +25,9 @@ SETTLED = Fraction(1, 10**4)
 def explain_solution(solution: Solution) -> str:
     """A plain sentence."""
     sentence = _reason(solution) + _beyond_context(solution) + _own_value(solution)
-    if formula_trees(solution).crossing.more:
-        sentence += "; more choices of arms than are listed here, or more crossings, are possible"
-    never = solution.verdict in ("lhs_above", "lhs_below")
+    if solution.symbolic and solution.candidates.more:
+        sentence += "; more choices of arms are possible than are listed"
+    never = solution.verdict in ("lhs_above", "lhs_below", "identical")
     return (
         f"{sentence}; for a number, {solution.missing} is missing"
         if solution.missing and not never
@@ -73,15 +74,14 @@ def _reason(solution: Solution) -> str:
 
 
 def _conditional(solution: Solution) -> str:
-    crossing = formula_trees(solution).crossing
-    if crossing.branches or crossing.more:
+    if solution.candidates.every or solution.candidates.more:
         return "whether there is one depends on the conditions of each branch"
     return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
 
 
 def _never(solution: Solution) -> str:
     """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
-    lhs, rhs = (shown_side(side, solution) for side in formula_trees(solution).sides)
+    lhs, rhs = (shown_side(side, solution) for side in solution.sides)
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
     growth = _growth(solution)
@@ -90,25 +90,26 @@ def _never(solution: Solution) -> str:
 
 def _reach(solution: Solution) -> str:
     """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
-    crossing = formula_trees(solution).crossing
-    unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
-    if searched is not None:
-        first, last = (with_unit(point, solution.symbol.display_unit) for point in searched)
-        whole = searched[0] == LEAST or (solution.symbol.counted and searched[0] == 1)
-        if whole and searched[1] >= MOST:
-            return f"every {unknown}"
-        span = f"every {unknown} up to {last}" if whole else f"{unknown} from {first} to {last}"
-        return span + _beyond(searched[1], solution)
-    pole = (
-        end is not None
-        and unknown not in SHARES
-        and INPUTS.get(unknown, solution.symbol).most is None
+    unknown, found = solution.unknown, solution.found
+    if found is None:
+        return f"every {unknown}"
+    if found.pole is not None:
+        return f"{unknown} up to {format_quantity(exact(found.pole), '')}, where a denominator is zero,"
+    axis = solution.posed.axis(solution.bound_case.case)
+    first, last = found.searched
+    from_start, to_end = (
+        first <= max(axis.low, LEAST) or (axis.counted and first <= 1),
+        last >= axis.end,
     )
-    return (
-        f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero,"
-        if pole and end
-        else f"every {unknown}"
+    if from_start and to_end:
+        return f"every {unknown}"
+    shown = [with_unit(exact(point), solution.symbol.display_unit) for point in found.searched]
+    span = (
+        f"every {unknown} up to {shown[1]}"
+        if from_start
+        else f"{unknown} from {shown[0]} to {shown[1]}"
     )
+    return span if to_end else span + _beyond(exact(last), solution)
 
 
 def _beyond(last: Fraction, solution: Solution) -> str:
@@ -116,7 +117,7 @@ def _beyond(last: Fraction, solution: Solution) -> str:
     further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
     there = solution.bound_case.case.changed({solution.unknown: further})
     try:
-        for side in formula_trees(solution).sides:
+        for side in solution.sides:
             there.evaluate(side)
     except NoValue as error:
         return f" (beyond it {error})"
@@ -143,7 +144,7 @@ def shown_side(side: Expr, solution: Solution) -> str:
     return (
         written
         if len(written) <= LONGEST
-        else f"the {'left' if side == formula_trees(solution).sides[0] else 'right'} side"
+        else f"the {'left' if side == solution.sides[0] else 'right'} side"
     )
 
 
@@ -162,7 +163,7 @@ def with_unit(value: Fraction, unit: str) -> str:
 
 def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
-    for side in formula_trees(solution).sides:
+    for side in solution.sides:
         if isinstance(side, Name):
             return solution.bound_case.case.theory.symbol(side.name).display_unit
     return None
@@ -175,10 +176,7 @@ def _growth(solution: Solution) -> str:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.bound_case.box:
         return ""
-    named = [
-        (shown_side(side, solution), _flag(side, solution))
-        for side in formula_trees(solution).sides
-    ]
+    named = [(shown_side(side, solution), _flag(side, solution)) for side in solution.sides]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
         shown = [
@@ -242,7 +240,7 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
     """Both sides at a value of the unknown."""
     case = solution.bound_case.case.changed({solution.unknown: point})
     try:
-        lhs, rhs = formula_trees(solution).sides
+        lhs, rhs = solution.sides
         return case.evaluate(lhs), case.evaluate(rhs)
     except NoValue:
         return None
@@ -250,7 +248,7 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
 
 def _sides(solution: Solution) -> str:
     """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
-    lhs, rhs = (shown_side(side, solution) for side in formula_trees(solution).sides)
+    lhs, rhs = (shown_side(side, solution) for side in solution.sides)
     value = solution.value
     if value is None or len(solution.values) > 1:
         return f"{lhs} and {rhs} meet here"

@@ -4,8 +4,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ONE, Call, Compare, Expr, Name, QuantityAt, names
-from symroof.solver.rational import CHOSEN
+from symroof.formula.tree import ONE, Compare, Expr, Name, QuantityAt, names
 
 
 def implicit(name: str, bound_case: BoundCase) -> Compare | None:
@@ -61,27 +60,6 @@ def because_searched(searched: str, unknown: str) -> str:
     return f"{searched} is searched for each {unknown}"
 
 
-def because(reason: str, relation: Compare, unknown: str, bound_case: BoundCase) -> str:
-    """The reason of the solver by names: the quantity that takes one formula or another as the unknown moves."""
-    if reason == CHOSEN:
-        case = bound_case.case
-        dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(relation))))
-        choices = (
-            name
-            for name in dependencies
-            if unknown in case.dependencies(name) and _chooses(name, unknown, bound_case)
-        )
-        reason = (
-            f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
-        )
+def because(reason: str, unknown: str) -> str:
+    """The reason of the solver by names."""
     return reason.replace("the unknown", unknown)
-
-
-def _chooses(name: str, unknown: str, bound_case: BoundCase) -> bool:
-    """Whether the formula of a quantity is a choice, with the stand-ins for what is missing or as it is declared."""
-    formulas = (
-        bound_case.case.formula_or_name(name, complete, (unknown,)) for complete in (True, False)
-    )
-    return any(
-        isinstance(formula, Call) and formula.function == "of_largest" for formula in formulas
-    )

@@ -16,7 +16,7 @@ from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Expr, Name, QuantityAt, Sum, children
-from symroof.solver.rational import NotRational
+from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
@@ -170,7 +170,7 @@ def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
         return None
     try:
         form = ElasticityFormula(name, x, bound_case).on_binding_arm()
-    except (NotRational, NoValue):
+    except (NoClosedForm, NoValue):
         return None
     return form if len(text(form)) <= LONGEST else None
 
@@ -188,7 +188,7 @@ def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
         ):
             continue
         shares = ElasticityFormula(name, x, bound_case)
-        with contextlib.suppress(NotRational):
+        with contextlib.suppress(NoClosedForm):
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
             short = [
                 (form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from symroof.analysis.closed_branches import Branch, Branches, Condition, EquationForms
+from symroof.analysis.domains import exact
 from symroof.analysis.expressions import number
-from symroof.analysis.readable_conditions import times_compared
+from symroof.analysis.posed_equation import PosedEquation, balanced, with_values
 from symroof.analysis.solution_sympy import InSympy
-from symroof.analysis.stretches import Stretch, longest, stretches, words
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
 from symroof.errors import InputError
-from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import shortened_formula, text
 from symroof.formula.tree import ZERO, Compare, Expr, Num, names
-from symroof.solver.closed_forms import COEFFICIENTS
-from symroof.solver.result import Condition, Solved
-from symroof.solver.roots import sign
+from symroof.symbolic.axis_points import SAME, Crossings
+from symroof.symbolic.stretches import Stretch, longest, stretches, words
+from symroof.theory.case import Case
 from symroof.theory.symbols import GROUPS, Symbol, base_name
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity, significant
 
+COEFFICIENTS = ("c0", "c1", "c2")
+"""The names of the coefficients of a long root."""
 LONGEST = 80
 """Characters of a side that a solution shows of itself."""
 
 MOST_DEGREES = 1024
 """How many numbers of devices beyond a crossing are tried."""
 LIMIT, REACH = "limit", "reach"
-CLOSE = Fraction(1, 10**20)
-"""How near a crossing, known to 40 digits, lies to a whole number that it is."""
+CLOSE = Fraction(1, 10**12)
+"""How near a crossing lies to a whole number that it is, as a share of it."""
 OF_MODEL = frozenset(
     symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group]
 )
@@ -47,7 +49,7 @@ CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 def to_whole(value: Fraction, kind: str) -> int:
     """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
     near = round(value)
-    if abs(value - near) < CLOSE:
+    if abs(value - near) < CLOSE * max(near, 1):
         return near
     return math.floor(value) if kind == LIMIT else math.ceil(value)
 
@@ -87,15 +89,16 @@ class Solution(InSympy):
     'from this batch on a decode step is limited by compute'
 
     Attributes:
-        equation: the equation as it is named, in SymPy.
+        equation: the equation as it is named, in SymPy; ``relation`` is its formula.
         unknown: the name solved for.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
         bound_case: the case.
         threshold: the named threshold, where the equation is one.
         missing: the input that a number would need, where the answer is symbolic: without a case, or with one that lacks it.
-        moves: whether a side depends on the unknown in this case.
+        found: what the search found; None where the answer is symbolic.
+        without_numbers: the closed forms of a symbolic answer.
         verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
-        value: the first crossing, exact or to 40 digits; None where the sides never meet. Over ranges of inputs it is that at their middle,
+        value: the first crossing, in double precision; None where the sides never meet. Over ranges of inputs it is that at their middle,
             and ``low`` and ``high`` are the least and the largest at the corners; ``everywhere`` is whether each corner has one.
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things; both where a threshold holds from one number to another.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
@@ -108,36 +111,77 @@ class Solution(InSympy):
     Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
 
-    _trees: Solved
+    relation: Compare
     unknown: str
     kind: str
     bound_case: BoundCase
     solve_again: Callable[[str, BoundCase, str], Solution]
+    explain: Callable[[Solution], str]
+    found: Crossings | None = None
     threshold: Threshold | None = None
     missing: str | None = None
-    moves: bool = True
-    explain: Callable[[Solution], str] | None = None
-    over_ranges: Callable[[Solution], Extent] | None = None
+    without_numbers: Branches | None = None
+
+    @property
+    def sides(self) -> tuple[Expr, Expr]:
+        """Left and right as formulas, for the rooms of this package."""
+        return self.relation.left, self.relation.right
+
+    @property
+    def posed(self) -> PosedEquation:
+        return PosedEquation(self.relation, self.unknown, self.bound_case)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a side depends on the unknown in this case."""
+        return self.posed.moves
 
     @property
     def verdict(self) -> str:
         """Whether the sides meet, or which side stays the larger."""
-        return self._trees.crossing.verdict
+        return self.found.verdict if self.found else self.candidates.verdict
 
     @property
     def method(self) -> str:
-        """``closed_form``, or ``numeric`` where values were bracketed."""
-        return self._trees.crossing.method
+        """``closed_form``, or ``numeric`` where a crossing has none of readable size."""
+        return self.candidates.method
 
-    @property
+    @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Every crossing, in rising order, in base units."""
-        return self._trees.crossing.values
+        return tuple(map(exact, self.found.values)) if self.found else ()
 
     @property
     def value(self) -> Fraction | None:
         """The first crossing, in base units."""
-        return self._trees.crossing.value
+        return self.values[0] if self.values else None
+
+    @property
+    def domain(self) -> tuple[Any, Any]:
+        """Where the unknown can lie; of sides that never meet, up to where a denominator vanishes."""
+        if self.found is None:
+            return ZERO.value, None
+        axis = self.posed.axis(self.bound_case.case)
+        end = axis.high if self.found.pole is None else self.found.pole
+        return exact(axis.low), None if end is None else exact(end)
+
+    @cached_property
+    def candidates(self) -> Branches:
+        """The closed forms with their conditions, as formulas; found when they are first asked for."""
+        if self.without_numbers is not None or self.found is None:
+            return self.without_numbers or Branches()
+        forms = EquationForms(self.relation, self.unknown, self.bound_case)
+        if self.values:
+            return forms.at_crossings(self.values)
+        return (
+            forms.candidate(self.found.searched[1]) if self.verdict != "identical" else Branches()
+        )
+
+    @property
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        every = self.candidates.every
+        return next((b for b in every if b.value == self.value), every[0] if every else None)
 
     @property
     def low(self) -> Fraction | None:
@@ -163,14 +207,53 @@ class Solution(InSympy):
     @cached_property
     def extent(self) -> Extent:
         """The least and the largest crossing over the ranges, whether there is always one, and where it has beyond if not."""
-        if (
-            self.over_ranges is None
-            or self.symbolic
-            or not self.bound_case.box
-            or self.starts_later
-        ):
+        corners = () if self.symbolic or self.starts_later else self.at_corners
+        if not corners:
             return Extent(None, None, self.value is not None)
-        return self.over_ranges(self)
+        firsts = [crossings[0] for crossings in corners if crossings]
+        met = [*firsts, *([] if self.value is None else [self.value])]
+        everywhere = len(firsts) == len(corners) and self.value is not None
+        if not met:
+            return Extent(None, None, False)
+        beyond = frozenset() if everywhere or self.value is None else self.side_beyond(self.value)
+        return Extent(min(met), max(met), everywhere, beyond)
+
+    @cached_property
+    def at_corners(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
+        points = self.bound_case.corner_points if self.bound_case.box and not self.symbolic else []
+        if not points or self.unknown in self.bound_case.box:
+            return ()
+        return self.crossings_at({name: [point[name] for point in points] for name in points[0]})
+
+    def crossings_at(
+        self, columns: Mapping[str, Sequence[Any]]
+    ) -> tuple[tuple[Fraction, ...], ...]:
+        """The crossings where some inputs have other values: one search for all columns."""
+        floats = {name: tuple(map(float, values)) for name, values in columns.items()}
+        return tuple(tuple(map(exact, values)) for values in self.posed.crossings_at(floats))
+
+    def side_beyond(self, crossing: Fraction) -> frozenset[str]:
+        """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.
+
+        Where the sides never meet, one is the larger throughout. If it is the one that is larger before the crossing, there the crossing
+        would come later than any value; else it would have come before.
+
+        >>> from symroof.analysis.study import Study
+        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.2..0.9", mbu=0.8).solve("batch_to_ridge")
+        >>> [len(crossings) for crossings in solution.at_corners], sorted(solution.side_beyond(solution.value))
+        ([1, 0], ['above'])
+        """
+        before, ends = self.before(crossing), set()
+        point = max(crossing, Fraction(1)).__ceil__() if self.symbol.counted else crossing
+        for case, crossings in zip(self.bound_case.corners, self.at_corners, strict=False):
+            if crossings:
+                continue
+            side = self._side_in(case, point)
+            if not before or not side:
+                return frozenset()
+            ends.add(ABOVE if side == before else BELOW)
+        return frozenset(ends)
 
     @cached_property
     def expected(self) -> Solution | None:
@@ -199,16 +282,12 @@ class Solution(InSympy):
     @property
     def _names(self) -> tuple[str, ...]:
         """The names of both sides."""
-        return tuple(dict.fromkeys(name for side in self._trees.sides for name in names(side)))
+        return tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
 
     @property
     def equation_text(self) -> str:
         """The equation as it is asked again: a named threshold by its name."""
-        return (
-            self.threshold.name
-            if self.threshold
-            else f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"
-        )
+        return self.threshold.name if self.threshold else " = ".join(map(text, self.sides))
 
     @property
     def symbol(self) -> Symbol:
@@ -253,13 +332,9 @@ class Solution(InSympy):
         """How formulas of the answer spell a name, the coefficients of a long one included."""
         return (
             f"{name[0]}_{name[1:]}"
-            if name in COEFFICIENTS.values()
+            if name in COEFFICIENTS
             else self.bound_case.case.theory.latex(name)
         )
-
-    @cached_property
-    def _times(self) -> dict[Expr, Expr]:
-        return times_compared(self.unknown, self.bound_case, symbolic=self.symbolic)
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -282,7 +357,6 @@ class Solution(InSympy):
             or not self.threshold.holds
             or self.value is None
             or self.symbolic
-            or self._trees.crossing.more
         ):
             return ()
         return stretches(self.values, self.side, self.threshold.holds)
@@ -319,7 +393,7 @@ class Solution(InSympy):
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""
-        earlier = max((v for v in self.values if v < value), default=self._trees.crossing.domain[0])
+        earlier = max((v for v in self.values if v < value), default=self.domain[0])
         side = self.side((earlier + value) / 2)
         if side is None and self.symbol.counted:  # between whole numbers a sum has no value
             side = self.side(math.ceil(value) - 1)
@@ -327,14 +401,18 @@ class Solution(InSympy):
 
     def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
+        return self._side_in(self.bound_case.case, point)
+
+    def _side_in(self, case: Case, point: Fraction | int) -> int | None:
+        relation = balanced(self.relation)
+        there = with_values(case, {self.unknown: point})
         try:
-            return sign(
-                self.bound_case.case.changed({self.unknown: Fraction(point)}).evaluate(
-                    build.sub(*self._trees.sides)
-                )
-            )
-        except NoValue:
+            left, right = (float(there.evaluate(side)) for side in (relation.left, relation.right))
+        except (NoValue, OverflowError):
             return None
+        if abs(left - right) <= SAME * max(abs(left), abs(right)):
+            return 0
+        return 1 if left > right else -1
 
     @cached_property
     def own_side(self) -> int | None:
@@ -389,7 +467,7 @@ class Solution(InSympy):
             return "always one, by the formula"
         if self.value is None:
             return "never"
-        if self.integer and self.threshold is None and ZERO in self._trees.sides:
+        if self.integer and self.threshold is None and ZERO in self.sides:
             return self._place(self.value)
         if self.integer and len(self.integer) > 1:
             first, last = self.integer["at_least"], self.integer["at_most"]
@@ -417,7 +495,7 @@ class Solution(InSympy):
         bound = f"; bound {self.in_ranges()}" if self.expected is not None else ""
         said = f"{self.unknown}: {f'expected {self.expected.in_ranges()}' if self.expected is not None else self.in_ranges()}{bound}"
         rows = [
-            ["equation", f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"],
+            ["equation", " = ".join(map(text, self.sides))],
             ["solved for", self.unknown],
         ]
         rows += (
@@ -432,7 +510,7 @@ class Solution(InSympy):
         rows += [
             [
                 "only if" if self.symbolic else states.get(condition.holds, "condition"),
-                text(readable_condition(condition, self)),
+                text(readable_condition(condition)),
             ]
             for condition in self._conditions
         ]
@@ -449,7 +527,7 @@ class Solution(InSympy):
         if len(forms) > 1:
             conditions = (
                 r" \wedge ".join(
-                    latex(readable_condition(c, self), self.spelled) for c in branch.conditions
+                    latex(readable_condition(c), self.spelled) for c in branch.conditions
                 )
                 for branch in branches
             )
@@ -464,12 +542,13 @@ class Solution(InSympy):
     def _key(self) -> tuple[Any, ...]:
         case = self.bound_case.case
         return (
-            self._trees,
+            self.relation,
             self.unknown,
             self.kind,
             self.threshold,
             self.missing,
-            self.moves,
+            self.found,
+            self.without_numbers,
             self.bound_case.with_changes(),
             case.free,
             dict(case.numbers),
@@ -479,10 +558,10 @@ class Solution(InSympy):
         return self._key == other._key if isinstance(other, Solution) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self._trees, self.unknown))
+        return hash((self.relation, self.unknown))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (*self._key, self.solve_again, self.explain, self.over_ranges)
+        return _restored, (*self._key, self.solve_again, self.explain)
 
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not.
@@ -519,7 +598,7 @@ class Solution(InSympy):
         )
 
     def __repr__(self) -> str:
-        sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self._trees.sides)
+        sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self.sides)
         answer = (
             self.in_ranges()
             if self.expected is None
@@ -539,37 +618,30 @@ class Solution(InSympy):
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
-        return self.explain(self) if self.explain else ""
+        return self.explain(self)
 
 
 def _restored(
-    solved: Solved, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, moves: bool,
-    bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], solve_again: Any, explain: Any, over_ranges: Any,
+    relation: Compare, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, found: Crossings | None,
+    without_numbers: Branches | None, bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], solve_again: Any, explain: Any,
 ) -> Solution:  # fmt: skip
     """A solution as it was pickled or copied, whatever was computed in its case left to be computed again."""
     bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
+    case = bound_case.without_values(free)
     return Solution(
-        solved,
+        relation,
         unknown,
         kind,
-        bound_case.without_values(free),
+        case,
         solve_again,
+        explain,
+        found,
         threshold,
         missing,
-        moves,
-        explain,
-        over_ranges,
+        without_numbers,
     )
 
 
-def formula_trees(solution: Solution) -> Solved:
-    """The formula trees behind a solution, for the rooms of this package."""
-    return solution._trees
-
-
-def readable_condition(condition: Condition, solution: Solution) -> Compare:
-    """A condition in the shortest names: in coefficients, or as the times whose formulas are its two sides."""
-    tree, times = condition.abbreviated or condition.tree, solution._times
-    return Compare(
-        tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right)
-    )
+def readable_condition(condition: Condition) -> Compare:
+    """A condition in the shortest names."""
+    return condition.abbreviated or condition.tree

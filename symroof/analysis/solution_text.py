@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.closed_branches import Branch, Condition, in_plain_symbols, solved_condition
 from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.readable_conditions import solved_condition
-from symroof.analysis.solution import OF_MODEL, Solution, formula_trees, readable_condition
-from symroof.analysis.stretches import longest, words
+from symroof.analysis.solution import OF_MODEL, Solution, readable_condition
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
 from symroof.formula.evaluate import NoValue
@@ -15,8 +14,7 @@ from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Compare, Expr, Num, names
-from symroof.solver.closed_forms import plainly_positive
-from symroof.solver.result import Branch, Condition
+from symroof.symbolic.stretches import longest, words
 from symroof.theory.symbols import base_name
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
@@ -24,15 +22,14 @@ HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 def solution_json(solution: Solution) -> dict[str, Any]:
     """The form of the contract, ``symroof/solve/1``."""
-    crossing, equation = formula_trees(solution).crossing, formula_trees(solution)
     return {
         "schema": "symroof/solve/1",
-        "equation": {"lhs": text(equation.lhs), "rhs": text(equation.rhs)},
+        "equation": dict(zip(("lhs", "rhs"), map(text, solution.sides), strict=True)),
         "unknown": solution.unknown,
         "verdict": solution.verdict,
         "method": solution.method,
-        "domain": [plain_value(end) for end in crossing.domain],
-        "branches": [_branch(branch, solution) for branch in crossing.branches],
+        "domain": [plain_value(end) for end in solution.domain],
+        "branches": [_branch(branch, solution) for branch in solution.candidates.every],
         "values": [plain_value(value) for value in solution.values],
         "value": plain_value(solution.value),
         **_range(solution),
@@ -58,12 +55,8 @@ def solution_json(solution: Solution) -> dict[str, Any]:
 
 def _without_effect(solution: Solution) -> list[str]:
     """What somebody set and this equation does not depend on, in one sentence."""
-    equation = formula_trees(solution)
-    unused = unused_inputs(
-        solution.bound_case,
-        {*names(equation.lhs), *names(equation.rhs), solution.unknown},
-        targets_decide=False,
-    )
+    asked = {solution.unknown, *(name for side in solution.sides for name in names(side))}
+    unused = unused_inputs(solution.bound_case, asked, targets_decide=False)
     return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
 
 
@@ -131,7 +124,7 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
         condition, solution.unknown, solution.bound_case, solution.verdict == "conditional"
     )
     entry: dict[str, Any] = {
-        **_both(readable_condition(condition, solution), solution),
+        **_both(readable_condition(condition), solution),
         "holds": condition.holds,
     }
     if solved:
@@ -195,8 +188,10 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
         for name in names(tree)
         if base_name(name) in OF_MODEL and name != solution.unknown
     }
-    left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
-    return right == ZERO and plainly_positive(left) and tree.operator == ">"
+    from symroof.symbolic.polynomials import sign
+
+    left = in_plain_symbols(substitute(tree.left, dict(of_model)), solution.bound_case)
+    return tree.right == ZERO and tree.operator == ">" and sign(left) > 0
 
 
 ORDER = {-1: "below", 0: "equal to", 1: "above", None: "not comparable to"}
@@ -209,9 +204,9 @@ def _at_own_value(solution: Solution) -> list[str]:
         return []
     orders = [ORDER[each.own_side] for each in found]
     bound = f" as expected, {orders[-1]} at the peak" if len(set(orders)) > 1 else ""
-    sides = formula_trees(solution)
+    left, right = map(text, solution.sides)
     own = with_unit(solution.bound_case.number(solution.unknown), solution.symbol.display_unit)
-    return [f"at {own}, as in this case: {text(sides.lhs)} is {orders[0]} {text(sides.rhs)}{bound}"]
+    return [f"at {own}, as in this case: {left} is {orders[0]} {right}{bound}"]
 
 
 def solution_text(solution: Solution) -> str:
@@ -229,12 +224,10 @@ def solution_text(solution: Solution) -> str:
 
 def question(solution: Solution) -> list[str]:
     """The equation, the case, and what its times rest on."""
-    equation = formula_trees(solution)
-    sides = (
-        sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
-    )
+    mentioned = {name for side in solution.sides for name in names(side)}
+    sides = sorted(mentioned) if solution.bound_case.hardware else []
     lines = [
-        f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}",
+        f"{' = '.join(map(text, solution.sides))}, solved for {solution.unknown}",
         f"  {case_title(solution.bound_case)}",
     ]
     return [*lines, *(f"  {line}" for line in basis_of(solution.bound_case, sides))]
@@ -268,9 +261,7 @@ def remarks(solution: Solution) -> list[str]:
         shown = ", ".join(
             with_unit(value, solution.symbol.display_unit) for value in solution.values
         )
-        lines.append(
-            f"all crossings: {shown}{' and so on' if formula_trees(solution).crossing.more else ''}"
-        )
+        lines.append(f"all crossings: {shown}")
     lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
     if solution.within_memory is not None:
         lines.append(
@@ -289,7 +280,7 @@ def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]
     """Each closed form with its conditions and the definitions of its names; where they are not ``written_out``, of its coefficients alone."""
     lines: list[str] = []
     defined: dict[str, Expr] = {}
-    for branch in formula_trees(solution).crossing.branches:
+    for branch in solution.candidates.every:
         if branch.shown is not None and (branch.holds or solution.value is None):
             lines += [
                 "",
@@ -307,7 +298,7 @@ def names_of_forms(solution: Solution) -> list[str]:
     """The derived quantities in the closed forms, each once."""
     shown = [
         branch
-        for branch in formula_trees(solution).crossing.branches
+        for branch in solution.candidates.every
         if branch.shown is not None and (branch.holds or solution.value is None)
     ]
     return list(

@@ -1,10 +1,10 @@
 """Thresholds and equations of a case: definitions that depend on the unknown are inlined, then solved."""
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.corners import extent_over_ranges
+from symroof.analysis.closed_branches import Branches, EquationForms
+from symroof.analysis.domains import exact
 from symroof.analysis.equations import (
     SHOWN,
     all_names,
@@ -17,20 +17,14 @@ from symroof.analysis.equations import (
 )
 from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
-from symroof.analysis.inline import inlined
-from symroof.analysis.numeric_equation import NumericEquation, domain_formulas, existence_conditions
+from symroof.analysis.posed_equation import PosedEquation
 from symroof.analysis.solution import REACH, Solution
-from symroof.analysis.solution_sympy import signed_names
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Name, mentions
-from symroof.solver.rational import NotRational
-from symroof.solver.result import CLOSED, Crossing, Solved
-from symroof.solver.symbolic import join_signs_of_crossing, split_signs, symbolic
-from symroof.specs.input_values import RANGE, in_range
+from symroof.formula.tree import Compare, mentions
+from symroof.symbolic.axis_points import Crossings
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS
@@ -91,49 +85,34 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     if not named:
         check_occurs(relation, unknown, bound_case, equation)
 
-    def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
+    found: Crossings | None = None
+    try:
+        found = PosedEquation(relation, unknown, bound_case).crossings()
+    except MissingInput as error:
+        needs = frozenset(named.needs) if named else frozenset()
+        answer = _without_numbers(relation, unknown, bound_case, equation, error.name, needs)
+        cancelled = _cancelled(answer, unknown, bound_case)
+        missing: str | None = error.name
+        if cancelled is not None:
+            found, answer, missing = *cancelled, None
         return Solution(
-            Solved(relation.left, relation.right, crossing),
+            relation,
             unknown,
             kind,
             bound_case,
             solve,
+            explain_solution,
+            found,
             named,
             missing,
-            moves,
-            explain_solution,
-            extent_over_ranges,
+            answer,
         )
-
-    try:
-        numeric = NumericEquation(relation, unknown, bound_case)
-        crossings, moves = numeric.crossing(), numeric.moves
-        if not all(map(in_range, crossings.values)):
-            raise NoValueHere(
-                Problem(
-                    equation[:SHOWN],
-                    f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}",
-                )
-            )
-    except MissingInput as error:
-        crossings = _without_numbers(
-            relation,
-            unknown,
-            bound_case,
-            equation,
-            error.name,
-            frozenset(named.needs) if named else frozenset(),
+    if found.verdict == "none":
+        why = (
+            _without_value(relation, bound_case) or "the equation has no value anywhere on the axis"
         )
-        numbers = _cancelled(crossings, unknown, bound_case)
-        return solution(numbers) if numbers else solution(crossings, error.name)
-    except NoValue as error:
-        raise NoValueHere(
-            Problem(
-                equation[:SHOWN],
-                f"has no value for any {unknown}: {_without_value(relation, bound_case) or error}",
-            )
-        ) from None
-    return solution(crossings, moves=moves)
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {why}"))
+    return Solution(relation, unknown, kind, bound_case, solve, explain_solution, found, named)
 
 
 def _without_value(relation: Compare, bound_case: BoundCase) -> str:
@@ -145,7 +124,7 @@ def _without_value(relation: Compare, bound_case: BoundCase) -> str:
     return ""
 
 
-def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Crossing] | None:
+def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Branches] | None:
     """The equation of a named threshold, and its closed forms for every case of these definitions and defaults; None where it has none of its own.
 
     Raises:
@@ -159,30 +138,33 @@ def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Crossing
         )
     relation = without_idle_changes(parse_equation(named.equation, theory.own), theory)
     bound_case = bound_case.without_values({*all_names(relation)})
+    needs = frozenset(named.needs)
     try:
-        crossings = _without_numbers(
+        answer = _without_numbers(
             relation,
             named.unknown,
             bound_case,
             named.equation,
             "a number",
-            frozenset(named.needs),
+            needs,
             use_defaults=True,
         )
     except (InputError, NoValue):
         return None
-    return (relation, crossings) if crossings.branches and not crossings.more else None
+    return (relation, answer) if answer.every and not answer.more else None
 
 
-def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Crossing | None:
+def _cancelled(
+    answer: Branches, unknown: str, bound_case: BoundCase
+) -> tuple[Crossings, Branches] | None:
     """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
     case = bound_case.case
-    for branch in crossings.branches:
+    for branch in answer.every:
         if branch.closed_form is None:
             continue
         form = build.as_fraction(case.expanded(branch.closed_form))
         try:
-            value = Fraction(case.evaluate(form))
+            value = exact(float(case.evaluate(form)))
             there = case.changed({unknown: value})
             holds = value > 0 and all(
                 there.evaluate(there.expanded(c.tree)) for c in branch.conditions
@@ -190,21 +172,12 @@ def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Cros
         except NoValue:
             continue
         if holds:
+            met = tuple(replace(c, holds=True) for c in branch.conditions)
             settled = replace(
-                branch,
-                closed_form=form,
-                abbreviated=branch.shown,
-                value=value,
-                conditions=tuple(replace(c, holds=True) for c in branch.conditions),
+                branch, closed_form=form, abbreviated=branch.shown, value=value, conditions=met
             )
-            return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
+            return Crossings("crosses", (float(value),)), Branches((settled,))
     return None
-
-
-def _within(unknown: str) -> tuple[Compare, ...]:
-    """The ends of an unknown as conditions, for an answer without numbers."""
-    ordered = zip((">=", "<="), domain_formulas(unknown), strict=True)
-    return tuple(Compare(operator, Name(unknown), parse(end)) for operator, end in ordered if end)
 
 
 def _without_numbers(
@@ -213,53 +186,30 @@ def _without_numbers(
     bound_case: BoundCase,
     equation: str,
     missing: str,
-    named: frozenset[str],
+    kept: frozenset[str],
     use_defaults: bool = False,
-) -> Crossing:
-    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``use_defaults``."""
-    give = (
-        f"`--set {missing}=...`: {INPUTS[missing].meaning}" if named and missing in INPUTS else ""
-    )
+) -> Branches:
+    """The symbolic answer, where an input that a number needs is missing; the names in ``kept`` are not inlined, defaults not ``use_defaults``."""
+    from symroof.symbolic.polynomials import NoClosedForm
+
+    give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if kept and missing in INPUTS else ""
     if inner := searched_quantity(relation, unknown, bound_case):
         message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
         raise NoValueHere(Problem(equation[:SHOWN], message, hint=give))
-    lhs, rhs = (
-        inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults)
-        for side in (relation.left, relation.right)
-    )
-    if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
-        raise NoValueHere(
-            Problem(
-                equation[:SHOWN],
-                f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict",
-            )
-        )
-    required_names = dict.fromkeys(
-        inlined(condition, unknown, bound_case, symbolic=True, use_defaults=use_defaults)
-        for condition in existence_conditions(relation, bound_case.case)
-    )
-    signed = signed_names((lhs, rhs, *required_names), unknown, bound_case)
-    within = (split_signs(condition, signed) for condition in (*required_names, *_within(unknown)))
+    forms = EquationForms(relation, unknown, bound_case, kept, True, use_defaults)
+    left, right = forms.sides
+    if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
+        message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
+        raise NoValueHere(Problem(equation[:SHOWN], message))
     try:
-        return join_signs_of_crossing(
-            symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)),  # type: ignore[arg-type]
-            signed,
-        )
-    except NotRational as error:
+        return forms.answer()
+    except NoClosedForm as error:
         drawn = (
             bound_case.case.theory.knows("expert_weight_bytes")
             and bound_case.case.theory.assumptions["experts"] == "expected"
         )
-        hint = (
-            "`--assume experts=all`, every expert read, has one"
-            if "exponent" in str(error) and drawn
-            else give
-        )
-        why = because(str(error), relation, unknown, bound_case)
-        raise NoValueHere(
-            Problem(
-                equation[:SHOWN],
-                f"has no symbolic answer ({why}), and {missing} is missing for one with numbers",
-                hint=hint,
-            )
-        ) from None
+        every_read = "exponent" in str(error) and drawn
+        hint = "`--assume experts=all`, every expert read, has one" if every_read else give
+        why = because(str(error), unknown)
+        message = f"has no symbolic answer ({why}), and {missing} is missing for one with numbers"
+        raise NoValueHere(Problem(equation[:SHOWN], message, hint=hint)) from None

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from itertools import islice
 
 from symroof.analysis.constraints import Constraint, constraints
-from symroof.analysis.corners import at_corners, side_beyond
 from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
@@ -61,7 +60,7 @@ class Flip:
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
         spread: its least and largest value over the ranges, and whether it exists at every corner: computed when first asked for.
-        beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.corners.side_beyond` has it.
+        beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.solution.Solution.side_beyond` has it.
     """
 
     now: Result
@@ -283,7 +282,7 @@ def _flips(
             wrong,
             wrong_now,
             over,
-            partial(side_beyond, solution, crossing),
+            partial(solution.side_beyond, crossing),
         )
 
 
@@ -369,7 +368,7 @@ def _spread(
     if not box.keys() & case.inputs_used(*condition.sides):
         return None, None, True
     corners = list(
-        zip(solution.bound_case.corners, at_corners(solution), strict=False)
+        zip(solution.bound_case.corners, solution.at_corners, strict=False)
     )  # none where the unknown itself is ranged
     nearest = [
         (corner, min(others, key=lambda other: max(other / crossing, crossing / other)))

@@ -192,7 +192,7 @@ def _fitted(
 ) -> Calibration:
     """The fit of ``fit``; ``chosen`` where somebody named these parameters, none of which is then left out because rows are alike."""
     from symroof.calibrate.least_squares import squares, times
-    from symroof.solver.students_t import t_quantile
+    from symroof.symbolic.students_t import t_quantile
 
     names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
     rows, point, untold = _solved(_problem(measured, terms, fit, answers), names, fit, chosen)

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from symroof.calibrate.measurements import LOOP, METRICS, MeasuredLatency
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.tree import Call, Expr, Name
-from symroof.solver.rational import terms_of
+from symroof.formula.tree import Add, Call, Expr, Name
 from symroof.theory.case import Case
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import Theory
@@ -41,6 +40,11 @@ class TimeTerms:
     def roof(self) -> Fraction:
         """The lower bound: both shares 1, every fitted overhead 0."""
         return sum((max(pair) for pair in self.arms), self.fixed)
+
+
+def _terms(tree: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; of anything else, itself."""
+    return tree.terms if isinstance(tree, Add) else (tree,)
 
 
 def fit_parameters(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
@@ -89,7 +93,7 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
     )
     total, roofline = full.value(metric), full.value(f"{step}_roofline_time")
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
-    arms = tuple(_arms(full, term) for term in terms_of(full.formula(f"{step}_roofline_time")))
+    arms = tuple(_arms(full, term) for term in _terms(full.formula(f"{step}_roofline_time")))
     return TimeTerms(arms, rates, total - roofline, full.value(f"{step}_bound"))
 
 

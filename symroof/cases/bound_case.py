@@ -62,24 +62,20 @@ class Memo:
 
     Attributes:
         solved: solutions by equation and unknown.
-        rough: differences of equations over some inputs, in floats.
-        crossings: the crossings of solved equations at each corner of the ranges.
+        rough: the formulas of the case as functions of arrays, by the inputs that are arrays.
+        plain: how formulas become SymPy expressions to be solved; it remembers the parts that it has written.
+        measured: numbers with a unit by the names that they have there.
         flips: where constraints change, by the inputs and constraints asked about.
         inlined, names, moves: formulas inlined as far as an unknown reaches, the names in those of quantities, and whether these move.
-        at_cases: the results at other values, such as the corners of the ranges, by the identity of the case that they hold.
         at_context: the case as requests at one context, shared by all that ask there.
         signs: the signs of coefficients, where numbers or their shape show them.
         symbolic: the case with some names left symbolic.
-        corner_of: the case within whose ranges this one is a corner.
         in_sympy: how formulas of this case become SymPy expressions; it remembers the parts that it has written.
     """
 
     results: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
-    crossings: dict[tuple[Expr | str, ...], tuple[tuple[Fraction, ...], ...]] = field(
-        default_factory=dict
-    )
     flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     inlined: dict[tuple[Expr, str, frozenset[str], bool, frozenset[str], bool], Expr] = field(
         default_factory=dict
@@ -90,11 +86,11 @@ class Memo:
     moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(
         default_factory=dict
     )
-    at_cases: dict[int, BoundCase] = field(default_factory=dict)
     at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
     signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
-    corner_of: BoundCase | None = None
+    plain: Callable[[Expr], Any] | None = None
+    measured: dict[str, Expr] = field(default_factory=dict)
     in_sympy: Callable[[Expr], Any] | None = None
 
 

@@ -152,12 +152,10 @@ class ClaimedFormula:
     def derived(self) -> Expr:
         """The definition of the quantity, or the closed form of the threshold."""
         if self.claim.threshold:
-            from symroof.analysis.solution import formula_trees
             from symroof.analysis.solve import solve
 
-            form = formula_trees(
-                solve(self.claim.threshold, self.answers, self.claim.solve_for)
-            ).closed_form
+            branch = solve(self.claim.threshold, self.answers, self.claim.solve_for).branch
+            form = branch.closed_form if branch else None
             if form is None:
                 raise NoValueHere(
                     Problem(self.claim.threshold, "has no closed form to compare with")

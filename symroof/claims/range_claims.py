@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
-from symroof.analysis.solution import Solution, formula_trees
+from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.claims.claim_settings import declarations_of, study_of
@@ -114,7 +114,7 @@ def _whole_ends(part: Part, relation: Expr, answers: BoundCase, name: str) -> Pa
 
 def _covers(solution: Solution, ends: ValueRange) -> bool:
     """Whether every crossing in the range is known in closed form."""
-    low, high = formula_trees(solution).crossing.domain
+    low, high = solution.domain
     return (
         solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
     )

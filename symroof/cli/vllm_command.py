@@ -244,13 +244,12 @@ def _gives(advised: Review) -> list[str]:
 
 def _derived(advice: Advice) -> list[str]:
     """Each limit of a flag: equation, closed form if any, value."""
-    from symroof.analysis.solution import formula_trees
     from symroof.formula.text import text
 
     lines = []
     for limit in advice.limits:
         solution = limit.solution
-        tree = formula_trees(solution).closed_form
+        tree = solution.branch.closed_form if solution.branch else None
         form = text(tree) if solution.value is not None and tree is not None else ""
         shown = (
             f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = "

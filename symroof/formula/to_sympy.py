@@ -48,10 +48,14 @@ def to_sympy(tree: Expr, of: Callable[[str], Any] = symbol) -> Any:
     return writer(of)(tree)
 
 
-def writer(of: Callable[[str], Any]) -> Callable[[Expr], Any]:
-    """A function that converts like :func:`to_sympy` and converts shared parts once."""
+def writer(of: Callable[[str], Any], lazy: bool = False) -> Callable[[Expr], Any]:
+    """A function that converts like :func:`to_sympy` and converts shared parts once; ``lazy`` maxima and roundings are never compared."""
     return mapper(
-        {**_rules(), Name: lambda node, go: of(node.name), Sum: lambda node, go: _sum(node, go, of)}
+        {
+            **_rules(lazy),
+            Name: lambda node, go: of(node.name),
+            Sum: lambda node, go: _sum(node, go, of),
+        }
     )
 
 
@@ -92,7 +96,7 @@ def _rounded(function: Any) -> Callable[[Any], Any]:
 
 
 @cache
-def _rules() -> dict[type, Any]:
+def _rules(lazy: bool) -> dict[type, Any]:
     """How each kind of node becomes an expression."""
     import sympy
 
@@ -107,6 +111,10 @@ def _rules() -> dict[type, Any]:
         "exp": sympy.exp,
         "of_largest": lambda *args: _of_largest(args[::2], args[1::2]),
     }
+    if lazy:
+        from symroof.symbolic.lazy import WRITTEN
+
+        functions |= WRITTEN
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
     return {
         Num: lambda node, go: sympy.Rational(node.value.numerator, node.value.denominator),

@@ -9,20 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.analysis.corners import by_closed_form, crossings_in
 from symroof.analysis.equations import parse_equation
-from symroof.analysis.inline import inlined
-from symroof.analysis.solution import Solution, formula_trees
+from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import SourcedValue, dimension
 from symroof.drawing.scales import next_power_of_two
 from symroof.errors import InputError
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
-from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
 EQUATIONS = {
@@ -32,9 +28,6 @@ EQUATIONS = {
 }
 CONTEXTS, TAIL = 48, 12
 """Contexts at which a line is solved, and additional batches where the ridge flattens."""
-
-MAX_STEPS, TOLERANCE = 24, 1e-13
-"""Maximum steps of regula falsi, and its tolerance relative to the initial difference."""
 
 SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 """Limits of the axes of a map."""
@@ -72,7 +65,7 @@ class Regimes:
     def at(self, name: str, context: Fraction) -> Batch | None:
         """The batch of a line at a context; None if the map has no such line."""
         return (
-            _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context)
+            _batch(solve(EQUATIONS[name], self.answers, "batch"), context)
             if name in self.lines
             else None
         )
@@ -175,61 +168,29 @@ def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
 def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> RegimeLine:
     """The batch at every context; infinite beyond the last context that has a solution."""
     low, high = contexts
+    at = [
+        Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
+        for i in range(CONTEXTS)
+    ]
     line: list[tuple[Fraction, Batch]] = []
-    for i in range(CONTEXTS):
-        context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
-        there = solution.bound_case.case.changed({"context": context})
-        none = beyond is not None and context > beyond
-        near = (
-            None
-            if none
-            else by_closed_form(solution, there)
-            or followed(solution, there, line[-1][1] if line else 0)
-        )
-        line.append(
-            (
-                context,
-                near or (math.inf if none else _batch(solution, solution.bound_case.case, context)),
-            )
-        )
+    for context, batches in zip(at, solution.crossings_at({"context": at}), strict=True):
+        if beyond is not None and context > beyond:
+            line.append((context, math.inf))
+        else:
+            line.append((context, batches[0] if batches else _edge(solution, context)))
     return tuple(line)
 
 
-def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
-    """The crossing near that of the previous context, by regula falsi (Illinois); a scan of the whole axis takes 200 points.
-
-    None if there is no sign change near it, or no convergence.
-    """
-    if not before or math.isinf(before):
-        return None
-    difference = build.sub(
-        *(inlined(side, "batch", solution.bound_case) for side in formula_trees(solution).sides)
-    )
-
-    def gap(batch: float) -> float:
-        return float(evaluate(difference, there, {"batch": Fraction(batch)}))
-
-    low, high = float(before) * 0.6, float(before) * 1.6
-    at_low, at_high = gap(low), gap(high)
-    close = max(abs(at_low), abs(at_high)) * TOLERANCE
-    for _ in range(MAX_STEPS if at_low * at_high < 0 else 0):
-        middle = (low * at_high - high * at_low) / (at_high - at_low)
-        here = gap(middle)
-        if abs(here) <= close:
-            return Fraction(middle)
-        low, at_low = (high, at_high) if here * at_high < 0 else (low, at_low / 2)
-        high, at_high = middle, here
-    return None
+def _batch(solution: Solution, context: Fraction) -> Batch:
+    """The batch at a context."""
+    (batches,) = solution.crossings_at({"context": [context]})
+    return batches[0] if batches else _edge(solution, context)
 
 
-def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
-    """The batch at a context; without a solution 0 or infinity, depending on which side is larger."""
-    there = case.changed({"context": context})
-    batches = solution.values if context == case.value("context") else crossings_in(solution, there)
-    if batches:
-        return batches[0]
-    one = there.changed({"batch": Fraction(1)})
-    left, right = map(one.evaluate, formula_trees(solution).sides)
+def _edge(solution: Solution, context: Fraction) -> Batch:
+    """Where the sides never meet 0 or infinity, depending on which is larger."""
+    one = solution.bound_case.case.changed({"context": context, "batch": Fraction(1)})
+    left, right = map(one.evaluate, solution.sides)
     return Fraction(0) if left > right else math.inf
 
 
@@ -240,7 +201,7 @@ def _widest(
     seen = [4 * float(batch), 64.0]
     for name, solution in solved.items():
         context = Fraction(contexts[0]) if name == "ridge" else last
-        batch_there = float(_batch(solution, solution.bound_case.case, context))
+        batch_there = float(_batch(solution, context))
         seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
     return min(
         _whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * float(batch)))
@@ -262,10 +223,11 @@ def _tail(
     batches = [
         Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)
     ]
+    found = solution.crossings_at({"batch": batches})
     pairs = (
         (context, batch)
-        for batch in batches
-        for context in crossings_in(solution, answers.case.changed({"batch": batch}))
+        for batch, contexts_there in zip(batches, found, strict=True)
+        for context in contexts_there
     )
     return tuple(
         (context, batch) for context, batch in pairs if contexts[0] <= context <= contexts[1]

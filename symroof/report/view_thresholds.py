@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.solution import Solution, formula_trees, readable_condition
+from symroof.analysis.solution import Solution, readable_condition
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -105,9 +105,7 @@ def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
-        "equation": formula(
-            Compare("=", *formula_trees(solution).sides), subject.case.theory.latex
-        ),
+        "equation": formula(Compare("=", *solution.sides), subject.case.theory.latex),
         "formula": closed_form(solution),
         "unknown": Code(solution.unknown),
         "method": solution.method,
@@ -153,7 +151,7 @@ def within_memory(solution: Solution) -> str:
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
     """The closed form with its conditions and the names it uses."""
-    branch = formula_trees(solution).branch
+    branch = solution.branch
     form = branch.shown if branch else None
     if branch is None or form is None:
         return None
@@ -163,15 +161,13 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
         return None
     exists = solution.value is not None
     shown = [
-        (readable_condition(c, solution), c.holds)
-        for c in branch.conditions
-        if exists or c.holds is not True
+        (readable_condition(c), c.holds) for c in branch.conditions if exists or c.holds is not True
     ]
     conditions = [
         {"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown
     ]
     used_trees = (
-        *formula_trees(solution).sides,
+        *solution.sides,
         form,
         *(tree for _, tree in branch.named),
         *(tree for tree, _ in shown),

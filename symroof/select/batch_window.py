@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.constraints import Constraint, constraints
-from symroof.analysis.corners import crossings_in
+from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
 from symroof.select.screening import Screening, screen
@@ -74,16 +74,21 @@ def window(bound_case: BoundCase) -> Window | None:
         return None
     inner = _between(
         crossings
-        | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)},
+        | {value for s, case in zip(known, worst, strict=True) for value in _at_corner(s, case)},
         moved,
         corners,
     )
     if inner is not None and not _reaches(inner, moved, corners):
         return inner
-    everywhere = {
-        value for case in bound_case.corners for s in known for value in crossings_in(s, case)
-    }
+    everywhere = {value for s in known for values in s.at_corners for value in values}
     return _between(crossings | everywhere, moved, corners)
+
+
+def _at_corner(solution: Solution, case: Case) -> tuple[Fraction, ...]:
+    """The crossings at one corner of the ranges."""
+    corners = solution.bound_case.corners
+    place = next(i for i, corner in enumerate(corners) if corner is case)
+    return solution.at_corners[place] if solution.at_corners else ()
 
 
 def _screened(bound_case: BoundCase) -> list[Screening]:

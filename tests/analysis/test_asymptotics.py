@@ -30,7 +30,7 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
     "one_sign": ("max((gemm_k - gemm_n)*batch + 1, 7)", {"batch": 4, "gemm_k": 3, "gemm_n": "1..2"}, ["as the batch grows, without bound, like: (gemm_k - gemm_n)*batch"]),
     "two_signs": ("max((gemm_k - gemm_n)*batch + 1, 7)", {"batch": 4, "gemm_k": 3, "gemm_n": "2..5"}, [
         "as the batch grows, while gemm_k - gemm_n >= 0, without bound, like: (gemm_k - gemm_n)*batch",
-        "as the batch grows, while -gemm_k + gemm_n >= 0: 7",
+        "as the batch grows, while gemm_n - gemm_k >= 0: 7",
     ]),
     # arms that say the same need no condition
     "alike": ("min(batch*gemm_k, batch*gemm_n)/batch + 1/batch", {"gemm_k": 3, "gemm_n": 3, "batch": 2}, ["as the batch grows: gemm_k = 3"]),
@@ -43,7 +43,7 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
     "five_arms": ("max(batch*gemm_k + 1, batch*gemm_n + 2, batch*d_ff + 3, batch*d_model + 4, batch*n_heads + 5)", {}, []),
     "flat_or_growing": ("max(batch*(gemm_k - gemm_n), d_ff)", {}, [
         "as the batch grows, while gemm_k - gemm_n >= 0, without bound, like: (gemm_k - gemm_n)*batch",
-        "as the batch grows, while -gemm_k + gemm_n >= 0: d_ff",
+        "as the batch grows, while gemm_n - gemm_k >= 0: d_ff",
     ]),
     "cut_off": ("max(5 - batch, 0)", {"batch": 2}, ["as the batch grows: 0 = 0"]),
     "same_far_out": ("max(gemm_k + gemm_n/batch, gemm_k + d_ff/batch)", {}, ["as the batch grows: gemm_k"]),

@@ -16,7 +16,7 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
             {"chunk": 256, "itl_target": "1 ms"},
             "max_batch_sustained_itl",
             None,
-            "batch is in an exponent",
+            "its closed form is too long to be written out",
         ),
         (
             {"arrival_rate": "1 request/s", "ttft_target": "1 s"},
@@ -24,9 +24,9 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
             None,
             "steady_batch is searched for each arrival_rate",
         ),
-        ({}, "exp(batch/10) = batch + 2", "batch", "batch is an argument of exp()"),
-        ({}, "2**(batch/4) = batch + 2", "batch", "batch is in an exponent"),
-        ({}, "batch**3 = 30", "batch", "no closed form of readable size exists"),
+        ({}, "exp(batch/10) = batch**2 + 2", "batch", "batch is in an exponent"),
+        ({}, "2**(batch/4) = batch**2 + 2", "batch", "batch is in an exponent"),
+        ({}, "batch**3 + batch = 30", "batch", "no closed form of readable size exists"),
         ({}, "3*batch = 22", "batch", ""),
     ],
 )

@@ -41,8 +41,8 @@ SIDES = {  # equation for batch -> answer, sentence
     "50*batch = -1": ("never", "50*batch stays above -1 for every batch"),
     "(batch**2 - 10)*(batch - 5) = 0": ("3.162 requests, between 3 and 4", "(batch**2 - 10)*(batch - 5) and 0 meet here"),
     # numbers end at 10**1000, whose logarithm is 2,303
-    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 2,305 requests (beyond it a number too large to work with)"),
-    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 43.39 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
+    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 709.8 requests, where the search ended"),
+    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 140.9 requests to 1,000,000,000,000,000 requests"),
     "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
     "floor(batch/7) = 23/2": ("at least 84 requests", "floor(batch/7) stays below 11.5 up to 83 and is above it from 84 on"),
     "floor(batch) = 1/2": ("at least 1 request", "floor(batch) and 0.5 meet here"),  # from the first on
@@ -55,7 +55,7 @@ SHARE = {  # equation for mbu, a share -> the same
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
     "exp(1000000*mbu) = 0": (
         "never",
-        "exp(1e6*mbu) stays above 0 for every mbu up to 0.002305 (beyond it a number too large to work with)",
+        "exp(1e6*mbu) stays above 0 for every mbu up to 0.0007098, where the search ended",
     ),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
@@ -92,10 +92,10 @@ def test_all_crossings_are_listed_each_with_its_conditions(plain):
     assert written[6] == "  ! no effect on this answer: prompt, output"
     assert written[8:] == [
         "  batch = 2",
-        "    10/batch - 5 >= batch - 5: holds",
+        "    10/batch >= batch: holds",
         "",
         "  batch = 5",
-        "    batch - 5 >= 10/batch - 5: holds",
+        "    batch >= 10/batch: holds",
     ]
 
 
@@ -110,7 +110,7 @@ def test_one_crossing_is_not_listed_again_and_a_number_says_why_it_is_one(plain)
     written = solution_text(plain.solve("3*batch = 22", "batch"))
     assert "all crossings" not in written and "fits" not in written and "numerically" not in written
     assert written.endswith("\n\n  batch = 22/3")
-    assert "  solved numerically: " in solution_text(plain.solve("batch**3 = 30", "batch"))
+    assert "  solved numerically: " in solution_text(plain.solve("batch**3 + batch = 30", "batch"))
     assert plain.solve("3*batch = 22", "batch").why_numeric == ""
 
 
@@ -195,7 +195,7 @@ SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
     "batch*prompt = params": ("always one, by the formula", "the two sides meet, whatever the symbols; for a number, prompt is missing"),
     "batch*prompt = -params": ("never", "batch*prompt stays above -params for every batch"),
     "batch*prompt = gemm_k - gemm_n": ("depends on the conditions", "whether there is one depends on the conditions of each branch; for a number, prompt is missing"),
-    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, peak_flops is missing"),
+    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, n_layers is missing"),
 }  # fmt: skip
 
 
@@ -331,7 +331,7 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     written = solution_text(gpt2.solve("batch_to_ridge"))
     assert f"{condition['text']}: does not hold\n      that is context < " in written
     assert (
-        " = 10.9612 (while kv_bytes_per_token*peak_flops - attention_flops_per_pair*mem_bandwidth > 0)"
+        " = 10.9612 (while peak_flops*kv_bytes_per_token - mem_bandwidth*attention_flops_per_pair > 0)"
         in written
     )
 
@@ -342,19 +342,14 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     [
         (Fraction(7, 2), 3, 4),
         (Fraction(4), 4, 4),
-        (4 + Fraction(1, 10**19), 4, 5),
-        (4 - Fraction(1, 10**19), 3, 4),
-        (4 - Fraction(1, 10**21), 4, 4),
-        (4 + Fraction(1, 10**21), 4, 4),
-        # 1e-20 tells them apart
-        (4 + Fraction(1, 10**20), 4, 5),
-        (4 + Fraction(15, 10**21), 4, 5),
-        (4 - Fraction(1, 10**20), 3, 4),
-        (4 + Fraction(5, 10**21), 4, 4),
+        (4 + Fraction(1, 10**10), 4, 5),
+        (4 - Fraction(1, 10**10), 3, 4),
+        (4 - Fraction(1, 10**13), 4, 4),
+        (4 + Fraction(1, 10**13), 4, 4),
     ],
 )
 def test_a_crossing_as_a_whole_number(value, last, first):
-    """Down for a limit, up for what is to be reached; what 40 digits cannot tell from a whole number is that number."""
+    """Down for a limit, up for what is to be reached; what floats cannot tell from a whole number is that number."""
     assert (to_whole(value, "limit"), to_whole(value, "reach")) == (last, first)
 
 
@@ -379,7 +374,7 @@ def test_candidates_in_sympy(plain):
     from symroof.symbols import batch
 
     assert plain.solve("3*batch = 22", "batch").branches == ((sympy.Rational(22, 3), ()),)
-    assert plain.solve("batch**3 = 30", "batch").branches == ((None, ()),)
+    assert plain.solve("batch**3 + batch = 30", "batch").branches == ((None, ()),)
     assert plain.solve("3*batch = 22", "batch").equation == sympy.Eq(3 * batch, 22)
 
 
@@ -405,17 +400,17 @@ def test_an_answer_in_sympy(gpt2, plain):
     assert (
         plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()
     )  # 16 is not negative
-    bracketed = plain.solve("batch**3 = 30", "batch")
+    bracketed = plain.solve("batch**3 + batch = 30", "batch")
     assert (bracketed.sympy, bracketed.closed_form, bracketed._repr_latex_()) == (None, None, None)
     assert bracketed.why_numeric == "no closed form of readable size exists"
     assert (
-        plain.solve("exp(batch/10) = batch + 2", "batch").why_numeric
-        == "batch is an argument of exp()"
+        plain.solve("exp(batch/10) = batch**2 + 2", "batch").why_numeric
+        == "batch is in an exponent"
     )
     ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
     assert (
         ridge._repr_latex_()
-        == r"$\displaystyle B = \frac{W_r \eta_c F}{\left(a C + \varphi\right) \eta_m \beta - \kappa C \eta_c F}$"
+        == r"$\displaystyle B = \frac{\eta_c F W_r}{\eta_m \beta \left(a C + \varphi\right) - C \eta_c F \kappa}$"
     )
     (limit,) = ridge.limits
     assert (

@@ -18,33 +18,6 @@ def plain():
     return Study(prompt=100, output=20)
 
 
-RANGE = {  # equation -> its crossing, None where that is out of the range
-    "gemm_n = 9*large": Fraction(9 * 10**299),
-    "gemm_n = 10*large": None,
-    "gemm_n = 20*large": None,
-    "(gemm_n - 3)*(gemm_n - 20*large) = 0": None,  # one of two
-    "gemm_n*large = 2/10": Fraction(2, 10**300),
-    "gemm_n*large = 0.11": Fraction(11, 10**301),
-    "gemm_n*large = 0.1": None,
-    "gemm_n*large = 0.01": None,
-}
-
-
-@pytest.mark.parametrize("equation", RANGE)
-def test_the_range_of_numbers(equation):
-    """A number as it is written ends at 1e99; three of them and two zeros are 1e299."""
-    study = Study(gemm_k=10**99, prompt=100).define("large", "gemm_k**3*100")
-    if RANGE[equation] is None:
-        with pytest.raises(sr.InputError) as error:
-            study.solve(equation, "gemm_n")
-        assert (
-            str(error.value)
-            == f"{equation}: its answer is out of the range of numbers, 1e-300 to 1e300"
-        )
-    else:
-        assert study.solve(equation, "gemm_n").value == RANGE[equation]
-
-
 def test_one_equation_for_one_unknown(plain):
     """As SymPy's own ``solve`` takes them, lists of one."""
     assert plain.solve(["batch = 3"], ("batch",)) is plain.solve("batch = 3", "batch")
@@ -116,7 +89,7 @@ SYMBOLIC = {  # equation, unknown, what the study has -> candidates with conditi
 
 def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
     for (equation, unknown), expected in SYMBOLIC.items():
-        branches = Study().solve(equation, unknown)._trees.crossing.branches
+        branches = Study().solve(equation, unknown).candidates.every
         assert [
             (text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in branches
         ] == expected, equation
@@ -142,17 +115,13 @@ def test_the_symbolic_answer_of_a_threshold():
     """Of weights alone the memory's time over that of a request; none of what is searched."""
     relation, answer = symbolic_answer("batch_to_ridge", Study(**ROOFS).first)
     assert text(relation) == "decode_compute_time = decode_memory_time"
-    assert [text(branch.closed_form) for branch in answer.branches] == [
-        "decode_memory_time*mfu*peak_flops/linear_flops_per_token"
+    assert [text(branch.closed_form) for branch in answer.every] == [
+        "mfu*peak_flops*decode_memory_time/linear_flops_per_token"
     ]
     assert symbolic_answer("max_arrival_ttft", Study().first) is None
     assert (
         symbolic_answer("useful_devices_itl", Study().first) is None
     )  # one device: both sides are the same
-    assert (
-        symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first)
-        is None
-    )  # more choices of arms than a reader can use
     with pytest.raises(sr.InputError) as error:
         symbolic_answer("batch_to_ridg", Study().first)
     assert (

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.corners import ABOVE, BELOW
+from symroof.analysis.solution import ABOVE, BELOW
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.api import Study
 from symroof.cases.quantity_result import Result

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symroof.calibrate.least_squares import LeastSquares, solve, squares, times
-from symroof.solver.students_t import t_probability, t_quantile
+from symroof.symbolic.students_t import t_probability, t_quantile
 
 
 def drawn(seed, rows, overheads, *, arms=2, held=(), whole=False):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symroof.calibrate.least_squares import LeastSquares, _refined, solve, squares, times
-from symroof.solver.students_t import t_quantile
+from symroof.symbolic.students_t import t_quantile
 
 TABLE = {
     1: 12.706,

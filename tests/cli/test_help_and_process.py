@@ -67,7 +67,7 @@ LIGHT = {
     },
     ("eval", "--help"): {"yaml", "pydantic", "symroof.formula"},
     ("schema", "study"): {"symroof.theory.theory"},
-    ("eval", str(CHAT)): {"symroof.solver", "symroof.claims", "symroof.report.view"},
+    ("eval", str(CHAT)): {"symroof.symbolic.crossings", "symroof.claims", "symroof.report.view"},
 }
 """Commands, and what each leaves unloaded beside the heavy packages."""
 

@@ -15,7 +15,7 @@ MODULE, FUNCTION, HELPER, MERGED = 400, 60, 6, 30
 
 PACKAGES = {
     "top level": (),
-    "symbolic": ("formula", "solver", "arrays"),
+    "symbolic": ("formula", "symbolic", "arrays"),
     "theory": ("theory",),
     "checkpoints": ("specs/checkpoints",),
     "specs": ("specs",),

@@ -12,8 +12,9 @@ from . import house
 ROOT = Path(symroof.__file__).parent
 FLOORS = (
     ("units", "errors", "resources", "output_files", "version"),
+    ("symbolic",),
     ("formula", "drawing", "strict_yaml"),
-    ("theory", "solver"),
+    ("theory",),
     ("specs", "arrays", "symbols"),
     ("cases",),
     ("analysis",),
@@ -181,8 +182,8 @@ def test_one_place_prints():
 
 
 HALVING = {
-    "solver/bracket.py": "of exact numbers and floats, for whoever asks; and of a crossing that secants do not get nearer to",
-    "solver/roots.py": "of a polynomial, in whole numbers, until Newton's steps lead into the bracket",
+    "symbolic/bisection.py": "of exact numbers and floats, for whoever asks",
+    "symbolic/crossings.py": "the middle, where two sides that differ nowhere give no secant",
     "theory/search.py": "of one case: a fixed point between whose secants it halves, and a whole number that need not have a value",
     "arrays/searches.py": "the same for arrays, of which each place has an interval of its own",
 }
@@ -231,7 +232,6 @@ RULES_OF_NODES = {
     "formula/derivative.py": "the formula of its derivative",
     "formula/to_sympy.py": "a SymPy expression",
     "formula/canonical_form.py": "a quotient of polynomials in all names, by which formulas are told to be equal",
-    "solver/rational.py": "a quotient of polynomials in one unknown, whose coefficients are formulas",
 }
 """Modules with rules for each kind of node of a formula, each with what a formula becomes there; values come from its source alone."""
 

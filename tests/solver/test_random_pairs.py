@@ -10,7 +10,6 @@ from functools import cache
 
 import pytest
 
-from symroof.analysis.solution import formula_trees
 from symroof.analysis.solution_text import solution_json
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, evaluate
@@ -81,7 +80,7 @@ def test_solver_and_scan_agree(seed):
 
 
 def check_verdict(solution, scan, label):
-    low, high = formula_trees(solution).crossing.domain
+    low, high = solution.domain
     signs = {
         scan.signs[i]
         for i in scan.known
@@ -128,9 +127,7 @@ def check_places(solution, scan, label):
 def check_forms(study, equation, solution, scan, label):
     """Closed forms as printed, read back, put in: no residual; and the conditions of those that hold, hold."""
     printed = solution_json(solution)
-    for branch, entry in zip(
-        formula_trees(solution).crossing.branches, printed["branches"], strict=True
-    ):
+    for branch, entry in zip(solution.candidates.every, printed["branches"], strict=True):
         assert (
             all(condition["holds"] is True for condition in entry["conditions"]) or not branch.holds
         ), label

@@ -16,10 +16,7 @@ from symroof.api import Study
 from symroof.errors import NoValueHere
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.text import text
 from symroof.formula.tree import Num, names
-from symroof.solver.symbolic import symbolic, vanishes
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.switches import assume
@@ -303,38 +300,3 @@ def test_what_only_numbers_answer_says_so(name):
     assert "has no symbolic answer" in message
     assert NUMBERS_ONLY[name] in message
     assert any(f"{inner} is missing" in message for inner in INPUTS)
-
-
-@pytest.mark.sample(10)
-@pytest.mark.parametrize("k", range(1, 60))
-def test_no_number_is_taken_for_a_name(k):
-    """A coefficient ``n - k`` is nothing for one n alone, whichever numbers a test of it might draw."""
-    assert not vanishes(parse(f"n - {k}"))
-    assert not vanishes(parse(f"(n - {k})*m*max(p, q)"))
-    assert vanishes(parse(f"(n - {k})*m - n*m + {k}*m"))
-
-
-def test_an_arm_that_divides_by_zero_is_no_branch():
-    """3 = 2*max(7 - x, 0)/max(x - 1, 0) at x = (3*1 + 2*7)/(3 + 2); where either maximum is 0 there is no crossing or no value."""
-    found = symbolic(parse("a - c*max(b - x, 0)/max(x - d, 0)"), "x")
-    values = {"a": Fraction(3), "b": Fraction(7), "c": Fraction(2), "d": Fraction(1)}
-    forms = [
-        substitute(branch.closed_form, {name: Num(value) for name, value in values.items()})
-        for branch in found.branches
-    ]
-    assert Num(Fraction(17, 5)) in forms
-    assert "/0" not in "".join(text(branch.closed_form) for branch in found.branches)
-
-
-def test_sides_whose_signs_are_plain_never_meet():
-    assert symbolic(parse("a*x + b"), "x").verdict == "lhs_above"
-    assert symbolic(parse("a*x - 2*a*x"), "x").verdict == "lhs_below"
-    assert symbolic(parse("n*x - 3*x"), "x").verdict == "conditional"
-    assert symbolic(parse("(a*x + b)/(c + d)"), "x").verdict == "lhs_above"
-    assert symbolic(parse("(a*x + b)/(c - d)"), "x").verdict == "conditional"
-    assert symbolic(parse("(a*x + b)/(c*x + d - e)"), "x").verdict == "conditional"
-
-
-def test_one_maximum_has_one_winner_wherever_it_stands():
-    """Two sides that are a second apart whichever arm wins."""
-    assert symbolic(parse("max(a*x + 1, b + 1) - max(a*x, b)"), "x").verdict == "lhs_above"

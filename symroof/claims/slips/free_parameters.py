@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symroof.claims.slips.context import Context
 from symroof.claims.slips.explanation import SlipExplanation, chance
-from symroof.solver.bracket import bisect
+from symroof.symbolic.bisection import bisect
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)

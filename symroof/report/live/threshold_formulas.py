@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.closed_branches import Branch
 from symroof.analysis.solve import solve, symbolic_answer
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Expr
-from symroof.solver.result import Branch
 from symroof.theory.layout import DEGREES
 from symroof.theory.thresholds import Threshold
 
@@ -41,12 +41,10 @@ def threshold_formula(
     if threshold.unknown in DEGREES:
         return None
     answer = symbolic_answer(threshold.name, symbolic)
-    if answer is None or len(answer[1].branches) > MOST_BRANCHES:
+    if answer is None or len(answer[1].every) > MOST_BRANCHES:
         return None
-    relation, crossing = answer
-    branches = tuple(
-        _branch(branch) for branch in crossing.branches if branch.closed_form is not None
-    )
+    relation, forms = answer
+    branches = tuple(_branch(branch) for branch in forms.every if branch.closed_form is not None)
     made = ThresholdFormula(threshold, build.sub(relation.left, relation.right), branches)
     return made if _is_answer(made, subject, symbolic) else None
 

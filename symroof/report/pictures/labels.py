@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from symroof.analysis.solution import formula_trees
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
@@ -69,7 +68,7 @@ def regions(answers: BoundCase, bounds: Bounds, scale: Scale) -> list[tuple[floa
     parts = []
     for start, end in itertools.pairwise(edges):
         there = _between(answers, bounds, start, end)
-        left, right = map(there.evaluate, formula_trees(solution).sides)
+        left, right = map(there.evaluate, solution.sides)
         parts.append((start, end, "compute" if left > right else "memory"))
     return parts
 

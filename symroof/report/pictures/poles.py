@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.report.pictures.curves import value_at
-from symroof.solver.bracket import bisect
+from symroof.symbolic.bisection import bisect
 from symroof.theory.case import Case
 
 HALVINGS = 44

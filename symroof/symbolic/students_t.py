@@ -2,7 +2,7 @@
 
 import math
 
-from symroof.solver.bracket import bisect
+from symroof.symbolic.bisection import bisect
 
 
 def t_probability(t: float, freedom: int) -> float:

@@ -1,0 +1,153 @@
+"""An equation with the numbers of a case: its sides over arrays of the unknown, and where they meet, there and in cases with other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symroof.analysis.closed_branches import EquationForms
+from symroof.analysis.domains import domain, exact
+from symroof.analysis.inline import inlined
+from symroof.arrays.values import Arrays, Formulas
+from symroof.cases.bound_case import BoundCase
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue, UndefinedValue
+from symroof.formula.tree import ZERO, Add, Compare, Expr, mentions, sums
+from symroof.symbolic.axis_points import Axis, Crossings, Sides
+from symroof.symbolic.crossings import crossings
+from symroof.theory.case import Case
+from symroof.theory.layout import shapes_layout
+
+Columns = Mapping[str, Sequence[float]]
+"""The values of some inputs in each of several cases."""
+
+
+@dataclass
+class PosedEquation:
+    """An equation to be solved for one unknown, with the numbers of a case."""
+
+    relation: Compare
+    unknown: str
+    bound_case: BoundCase
+
+    def crossings(self) -> Crossings:
+        """Where the sides meet in the case.
+
+        Raises:
+            MissingInput: an input that they need is missing.
+        """
+        case = self.bound_case.case
+        found = crossings(self.sides({}), [self.axis(case)])[0]
+        return replace(found, values=self._closed(found.values, self.bound_case))
+
+    def crossings_at(self, columns: Columns) -> list[tuple[float, ...]]:
+        """The crossings where some inputs have other values, all looked at together; none where the sides have no value there."""
+        rows = [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+        cases = [with_values(self.bound_case.case, row) for row in rows]
+        if any(map(shapes_layout, columns)):
+            return [
+                _values(PosedEquation(self.relation, self.unknown, self.bound_case.at(case)))
+                for case in cases
+            ]
+        try:
+            found = crossings(self.sides(columns), [self.axis(case) for case in cases])
+        except NoValue:
+            return [()] * len(rows)
+        places = [self.bound_case.at(case) if self.whole else self.bound_case for case in cases]
+        return [self._closed(each.values, there) for each, there in zip(found, places, strict=True)]
+
+    def _closed(self, values: tuple[float, ...], there: BoundCase) -> tuple[float, ...]:
+        """The crossings; of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
+        if not self.whole or not values:
+            return values
+        forms = EquationForms(self.relation, self.unknown, there)
+        return tuple(sorted({forms.before(value) for value in values}))
+
+    @cached_property
+    def inlined_sides(self) -> tuple[Expr, Expr]:
+        """Both sides with the definitions that the unknown moves written out."""
+        left, right = (
+            inlined(side, self.unknown, self.bound_case)
+            for side in (self.relation.left, self.relation.right)
+        )
+        return left, right
+
+    @property
+    def moves(self) -> bool:
+        """Whether a side depends on the unknown in this case."""
+        return any(mentions(side, self.unknown) for side in self.inlined_sides)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
+        return any(
+            mentions(node.first, self.unknown) or mentions(node.last, self.unknown)
+            for side in self.inlined_sides
+            for node in sums(side)
+        )
+
+    def axis(self, case: Case) -> Axis:
+        """Where the unknown can lie in a case."""
+        low, high = domain(self.unknown, case)
+        return Axis(low, high, self.whole, case.theory.symbol(self.unknown).counted)
+
+    def sides(self, columns: Columns) -> Sides:
+        """Left and right over arrays of the unknown; where there are columns, in each of their cases."""
+        inputs = (self.unknown, *columns)
+        memo = self.bound_case.memo.rough
+        if inputs not in memo:
+            memo[inputs] = Formulas(self.bound_case.case.without_values(inputs))
+        formulas, relation = memo[inputs], balanced(self.relation)
+        given = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+
+        def of(x: Any, column: Any) -> tuple[Any, Any]:
+            flat = {name: values[column] for name, values in given.items()}
+            values = Arrays(formulas, {self.unknown: x, **flat})
+            left, right = (_over(values.evaluate, side) for side in (relation.left, relation.right))
+            return left, right
+
+        return of
+
+
+def _over(evaluate: Callable[[Expr], Any], side: Expr) -> Any:
+    """A side over arrays; NaN where it has no value anywhere.
+
+    Raises:
+        UndefinedValue: a name in it has none, whatever the unknown is.
+    """
+    try:
+        return np.asarray(evaluate(side), dtype=float)
+    except UndefinedValue:
+        raise
+    except (NoValue, OverflowError):
+        return np.nan
+
+
+def _values(equation: PosedEquation) -> tuple[float, ...]:
+    try:
+        return equation.crossings().values
+    except NoValue:
+        return ()
+
+
+def with_values(case: Case, values: Mapping[str, Any]) -> Case:
+    """The case with some inputs at other numbers."""
+    return case.changed({name: exact(value) for name, value in values.items()})
+
+
+def balanced(relation: Compare) -> Compare:
+    """An equation with 0 on a side as one of two sides: only against the size of its terms floats tell what is zero."""
+    side = relation.left if relation.right == ZERO else relation.right
+    if ZERO not in (relation.left, relation.right) or not isinstance(side, Add):
+        return relation
+    minus = [term for term in side.terms if build.is_negative(term)]
+    plus = [term for term in side.terms if not build.is_negative(term)]
+    left, right = build.add(ZERO, *plus), build.add(ZERO, *map(build.negated, minus))
+    return Compare("=", left, right) if side is relation.left else Compare("=", right, left)

@@ -1,0 +1,1 @@
+"""Search and algebra of formulas: this room knows nothing of LLMs."""

@@ -1,0 +1,243 @@
+"""The arms of maxima, minima and choices that an unknown moves: those that win at a place, or one after another all that can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+from sympy import Ge, Gt, Le, Symbol
+
+from symroof.symbolic.numbers import Numbers
+from symroof.symbolic.polynomials import NoClosedForm, added_up, fraction, sign
+
+
+class _Loses(Exception):
+    """An arm that cannot win beside those already chosen."""
+
+
+def settled_at(expr: Any, x: Symbol, numbers: Numbers, place: float) -> tuple[Any, tuple[Any, ...]]:
+    """The expression on the arms that win at a place, and the comparisons that make them.
+
+    Raises:
+        NoClosedForm: different arms win at the two ends of a sum.
+    """
+    arms = _Arms(x, _by_numbers(numbers, x, place))
+    return arms.settled(expr), tuple(arms.conditions)
+
+
+Pick = Callable[[list[tuple[Any, ...]]], int]
+"""Which of several arms wins: of each the comparisons that make it."""
+
+
+@dataclass
+class _Arms:
+    """An expression with every choice that the unknown moves replaced by the arm that a pick takes."""
+
+    x: Symbol
+    pick: Pick
+    conditions: list[Any] = field(default_factory=list)
+    _made: dict[Any, Any] = field(default_factory=dict)
+    _moves: dict[Any, bool] = field(default_factory=dict)
+
+    def settled(self, expr: Any) -> Any:
+        return self._go(expr, (self.x,), ({},))
+
+    def _go(
+        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
+    ) -> Any:
+        """A part, in which some symbols move; inside a sum choices are looked at at both of its ends."""
+        key = (node, moving)
+        if key not in self._made:
+            self._made[key] = self._settled(node, moving, ends)
+        return self._made[key]
+
+    def _settled(
+        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
+    ) -> Any:
+        if isinstance(node, sympy.Sum) and self._moves_in(node):
+            return self._sum(node, moving, ends)
+        if not any(symbol in node.free_symbols for symbol in moving):
+            return node
+        if isinstance(node, sympy.Piecewise):
+            return self._piece(node, moving, ends)
+        args = [self._go(arg, moving, ends) for arg in node.args]
+        if isinstance(node, (sympy.Max, sympy.Min)):
+            relation = Ge if isinstance(node, sympy.Max) else Le
+            return args[self._won([_duels(arm, args, relation, ends) for arm in args])]
+        return node if all(map(_is, args, node.args)) else node.func(*args)
+
+    def _won(self, arms: list[tuple[Any, ...]]) -> int:
+        place = self.pick(arms)
+        self.conditions += [
+            duel for duel in arms[place] if lead(duel) not in map(lead, self.conditions)
+        ]
+        return place
+
+    def _piece(
+        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
+    ) -> Any:
+        """The arm of a choice by conditions: where all but one are none of the first that hold, it is the last."""
+        arms: list[tuple[Any, ...]] = []
+        before: tuple[Any, ...] = ()
+        for _, condition in node.args:
+            parts = (
+                condition.args
+                if isinstance(condition, sympy.And)
+                else ()
+                if condition is sympy.true
+                else (condition,)
+            )
+            parts = tuple(
+                part.func(*(self._go(side, moving, ends) for side in part.args)) for part in parts
+            )
+            arms.append(
+                tuple(part.xreplace(dict(end)) for part in (*before, *parts) for end in ends)
+            )
+            if len(parts) == 1:
+                before = (*before, parts[0].negated)
+        return self._go(node.args[self._won(arms)][0], moving, ends)
+
+    def _moves_in(self, node: Any) -> bool:
+        """Whether the unknown moves a sum: else it is a coefficient."""
+        return self.x in node.free_symbols
+
+    def _sum(
+        self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
+    ) -> Any:
+        index, first, last = node.limits[0]
+        first, last = self._go(first, moving, ends), self._go(last, moving, ends)
+        body = self._go(node.function, (*moving, index), ({index: first}, {index: last}))
+        try:
+            return added_up(body, index, first, last)
+        except NoClosedForm:
+            if {self.x} & (first.free_symbols | last.free_symbols):
+                raise
+        over, under = fraction(body, self.x)
+        if set(under) != {0}:
+            raise NoClosedForm("a sum of terms over different denominators")
+        return sympy.Add(
+            *(sympy.Sum(c / under[0], (index, first, last)) * self.x**k for k, c in over.items())
+        )
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _duels(
+    arm: Any, args: list[Any], relation: Any, ends: tuple[Mapping[Any, Any], ...]
+) -> tuple[Any, ...]:
+    """The comparisons that make an arm win against all others."""
+    duels = (
+        relation(arm.xreplace(dict(end)), other.xreplace(dict(end)), evaluate=False)
+        for other in args
+        if other is not arm
+        for end in ends
+    )
+    return tuple(dict.fromkeys(duels))
+
+
+def _by_numbers(numbers: Numbers, x: Symbol, place: float) -> Pick:
+    """The first arm whose comparisons all hold at a place."""
+
+    def pick(arms: list[tuple[Any, ...]]) -> int:
+        for i, duels in enumerate(arms):
+            if all(holds(duel, numbers, {x: place}) for duel in duels):
+                return i
+        raise NoClosedForm("steps of both kinds in one sum")
+
+    return pick
+
+
+def holds(relation: Any, numbers: Numbers, at: Mapping[Any, float], within: float = 0.0) -> bool:
+    """Whether a relation holds at some numbers; sides that differ by less than a share of them are equal."""
+    if relation in (True, False):
+        return bool(relation)
+    left, right = numbers(relation.lhs, at), numbers(relation.rhs, at)
+    slack = within * max(
+        abs(left),
+        abs(right),
+        numbers.size(relation.lhs, at) if within and relation.rhs == 0 else 0.0,
+    )
+    if isinstance(relation, (Ge, Le)):
+        lead = left - right if isinstance(relation, Ge) else right - left
+        return lead >= -slack
+    return left > right if isinstance(relation, Gt) else left < right
+
+
+Possible = Callable[[list[tuple[Any, ...]], list[Any]], list[tuple[int, tuple[Any, ...]]]]
+"""The arms that can win beside some comparisons, each with the comparisons that are left to make it."""
+
+
+def choices(expr: Any, x: Symbol, possible: Possible) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Every way to choose the arms that can win, one after another, with what is left to make them."""
+    script: list[int] = []
+    while True:
+        pick = _Script(script, possible)
+        with suppress(_Loses):
+            yield _Arms(x, pick).settled(expr), tuple(dict.fromkeys(pick.held))
+        taken = pick.taken
+        while taken and taken[-1][0] + 1 == taken[-1][1]:
+            taken.pop()
+        if not taken:
+            return
+        script = [*(place for place, _ in taken[:-1]), taken[-1][0] + 1]
+
+
+@dataclass
+class _Script:
+    """Picks the arms that a script has, then the first possible one each time.
+
+    Attributes:
+        taken: the place of each pick, and of how many.
+        held: the comparisons that are left to make them.
+    """
+
+    script: Sequence[int]
+    possible: Possible
+    taken: list[tuple[int, int]] = field(default_factory=list)
+    held: list[Any] = field(default_factory=list)
+
+    def __call__(self, arms: list[tuple[Any, ...]]) -> int:
+        found = self.possible(arms, self.held)
+        if not found:
+            raise _Loses
+        done = len(self.taken)
+        place = self.script[done] if done < len(self.script) else 0
+        self.taken.append((place, len(found)))
+        arm, left = found[place]
+        self.held.extend(left)
+        return arm
+
+
+def combinations(difference: Any, x: Symbol) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Every way to choose arms, with the comparisons that do not hold by their shape."""
+
+    def possible(arms: list[tuple[Any, ...]], held: list[Any]) -> list[tuple[int, tuple[Any, ...]]]:
+        leads, won = [[lead(duel) for duel in arm] for arm in arms], set(map(lead, held))
+        return [
+            (
+                i,
+                tuple(
+                    duel
+                    for duel, ahead in zip(arms[i], own, strict=True)
+                    if ahead != 0 and sign(ahead) <= 0
+                ),
+            )
+            for i, own in enumerate(leads)
+            if not any(
+                sign(ahead) < 0 or -ahead in won for ahead in own
+            )  # what has won in one place loses in none
+        ]
+
+    return choices(difference, x, possible)
+
+
+def lead(duel: Any) -> Any:
+    """The lead of the winner of a comparison: not negative where it wins."""
+    if duel in (True, False):
+        return sympy.Integer(1 if duel else -1)
+    return duel.lhs - duel.rhs if isinstance(duel, (Ge, Gt)) else duel.rhs - duel.lhs

@@ -1,0 +1,117 @@
+"""Closed forms against numbers: put back they leave nothing, and their conditions hold; without numbers those that hold give every crossing."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Rational, exp, log, sqrt
+
+from symroof.symbolic import lazy
+from symroof.symbolic.arms import holds
+from symroof.symbolic.axis_points import Axis
+from symroof.symbolic.closed_forms import candidates, every_form, form_at
+from symroof.symbolic.crossings import crossings
+from symroof.symbolic.numbers import Numbers
+from symroof.symbolic.polynomials import NoClosedForm, vanishes
+
+A, B, C, D, X = sympy.symbols("a b c d x", positive=True)
+VALUES = {"a": 2.0, "b": 3.0, "c": 5.0, "d": 40.0}
+NUMBERS = Numbers(VALUES.__getitem__)
+
+
+def over_axis(difference, numbers):
+    """The answer of the search."""
+    left = np.vectorize(lambda x: numbers(difference, {X: x}), otypes=[float])
+    return crossings(lambda x, _: (left(x), 0 * x), [Axis(1e-3, 1e3)])[0]
+
+
+def crossing(difference, numbers=NUMBERS):
+    """The first crossing by the search."""
+    return over_axis(difference, numbers).values[0]
+
+
+FORMS = {  # what is zero -> its root
+    A * X - B: B / A,
+    A * X**3 - 10: 10 ** Rational(1, 3) / A ** Rational(1, 3),
+    B * exp(-A * X) - Rational(1, 10): log(10 * B) / A,
+    A * log(1 + X) - 2: exp(2 / A) - 1,
+    sqrt(X) + X - 6: sympy.Integer(4),
+    X * exp(X) - 1: sympy.LambertW(1),
+    D * (1 - (1 - A / D) ** X) - D * Rational(19, 20): log(Rational(1, 20)) / log(1 - A / D),
+    A * lazy.ceiling(X / B) - 13: 6 * B,
+    lazy.Max(A * X, B) + lazy.Min(X, C) - D: (D - C) / A,
+    A * X**2 + B * X - C: (-B + sqrt(B**2 + 4 * A * C)) / (2 * A),
+    sympy.Sum(A * sympy.Symbol("j", positive=True), (sympy.Symbol("j", positive=True), 1, X)) - D: (
+        sqrt(1 + 8 * D / A) - 1
+    )
+    / 2,
+}
+
+
+@pytest.mark.parametrize(("difference", "root"), FORMS.items(), ids=map(str, FORMS))
+def test_the_form_of_a_crossing(difference, root):
+    place = NUMBERS(root)
+    form = form_at(difference, X, NUMBERS, place)
+    assert NUMBERS(form.whole(form.root)) == pytest.approx(place, rel=1e-12)
+    assert all(holds(c, NUMBERS, {X: place}, 1e-9) for c in form.arms)
+    assert all(holds(form.whole(c), NUMBERS, {}) for c in form.exists)
+
+
+def test_what_has_no_form_says_why():
+    for difference, why in {
+        X**3 + X - C: "no closed form of readable size exists",
+        A**X + X**2 + X - D: "the unknown is in an exponent",
+        lazy.ceiling(X / B) + X - D: "the unknown is an argument of ceil()",
+    }.items():
+        with pytest.raises(NoClosedForm, match=why.replace("(", r"\(").replace(")", r"\)")):
+            form_at(difference, X, NUMBERS, crossing(difference))
+
+
+def test_sides_that_never_meet_show_the_condition_that_fails():
+    (form,) = candidates(A * X + D - C * X * 0 + B * X, X, NUMBERS, 1e9)
+    assert not all(holds(condition, NUMBERS, {}) for condition in form.exists)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_numbers_those_that_hold_are_the_crossings(seed):
+    values = {name: 10 ** math.sin(7 * seed + i) for i, name in enumerate("abcd")}
+    numbers = Numbers(values.__getitem__)
+    for difference in (
+        lazy.Max(A * X, B) - C,
+        lazy.Max(A * X, B * X + C) - D,
+        lazy.Max(A * X, B) - lazy.Min(C * X + A, D),
+        A * X / (B + C * X) - D,
+        A * X**2 - B * X - C,
+    ):
+        answer = every_form(difference, X)
+        met = []
+        for form in answer.forms:
+            try:
+                root = numbers(form.whole(form.root))
+            except ArithmeticError:
+                continue
+            conditions = (*map(form.whole, form.exists), *form.arms)
+            if root > 0 and all(holds(c, numbers, {X: root}, 1e-9) for c in conditions):
+                met.append(root)
+        met = [root for root in met if 1e-3 < root < 1e3]
+        found = over_axis(difference, numbers)
+        assert sorted({round(value, 6) for value in met}) == pytest.approx(
+            sorted(round(value, 6) for value in found.values), rel=1e-5, abs=1e-5
+        ), difference
+
+
+def test_sides_whose_signs_are_plain_never_meet():
+    assert every_form(A * X + B, X).verdict == "lhs_above"
+    assert every_form(A * X - 2 * A * X, X).verdict == "lhs_below"
+    assert every_form((A * X + B) / (C + D), X).verdict == "lhs_above"
+    assert every_form((A * X + B) / (C - D), X).verdict == "conditional"
+    assert every_form(lazy.Max(A * X + 1, B + 1) - lazy.Max(A * X, B), X).verdict == "lhs_above"
+    assert every_form(A * X * (B + C) - A * B * X - A * C * X, X).verdict == "identical"
+
+
+@pytest.mark.parametrize("k", range(1, 40))
+def test_no_number_is_taken_for_a_name(k):
+    """A name stands for any number: its difference from one is zero nowhere but there."""
+    assert not vanishes(A - k)
+    assert vanishes(sympy.Mul(A - k, B, evaluate=False) - A * B + k * B)
