@@ -55,9 +55,7 @@ def elasticity(expr: Any, x: sympy.Symbol) -> Any:
 
 def _weighted(p: Powers, x: sympy.Symbol, direction: int, origin: int = 0) -> Any:
     """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
-    terms = [
-        (power, term * x**power) for power, c in p.items() for term in sympy.Add.make_args(c)
-    ]
+    terms = [(power, term * x**power) for power, c in p.items() for term in sympy.Add.make_args(c)]
     moved = (direction * (power - origin) * term for power, term in terms)
     return sympy.Add(*moved) / sympy.Add(*(term for _, term in terms))
 

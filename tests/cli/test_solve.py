@@ -231,7 +231,7 @@ def test_the_answer_comes_first_then_the_closed_form_and_its_conditions(capsys, 
         "  bound: at least "
     )
     assert any(
-        text.startswith("  batch = weight_bytes_read*peak_flops/") for text in lines
+        text.startswith("  batch = peak_flops*weight_bytes_read/") for text in lines
     ) and any("> 0: holds" in text for text in lines)
     assert "where weight_bytes_read = " not in "\n".join(lines)
     assert main(["solve", "--all", *line]) == 0

@@ -32,11 +32,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1946,
-    "symbolic": 8538,
+    "symbolic": 7978,
     "theory": 6120,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 12062,
+    "study": 12046,
     "select": 3216,
     "simulate": 2356,
     "servers": 2272,
@@ -45,7 +45,7 @@ BUDGETS = {
     "check": 10003,
     "report": 11473,
     "cli": 5275,
-    "tests": 71717,
+    "tests": 69860,
     "other": 3790,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -261,7 +261,7 @@ def test_the_nearest_stands_first_and_what_is_zero_last(label):
         else float("inf")
         for f in every
     ]
-    assert distances == sorted(distances)
+    assert distances == pytest.approx(sorted(distances), rel=1e-12)
 
 
 def test_without_hardware_there_is_nothing_to_flip():
