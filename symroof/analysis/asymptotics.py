@@ -6,6 +6,7 @@ Declared here are the inputs and ends that readers reason with; the mathematics 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -325,7 +326,7 @@ def _sign(part: Any, bound_case: BoundCase) -> int | None:
         signs = set()
         try:
             for case in (bound_case.case, *bound_case.corners):
-                numbers = Numbers(lambda name, case=case: value_of(name, case, bound_case))
+                numbers = Numbers(partial(value_of, case=case, bound_case=bound_case))
                 value = numbers(part)
                 zero = abs(value) <= ROUNDING * numbers.size(part)
                 signs.add(0 if zero else 1 if value > 0 else -1)

@@ -262,7 +262,9 @@ class EquationForms:
             self.opened(c) for c in existence_conditions(self.relation, self.bound_case.case)
         )
         conditions = [
-            relation_in_plain_symbols(tree, self.bound_case) for tree in (*required, *within)
+            relation_in_plain_symbols(tree, self.bound_case)
+            for tree in (*required, *within)
+            if isinstance(tree, Compare)
         ]
         answer: Answer = every_form(self.difference, self.x, conditions)
         branches = tuple(
@@ -315,7 +317,9 @@ class EquationForms:
             ):
                 if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
                     continue  # the answer contains it by its name
-                for tree in (Name(name), *(QuantityAt(name, (("context", end),)) for end in ends)):
+                shapes: list[Expr] = [Name(name)]
+                shapes += [QuantityAt(name, (("context", end),)) for end in ends]
+                for tree in shapes:
                     opened = self.opened(tree)
                     if opened != tree and size(opened) <= MOST_NODES:
                         times.setdefault(in_plain_symbols(opened, self.bound_case), tree)

@@ -123,7 +123,7 @@ class Solution(InSympy):
     without_numbers: Branches | None = None
 
     @property
-    def sides(self) -> tuple[Expr, Expr]:
+    def sides(self) -> tuple[Expr, Expr]:  # type: ignore[override]
         """Left and right as formulas, for the rooms of this package."""
         return self.relation.left, self.relation.right
 
@@ -137,7 +137,7 @@ class Solution(InSympy):
         return self.posed.moves
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> str:  # type: ignore[override]
         """Whether the sides meet, or which side stays the larger."""
         return self.found.verdict if self.found else self.candidates.verdict
 
@@ -166,7 +166,7 @@ class Solution(InSympy):
         return exact(axis.low), None if end is None else exact(end)
 
     @cached_property
-    def candidates(self) -> Branches:
+    def candidates(self) -> Branches:  # type: ignore[override]
         """The closed forms with their conditions, as formulas; found when they are first asked for."""
         if self.without_numbers is not None or self.found is None:
             return self.without_numbers or Branches()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -156,16 +157,18 @@ def _out_of_order(roots: Sequence[_Root]) -> set[tuple[int, int]]:
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(roots) > 1 else 0):
         point = RandomPoint(f"{seed}", DECADES, whole=False)
-        numbers, values = (
-            Numbers(lambda name, point=point: float(point.value(name))),
-            dict[int, float](),
-        )
+        numbers, values = Numbers(partial(_drawn, point)), dict[int, float]()
         for place, root in enumerate(roots):
             with suppress(NoNumber, NoValue):
                 if all(holds(condition, numbers, {}) for condition in root.conditions):
                     values[place] = numbers(root.form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
+
+
+def _drawn(point: RandomPoint, name: str) -> float:
+    """The random value of a name."""
+    return float(point.value(name))
 
 
 def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:

@@ -90,7 +90,7 @@ class Memo:
     signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
     plain: Callable[[Expr], Any] | None = None
-    measured: dict[str, Expr] = field(default_factory=dict)
+    measured: dict[str, Num] = field(default_factory=dict)
     in_sympy: Callable[[Expr], Any] | None = None
 
 

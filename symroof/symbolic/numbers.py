@@ -107,7 +107,7 @@ def _worked_out(node: Any, args: list[float]) -> float:
             value = args[0] ** args[1]
             if isinstance(value, complex):
                 raise NoNumber("a root of a negative number")
-            return value
+            return float(value)
         case sympy.Max():
             return max(args)
         case sympy.Min():

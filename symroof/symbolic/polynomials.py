@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -198,10 +199,10 @@ def negated(expr: Any) -> Any:
 def vanishes(expr: Any) -> bool:
     """Whether an expression is zero whatever its symbols, as random points show."""
     if expr.is_Number or not expr.is_Add:
-        return expr == 0
+        return bool(expr == 0)
     known = False
     for seed in (3, 7, 19):
-        numbers = Numbers(lambda name, seed=seed: Random(f"{name} {seed}").uniform(1, 9))
+        numbers = Numbers(partial(_drawn, seed))
         try:
             if abs(numbers(expr)) > 1e-9 * numbers.size(expr):
                 return False
@@ -209,3 +210,8 @@ def vanishes(expr: Any) -> bool:
         except NoNumber:
             continue
     return known
+
+
+def _drawn(seed: int, name: str) -> float:
+    """A random number of a name."""
+    return Random(f"{name} {seed}").uniform(1, 9)

