@@ -28,8 +28,8 @@ ENDLESS = Fraction(10) ** 30
 MOST_DEGREE, MOST_TRIED = 1025, 6
 """Degrees below the first are tried where the equation of a wait is not solved for them, so many at most."""
 
-NUDGE = Fraction(1, 10**20)
-"""A crossing that is a root is known to 40 digits: so little further it is surely passed."""
+NUDGE = Fraction(1, 10**12)
+"""A crossing is known in double precision: so little further it is surely passed."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,13 @@ class Margin:
 
     @property
     def value(self) -> Fraction:
-        """The last value that passes: the crossing, or the whole number before it."""
-        return self.flip.last
+        """The last value that passes: just before the crossing, or the whole number before it."""
+        flip = self.flip
+        return (
+            flip.last
+            if flip.now.symbol.counted
+            else flip.last * (1 - NUDGE if flip.up else 1 + NUDGE)
+        )
 
 
 def required_changes(bound_case: BoundCase, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
@@ -282,7 +287,7 @@ def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
 
 
 def _sufficient(asked: list[Constraint], case: Case, flip: Flip) -> Fraction:
-    """A crossing at which the conditions hold: a root of 40 digits may lie a hair short."""
+    """A crossing at which the conditions hold: a root in floats may lie a hair short."""
     there = case.changed({flip.name: flip.value})
     return (
         flip.value

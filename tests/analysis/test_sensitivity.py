@@ -160,13 +160,13 @@ def test_how_an_elasticity_is_written(span, written):
 
 
 FORMULAS = {  # the formula of a quantity of one's own -> input: value, formula
-    "linear": ("3*batch + 2", {"batch": ("15/17", "3*batch/(2 + 3*batch)")}),
+    "linear": ("3*batch + 2", {"batch": ("15/17", "3*batch/(3*batch + 2)")}),
     "ratio": (
         "gemm_k/(batch + 1)",
         {"gemm_k": ("1", "1"), "batch": ("-5/6", "-batch/(1 + batch)")},
     ),
     "power": ("gemm_k**2/batch**3", {"batch": ("-3", "-3"), "gemm_k": ("2", "2")}),
-    "largest": ("max(3*batch, gemm_k) + 2", {"batch": ("15/17", "3*batch/(2 + 3*batch)")}),
+    "largest": ("max(3*batch, gemm_k) + 2", {"batch": ("15/17", "3*batch/(3*batch + 2)")}),
     "least": ("min(3*batch, gemm_k)", {"gemm_k": ("1", "1")}),
     "equal": ("max(batch, 5)*gemm_k", {"batch": ("1", "1"), "gemm_k": ("1", "1")}),
     "rounded": ("ceil(batch/7) + batch", {"batch": ("5/6", None)}),
