@@ -23,6 +23,7 @@ SERVED = {
 LOADS = (0.3, 0.5, 0.7, 0.8)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("named", SERVED)
 def test_the_latency_at_a_rate_is_that_of_a_simulated_server(named):
     """Within 5 % in the mean, within 10 % at every load; with every slot taken it is up to 4 times as long."""

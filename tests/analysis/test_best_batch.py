@@ -41,6 +41,7 @@ def test_why_by_hand(more, reason):
     assert why_no_batch(Study(**{**CASE, **more}).first) == reason
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rate", [6, 10, 20, 33])
 def test_the_least_batch_that_keeps_up_by_trying_each(rate):
     answers = Study(**CASE, ttft_target="15 ms", arrival_rate=f"{rate} request/s").first

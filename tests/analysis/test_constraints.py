@@ -131,6 +131,7 @@ def test_a_wait_without_end_meets_no_target():
         itl.share(study(output=1, targets={"itl": "1 s"}).case)
 
 
+@pytest.mark.full
 def test_a_wait_is_searched_only_where_that_is_asked_for():
     waiting = study(
         output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"}

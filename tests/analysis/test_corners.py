@@ -28,6 +28,7 @@ def alone(case, spans):
     ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("equation", "unknown"),
     [

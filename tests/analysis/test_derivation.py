@@ -439,6 +439,7 @@ def test_a_limit_of_what_does_not_fit_carries_the_flag():
     assert any(limit.result for limit in limits.values())
 
 
+@pytest.mark.full
 def test_a_searched_quantity_says_how_it_is_searched():
     """Little's law has no closed form where the step time depends on the batch: the derivation has the equation, and its value puts it right."""
     study = Study(

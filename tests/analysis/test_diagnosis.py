@@ -82,6 +82,7 @@ def test_a_link_of_the_host_for_one_between_devices():
     assert diagnosis.explanations[0].off == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.full
 def test_a_batch_that_is_larger_than_thought():
     """64 requests read 64 caches of 2,048 tokens, 131,072 bytes each; one alone is as quick as expected."""
     diagnosis = found("itl", (2 * STREAMED + 64 * 2048 * 131072) / (0.8 * BETA), batch=8)
@@ -124,6 +125,7 @@ def test_what_no_cause_explains_is_said():
     )
 
 
+@pytest.mark.full
 def test_a_figure_beyond_the_bound():
     text = good("diff", "--measured", "itl = 1 ms", *LINE).out
     assert "it beats the bound" in text

@@ -357,7 +357,7 @@ OWN = sr.Theory(
 )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "equation",
     [

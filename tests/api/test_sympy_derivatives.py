@@ -132,6 +132,7 @@ def test_by_another_quantity_it_is_held_beside_its_inputs():
     )  # of 64 tokens, the prefill gives the first
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["steady_batch", "utilization", "queue_wait"])
 def test_what_is_searched_moves_with_what_it_is_searched_for(name):
     assert assert_slope(getattr(s, name), s.arrival_rate, LOADED, rel=1e-5) > 0
@@ -314,6 +315,7 @@ def test_compiled_over_arrays():
     )
 
 
+@pytest.mark.full
 def test_swept():
     grid = STUDY.sweep(batch=[4, 8], quantities=[diff(s.itl, s.batch)])
     (name,) = (name for name in grid if str(name).startswith("Derivative"))

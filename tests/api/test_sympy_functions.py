@@ -102,6 +102,7 @@ def test_a_remainder_moves_with_what_is_divided():
     assert STUDY.exact(sympy.diff(sympy.floor(s.kv_cache_bytes / 1000), BATCH)) == 0
 
 
+@pytest.mark.full
 def test_solved_by_number():
     assert STUDY.solve(Eq(sympy.sin(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(
         100 * math.pi / 6

@@ -225,6 +225,7 @@ def test_compile_takes_expressions_and_symbols():
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
 
 
+@pytest.mark.full
 def test_a_second_derivative_is_that_of_the_arm_that_binds():
     """A step of two straight arms bends nowhere but between them; a rate over such a step bends as the quotient does."""
     assert STUDY.value(sympy.diff(STUDY.sympy("itl"), s.batch, 2)) == 0

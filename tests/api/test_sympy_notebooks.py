@@ -103,6 +103,7 @@ def test_a_study_of_three_devices_says_how_many_meet_its_targets():
     assert "3 cases; 2 fit and meet every target" in card
 
 
+@pytest.mark.full
 def test_a_review_shows_its_first_page_and_is_written(tmp_path):
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"})
     asked = study.request
@@ -144,6 +145,7 @@ def test_latex_of_solutions_and_derivations():
     )
 
 
+@pytest.mark.full
 def test_every_picture_has_data_and_an_svg(tmp_path):
     for kind in KINDS:
         picture = STUDY.plot(kind)
@@ -228,6 +230,7 @@ def test_plot_leaves_the_study_as_it_is():
     assert STUDY.value("usable_memory") == before
 
 
+@pytest.mark.full
 def test_tables_of_the_catalogue():
     assert len(sr.models()) > 100 and len(sr.hardware()) > 30
     assert len(sr.quantities()) == len(QUANTITIES) and len(sr.thresholds()) == len(THRESHOLDS)

@@ -29,6 +29,7 @@ def test_exact_times_give_the_parameters_back(truth, tmp_path):
     assert max(abs(row.relative) for row in found.residuals) < 1e-6
 
 
+@pytest.mark.full
 def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
     """120 sets of noisy times, three intervals each: 95 % of each parameter's hold the truth, within what chance allows."""
     drawn, held = random.Random(7), dict.fromkeys(TRUE, 0)
@@ -43,6 +44,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
     )  # of 120 at 95 %: 114, and three deviations of 2.4
 
 
+@pytest.mark.full
 def test_intervals_of_rows_that_memory_limits_hold_the_truth_too(tmp_path):
     """Decode steps alone tell bandwidth and overhead; their intervals are those of two parameters, not of three."""
     drawn, held = random.Random(11), {"mbu": 0, "step_overhead": 0}

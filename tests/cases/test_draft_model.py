@@ -173,6 +173,7 @@ def test_a_range_of_the_reserve_is_refused():
 # ------------------------------------------------------------------------------------------------- files and line
 
 
+@pytest.mark.full
 def test_a_study_file_names_its_draft(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(
@@ -199,6 +200,7 @@ def test_an_unknown_draft_is_reported_with_its_place(tmp_path):
     )
 
 
+@pytest.mark.full
 def test_reviews_and_derivations_of_a_drafted_model():
     line = (
         "--model",
@@ -223,6 +225,7 @@ def test_reviews_and_derivations_of_a_drafted_model():
     assert call("report", *line, "-o", "-", "--no-plots").code == 0
 
 
+@pytest.mark.full
 def test_a_vllm_line_with_a_draft():
     spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
     result = good(

@@ -32,7 +32,7 @@ def plain(layout):
     return {"ep": 1, "attention_dp": 1, "tp": 1, "pp": 1} | layout
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("efficiency", ["peak", "measured"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_pass_is_that_of_a_case_with_the_layout(layout, efficiency):
@@ -79,6 +79,7 @@ def test_the_same_layout_is_no_other():
         assert named.exact(name) == counted.exact(name)
 
 
+@pytest.mark.full
 def test_three_that_prefill_for_two_that_decode():
     """Prompts a second of all that prefill, and what each of the two that decode gets of it and pays for."""
     study = Study(

@@ -334,6 +334,7 @@ def corners_of(answers):
     ]
 
 
+@pytest.mark.full
 def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
     """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
     bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
@@ -499,6 +500,7 @@ def test_a_rounding_that_only_the_index_of_a_sum_moves():
     assert abs(float(high) - max(values)) < 1e-5
 
 
+@pytest.mark.full
 def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
     """Ten axes are too many to search, but eight have one common widening. Brute force: each prompt and batch at each of its four corners; two chunks
     of 1,024 end among the prompts."""

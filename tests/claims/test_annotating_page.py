@@ -36,7 +36,7 @@ def test_no_example_is_left_out():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("form", "text", "kind", "printed"),
     EXAMPLES,

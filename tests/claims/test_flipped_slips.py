@@ -72,6 +72,7 @@ def test_what_holds_has_no_slips():
     assert judged(relation="decode_bound", value="memory").slips == ()
 
 
+@pytest.mark.full
 def test_no_random_bound_is_named():
     rng = random.Random(31)
     for _ in range(60):

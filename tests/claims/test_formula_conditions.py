@@ -23,7 +23,7 @@ def judged(quantity, formula, **given):
     return judge(ClaimSpec(id="a", quantity=quantity, formula=formula, given=given))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("quantity", "formula", "given", "needs"),
     [
@@ -79,6 +79,7 @@ def test_the_step_time_of_the_scaling_book_by_hand():
     assert study.exact("itl") == by_hand
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("quantity", "formula", "given"),
     [
@@ -100,6 +101,7 @@ def test_a_formula_that_no_conditions_make_right_is_wrong(quantity, formula, giv
     assert judged(quantity, formula, **given).verdict == "wrong"
 
 
+@pytest.mark.full
 def test_a_chosen_switch_stays_as_it_is():
     assert judged("itl", STEP, assume={"detail": "kv", "roofline": "aggregate"}).verdict == "wrong"
     assert (

@@ -82,7 +82,7 @@ OTHER_COUNTS = (
 """Right where something is counted otherwise, or where one arm of the roofline binds: the formula does not say so."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("slip", "quantity", "formula", "given"),
     SEEDED,
@@ -140,6 +140,7 @@ def test_a_formula_close_in_numbers_is_explained_where_no_tolerance_is_stated():
     assert judge(close.model_copy(update={"tolerance": "2 %"})).slips == ()
 
 
+@pytest.mark.full
 def test_free_parameters_are_suggested_with_their_value():
     half = suggested(judged("prefill_compute_time", "2*prefill_flops/(0.8*peak_flops)"))
     assert [(slip.slip, slip.text) for slip in half] == [
@@ -156,11 +157,13 @@ def test_free_parameters_are_suggested_with_their_value():
     ]
 
 
+@pytest.mark.full
 def test_what_is_said_of_a_formula_fits_beside_it():
     """At full detail the factor between two maxima has a thousand characters."""
     assert len(judged("prefill_time", "P*S/F").reason) <= 202
 
 
+@pytest.mark.full
 def test_right_and_stated_formulas_have_no_slips():
     assert judged("kv_cache_bytes", "2*L*H_kv*d_h*b_kv*S").slips == ()
     assert judged("prefill_flops", "2*P*S").slips == ()  # at detail weights
@@ -280,6 +283,7 @@ def test_random_wrong_formulas_are_seldom_named():
     assert misnamed < 3
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("quantity", "formula", "needs"),
     [
@@ -313,6 +317,7 @@ def test_the_wrong_heads_and_a_plain_2_are_still_the_wrong_heads():
     ]
 
 
+@pytest.mark.full
 def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
     """The one formula of every post: at batch 4 on an H100, the larger term of the roofline, in all but the details."""
     result = judged(

@@ -85,6 +85,7 @@ def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
     )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "verdict"),
     [

@@ -32,7 +32,7 @@ def checked(tmp_path):
 # ------------------------------------------------------------------------------------------------------ counting choices
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [*SWITCHES, "detail"])
 def test_every_switch_is_a_name_of_a_note_and_of_a_claim_file(name):
     """As under ``assume``: the same value comes of both, at a value of the switch that is not its default."""

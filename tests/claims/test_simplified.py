@@ -54,6 +54,7 @@ def test_what_is_right_at_a_simplification_names_it(quantity, prompt, value, nee
     assert found.reason == f"holds at {needs}; otherwise {found.derived}"
 
 
+@pytest.mark.full
 def test_a_threshold_and_a_ratio_are_counted_too():
     """The ridge batch of weights alone: b_w/2 times the ridge point, 295.3."""
     claim = ClaimSpec(
@@ -62,6 +63,7 @@ def test_a_threshold_and_a_ratio_are_counted_too():
     assert judge(claim).needs == ("detail weights",)
 
 
+@pytest.mark.full
 def test_a_case_that_says_how_it_counts_is_held_to_it():
     textbook = f"{BANDWIDTH / WEIGHTS:.1f} token/s"
     for given in ({"assume": {"detail": "exact"}}, {"assume": {"parameters": "matmul"}}):
@@ -75,6 +77,7 @@ def test_a_rough_number_or_a_bound_says_too_little():
     assert judged("> 208 token/s", "user_rate", prompt=65536).verdict == "wrong"
 
 
+@pytest.mark.full
 def test_random_errors_seldom_hold_at_one():
     """Of 50 true values off by a random factor, at most 1 is taken for a simplification."""
     rng, taken, count = random.Random(11), 0, 0

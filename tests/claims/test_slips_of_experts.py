@@ -44,6 +44,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("quantity", "given", "written", "slip"), CASES)
 def test_the_slip_is_named_first(quantity, given, written, slip):
     (claim,) = check_text(

@@ -356,6 +356,7 @@ def test_giant_numbers_are_worked_out_or_refused_but_never_crash(prompt):
         assert outcome.json["cases"][0]["quantities"]["fits"]["value"] is False
 
 
+@pytest.mark.full
 def test_a_large_product_of_lists_is_refused_before_it_is_worked_out(tmp_path):
     """216,000 cases from a file of a few lines: the time a file may take is bounded."""
     many = list(range(1, 61))
@@ -490,7 +491,7 @@ def test_a_new_file_gets_the_mode_of_any_new_file_and_an_old_one_keeps_its_own(t
     assert plain.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize(
     "line",

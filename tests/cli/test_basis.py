@@ -55,6 +55,7 @@ def test_derivations_stand_at_the_peak_unless_asked(line):
     assert PEAK in "\n".join(call(*line).out.splitlines()[:8])
 
 
+@pytest.mark.full
 def test_programs_find_the_bound_beside_what_is_expected():
     at_peak = good("eval", *CASE, "--json").json["cases"][0]["quantities"]
     (configuration,) = good("select", *CASE, "--json").json["configurations"]
@@ -88,6 +89,7 @@ NOTE = (
 )
 
 
+@pytest.mark.full
 def test_check_takes_where_efficiencies_come_from_for_claims_that_state_none(tmp_path):
     """The derived values are those of `eval`; a claim with a word of its own keeps it, and the command beside a wrong one says what it stood on."""
     note = tmp_path / "note.md"
@@ -107,6 +109,7 @@ def test_check_takes_where_efficiencies_come_from_for_claims_that_state_none(tmp
     assert "\nlatencies, rates and costs: bound at 100 % of peak" in call("check", note).out
 
 
+@pytest.mark.full
 def test_a_claim_beside_measured_efficiencies_says_whether_they_allow_it(tmp_path):
     note = tmp_path / "note.md"
     for claimed, word in (

@@ -138,6 +138,7 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
     assert measured.read_bytes() == before
 
 
+@pytest.mark.full
 def test_a_thousand_rows_take_seconds_at_most(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text(

@@ -56,6 +56,7 @@ def test_bounds_ranges_other_units_and_what_holds_stay(written, note, tmp_path):
     assert (tmp_path / "out.md").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.full
 def test_the_example_is_right_once_it_is_corrected(tmp_path):
     outcome = call("check", POST, "--fix", "-o", tmp_path / "post.md")
     assert outcome.code == 1
@@ -94,6 +95,7 @@ def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
     ]
 
 
+@pytest.mark.full
 def test_slips_in_the_text_for_people(note):
     """Named ones; a pair of slips once; guesses that any number would fit stand in JSON alone."""
     pair = "It takes 11.53 GB. " + KV

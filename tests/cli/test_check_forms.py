@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from . import NEEDS, RIGHT, ROOT, WRONG, call, good, refused
 
 
@@ -110,6 +112,7 @@ def action(folder, **inputs):
     )
 
 
+@pytest.mark.full
 def test_the_action_annotates(note, tmp_path):
     note(RIGHT + "\n" + WRONG)
     (tmp_path / "docs").mkdir()

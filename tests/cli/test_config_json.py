@@ -202,6 +202,7 @@ def test_a_study_beside_the_folder(folder):
     assert "holds no config.json" in refused("eval", write_study(folder.parent, model="./"))
 
 
+@pytest.mark.full
 def test_validate_needs_no_sympy():
     code = "import sys; from symroof.cli.main import main; code = main(sys.argv[1:]); assert 'sympy' not in sys.modules; sys.exit(code)"
     done = process("validate", *sorted(CONFIGS.glob("*.json")), code=code)

@@ -40,6 +40,7 @@ def study(tmp_path):
     return path
 
 
+@pytest.mark.full
 def test_eval_has_it_like_any_other_quantity(study):
     (case,) = good("eval", study, "--json").json["cases"]
     assert case["quantities"]["wasted_prefill"] == {"value": WASTED, "unit": "FLOP"}
@@ -73,6 +74,7 @@ def test_derive_solve_and_sweep_take_it(study):
     assert before < 0.1 <= after
 
 
+@pytest.mark.full
 def test_the_review_shows_quantities_and_thresholds(study):
     review = good("report", study, "-o", "-", "--format", "md", "--full").out
     assert "46.18 TFLOP" in review and "work that a perfect prefix cache would save" in review
@@ -82,12 +84,14 @@ def test_the_review_shows_quantities_and_thresholds(study):
     )  # asked for, not asked for
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("format", ["html", "tex"])
 def test_other_formats_have_it(study, format):
     review = good("report", study, "-o", "-", "--format", format, "--full").out
     assert "46.18" in review and "wasted" in review
 
 
+@pytest.mark.full
 def test_check_takes_the_names_of_the_study(study):
     from symroof import Study
 
@@ -216,6 +220,7 @@ define:
 """
 
 
+@pytest.mark.full
 def test_a_note_of_a_study_speaks_its_names(study):
     given = "model=llama-3-8b hardware=h100-sxm prompt=4096 hit_rate=0.25"
     lines = [

@@ -45,6 +45,7 @@ def test_eval_prints_numbers_in_base_units_and_exact_integers_as_integers():
     assert case["quantities"]["decode_bound"]["value"] == "memory"
 
 
+@pytest.mark.full
 def test_the_price_is_in_usd_per_second_in_json_and_per_hour_in_text():
     (case,) = cases(*H100)
     assert case["inputs"]["price"]["unit"] == "USD/s"
@@ -91,6 +92,7 @@ def test_without_a_range_there_are_no_ends():
     assert isinstance(case["quantities"]["decode_bound"]["value"], str)
 
 
+@pytest.mark.full
 def test_listed_values_make_one_case_for_each_combination():
     result = cases(*H100, "--batch", "1", "--batch", "8", "--weights", "fp16", "--weights", "fp8")
     pairs = [
@@ -198,6 +200,7 @@ def test_a_given_time_is_no_bound():
     )  # an input is given anyway
 
 
+@pytest.mark.full
 def test_the_price_of_a_device_that_is_not_there_is_named_as_unused():
     assert (
         "no effect on any device here: h200.price"
@@ -268,6 +271,7 @@ def test_set_takes_aliases_and_prints_the_name():
     assert not {"isl", "bs"} & set(case["inputs"])
 
 
+@pytest.mark.full
 def test_assume_turns_one_switch():
     (case,) = cases(*H100, "--assume", "attention=full")
     assert case["assumptions"]["attention"] == {"value": "full", "defaulted": False}

@@ -1,5 +1,7 @@
 """Exit codes: 0 done, 1 a finding under --strict, 2 bad input, 101 a bug."""
 
+import pytest
+
 from . import CHAT, TOO_LARGE, call, cases, process, write_study
 
 
@@ -13,6 +15,7 @@ def test_strict_says_one_where_a_target_is_missed():
     assert call("eval", *fast, "--target", "itl=1 ms").code == 0
 
 
+@pytest.mark.full
 def test_strict_says_one_where_it_does_not_fit():
     assert call("eval", TOO_LARGE, "--strict", "--json").code == 1
     assert call("eval", TOO_LARGE, "--json").code == 0
@@ -25,11 +28,13 @@ def test_strict_says_one_where_a_target_is_met_in_a_part_of_the_ranges_only(tmp_
     assert call("eval", path, "--strict").code == 1
 
 
+@pytest.mark.full
 def test_json_never_changes_the_exit_code():
     for line in ((CHAT,), (TOO_LARGE, "--strict"), ("--model", "nothing")):
         assert call("eval", *line).code == call("eval", *line, "--json").code
 
 
+@pytest.mark.full
 def test_strict_works_for_the_report(tmp_path):
     assert (
         process(

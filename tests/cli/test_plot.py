@@ -12,6 +12,7 @@ KINDS = ("roofline", "latency-throughput", "regimes", "pareto", "memory", "torna
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--batch", "4")
 
 
+@pytest.mark.full
 def test_without_a_file_it_is_named_after_study_and_kind(tmp_path):
     with contextlib.chdir(tmp_path):
         outcome = call("plot", "tornado", CHAT)
@@ -53,6 +54,7 @@ def test_standard_output_holds_the_picture_and_nothing_else(tmp_path):
     assert outcome.out.encode() == (tmp_path / "a.svg").read_bytes()
 
 
+@pytest.mark.full
 def test_kinds_are_written_in_any_case(tmp_path):
     assert call("plot", "Latency_Throughput", CHAT, "-o", tmp_path / "a.svg").code == 0
 
@@ -137,5 +139,6 @@ def test_help_and_bad_input_load_nothing_to_draw_with(tmp_path):
     assert loaded("plot", "memory", CHAT, "-o", "a.jpg") == "[]"
 
 
+@pytest.mark.full
 def test_an_svg_is_drawn_without_a_plotting_library(tmp_path):
     assert loaded("plot", "regimes", CHAT, "-o", tmp_path / "a.svg") == "['symroof.drawing.canvas']"

@@ -1,5 +1,7 @@
 """Command line over study over preset over default, for values, switches, precisions and targets."""
 
+import pytest
+
 from . import H100, cases, write_study
 
 PRESET = "tutorial-mlsysim"
@@ -10,6 +12,7 @@ def chosen(path, *arguments):
     return case
 
 
+@pytest.mark.full
 def test_command_line_over_study_over_preset_over_default(tmp_path):
     plain = write_study(tmp_path, "plain.yaml")
     preset = write_study(tmp_path, "preset.yaml", preset=PRESET)
@@ -72,12 +75,14 @@ def test_precision_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path
     assert chosen(study, "--kv", "fp8")["inputs"]["kv_bytes_per_element"]["value"] == 1
 
 
+@pytest.mark.full
 def test_a_target_of_the_line_beats_the_study(tmp_path):
     path = write_study(tmp_path, targets="{itl: 50 ms}")
     assert chosen(path)["inputs"]["itl_target"]["value"] == 0.05
     assert chosen(path, "--target", "itl=10 ms")["inputs"]["itl_target"]["value"] == 0.01
 
 
+@pytest.mark.full
 def test_a_target_set_as_a_symbol_beats_the_study(tmp_path):
     path = write_study(tmp_path, targets="{itl: 50 ms}")
     assert chosen(path, "--set", "itl_target=10 ms")["inputs"]["itl_target"]["value"] == 0.01

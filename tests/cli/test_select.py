@@ -35,6 +35,7 @@ def test_exit_codes():
     assert call("select", *CASE, "--target", "ttft=1 s", "--strict").code == 0
 
 
+@pytest.mark.full
 def test_the_text_says_what_every_reader_needs():
     text = good("select", "tutorial-sla", "--details").out
     for line in (
@@ -96,6 +97,7 @@ def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
     assert any(line.startswith("l4 needs mem_bandwidth at least ") for line in lines)
 
 
+@pytest.mark.full
 def test_where_nothing_passes_the_nearest_comes_first():
     lines = call("select", *CASE, *FAILING).out.splitlines()
     assert lines[1] == "✗ none passes; nearest: h100-sxm, which misses ttft"
@@ -143,6 +145,7 @@ def test_json_holds_the_whole_selection():
             assert run["configuration"] < len(result["configurations"])
 
 
+@pytest.mark.full
 def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     path = write_study(
         tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}"
@@ -193,6 +196,7 @@ def test_markdown_has_the_same_tables():
     assert any("a100-80gb-sxm" in line and "misses ttft" in line for line in rows)
 
 
+@pytest.mark.full
 def test_show_cuts_the_tables_and_says_so():
     text = good(
         "select",
@@ -249,6 +253,7 @@ def test_nothing_to_choose_is_refused():
     assert "give a study file" in refused("select")
 
 
+@pytest.mark.full
 def test_as_a_process_nothing_but_the_result_is_on_standard_output():
     done = process("select", *CASE, *PASSING, "--json")
     assert done.returncode == 0
@@ -263,7 +268,7 @@ REVIEWED = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("line", REVIEWED)
 def test_the_command_that_reviews_the_first_evaluates_the_same_case(line):
     import shlex

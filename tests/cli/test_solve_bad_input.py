@@ -130,7 +130,7 @@ def refusal(arguments, alone):
     return err, took
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_question_that_cannot_be_asked(name, case):

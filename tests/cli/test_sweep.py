@@ -147,6 +147,7 @@ def test_bad_input_as_json():
     assert json.loads(outcome.err)["errors"][0]["path"] == "batch"
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_nothing_behind(tmp_path):
     """The signal a terminal sends, while blocks are worked out: the old file stays, and the exit code is 130."""
     goal = tmp_path / "grid.csv"

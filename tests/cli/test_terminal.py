@@ -130,7 +130,7 @@ FIRST_SCREEN = 30
 """Lines after which a first screen ends: the answer and what it rests on."""
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("columns", [80, 100, 140])
 @pytest.mark.parametrize("name", LINES)
 def test_a_first_screen_fits_the_terminal(name, columns, monkeypatch):

@@ -12,6 +12,7 @@ LINE = "vllm serve meta-llama/Llama-3.1-8B-Instruct --tensor-parallel-size 2 --m
 CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--target", "itl=30 ms")
 
 
+@pytest.mark.full
 def test_the_review_says_flags_limits_and_a_line():
     text = good("vllm", LINE, *CASE, "--details").out
     for word in (
@@ -43,10 +44,12 @@ def test_the_line_to_start_comes_first_and_then_why(monkeypatch):
     assert "memory_bytes_per_device = " not in "\n".join(lines)
 
 
+@pytest.mark.full
 def test_without_a_target_it_says_what_decides():
     assert "! no target is given, so memory decides the batch" in good("vllm", LINE, *CASE[:-2]).out
 
 
+@pytest.mark.full
 def test_json_has_the_limits_as_solutions():
     result = good("vllm", LINE, *CASE, "--json").json
     assert result["schema"] == "symroof/vllm/1"
@@ -64,6 +67,7 @@ def test_json_has_the_limits_as_solutions():
     assert read_line(result["recommended"]["line"])
 
 
+@pytest.mark.full
 def test_strict_turns_what_does_not_fit_into_a_finding():
     large = LINE.replace("128", "4000")
     assert call("vllm", large, *CASE).code == 0
@@ -104,6 +108,7 @@ def test_a_case_without_device_or_model_context_still_explains():
     assert "give --hardware" in text
 
 
+@pytest.mark.full
 def test_it_is_quick_and_help_loads_neither_numpy_nor_sympy():
     started = time.process_time()
     good("vllm", LINE, *CASE)

@@ -18,6 +18,7 @@ ROW = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_each_stored_number_is_of_a_row_of_the_catalogue_that_the_peer_can_be_asked():
     rows = {
         key_of(spec.name, row.row): row.row

@@ -42,6 +42,7 @@ def in_sympy(tree, point):
 # ----------------------------------------------------------------------------------------------------------- against SymPy
 
 
+@pytest.mark.full
 @given(with_functions, points)
 def test_values_are_those_of_sympy(source, point):
     tree = read(source)

@@ -139,7 +139,7 @@ def eval_lines(stem):
         )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_eval_text_flags_and_ranges_every_number(stem):
     seen = 0
@@ -320,7 +320,7 @@ def test_a_review_marks_what_does_not_fit(stem, kind):
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_check_finds_each_mark_that_is_taken_out(kind):
     text = text_of(TOO_LARGE, kind)

@@ -81,14 +81,14 @@ def output(tmp_path_factory):
     return {kind: to_standard_output(path, kind, "--no-plots") for kind in ("md", "tex", "html")}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("text", TITLES)
 def test_a_text_reads_literally_in_markdown(text, output):
     paragraphs = [block.text for block in blocks(output["md"], "md") if block.kind == "text"]
     assert literally(text) in paragraphs
 
 
-@pytest.mark.sample(8)
+@pytest.mark.full
 @pytest.mark.parametrize("text", TITLES)
 def test_a_text_reads_literally_in_html(text, output):
     paragraphs = [block.text for block in blocks(output["html"], "html") if block.kind == "text"]
@@ -102,6 +102,7 @@ def test_the_title_reads_literally():
     assert {child.type for child in token.children} <= {"text", "text_special"}
 
 
+@pytest.mark.full
 def test_nothing_hostile_becomes_a_tag(output):
     reader = parsed_html(static(output["html"]))
     assert not {"script", "img", "iframe", "b", "a", "svg"} & {tag for tag, _ in reader.tags}
@@ -116,6 +117,7 @@ def test_nothing_hostile_becomes_a_tag(output):
     ]
 
 
+@pytest.mark.full
 def test_no_hostile_text_starts_a_command_in_latex(output):
     tex = output["tex"].partition(r"\begin{document}")[2]
     for word in (r"\input{", r"\write18", r"\def", r"\x{"):

@@ -53,6 +53,7 @@ def made():
     }
 
 
+@pytest.mark.full
 def test_the_loads_are_what_the_names_say(made):
     loads = {name: subject_of(study).result("load") for name, (study, _) in made.items()}
     assert {
@@ -101,6 +102,7 @@ def test_the_pictures_of_an_overloaded_server(made):
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", STUDIES)
 def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
     study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})
@@ -110,6 +112,7 @@ def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
     )
 
 
+@pytest.mark.full
 def test_flips_say_nothing_of_a_wait_where_no_request_waits():
     study = Study(**CASE, targets={"ttft": "500 ms"})
     assert "loaded_ttft = ttft_target" not in render(
@@ -117,6 +120,7 @@ def test_flips_say_nothing_of_a_wait_where_no_request_waits():
     )
 
 
+@pytest.mark.full
 def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is_met_in_part():
     """19 copies bear 20 requests a second at a load of 0.96 where all is slow, and a slot is waited for there longer than the target; 60 copies have slots to spare."""
     case = {
@@ -178,6 +182,7 @@ SEPARATE = {
 }
 
 
+@pytest.mark.full
 def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
     study = Study(**SEPARATE, dp=3, prefill_devices=2, arrival_rate="20 request/s")
     data = view(study, "x", ("verdict",))
@@ -187,6 +192,7 @@ def test_all_devices_of_both_roles_and_all_replicas_are_recommended():
     assert use in render(data, "md")
 
 
+@pytest.mark.full
 def test_prompts_of_more_replicas_do_not_get_more_instances_that_prefill():
     """However many replicas a search adds, the instances of the fleet that prefill are as many as were given: no number of them keeps up."""
     study = Study(**SEPARATE, prefill={"instances": 1}, arrival_rate="200 request/s")

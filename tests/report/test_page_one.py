@@ -61,6 +61,7 @@ def page_one(reviews, name, kind="md"):
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["md", "html"])
 def test_a_case_that_passes_at_the_middle_is_named_as_that(reviews, kind):
     text = page_one(reviews, "in part", kind)
@@ -96,6 +97,7 @@ def test_what_page_one_advises_is_what_the_flips_say(reviews):
     }
 
 
+@pytest.mark.full
 def test_a_mark_is_explained_where_it_stands():
     """On page one, among the options, and among the alternatives; the reviewed case's own numbers have none."""
     study = Study(
@@ -162,6 +164,7 @@ def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
     assert not findings(subject_of(study))
 
 
+@pytest.mark.full
 def test_every_configuration_is_labelled_once_and_the_subject_is_there():
     study = Study(
         "llama-3-8b",
@@ -225,6 +228,7 @@ def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
     assert not findings(piling_up(float(capacity / 2)))
 
 
+@pytest.mark.full
 def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
     """A case without a price was said to meet every target, the one on its price included."""
     base = yaml_of("hardware", "h200")
@@ -278,6 +282,7 @@ def yaml_of(kind, name):
     return yaml.safe_dump({**spec, "name": "unpriced"})
 
 
+@pytest.mark.full
 def test_a_device_is_out_where_its_peak_with_one_request_misses_a_target():
     """4,096 tokens of an 8B take 66 TFLOP and more: an A100 at its peak of 312 TFLOP/s needs more than 200 ms, whatever the batch."""
     case = {
@@ -331,6 +336,7 @@ def test_a_device_that_tuning_could_help_is_not_ruled_out_for_good():
     assert float(value.split()[0]) / 1000 == pytest.approx(float(here), rel=6e-2) and here > 0.07
 
 
+@pytest.mark.full
 def test_the_options_have_a_sign_each_and_what_is_recommended_comes_first():
     study = Study(
         "llama-3-8b",
@@ -351,6 +357,7 @@ def test_the_options_have_a_sign_each_and_what_is_recommended_comes_first():
         assert ("does not fit" in outcome) is case.does_not_fit
 
 
+@pytest.mark.full
 def test_no_risk_is_of_the_device_or_a_precision_and_each_ends_the_verdict():
     study = Study(
         "llama-3-8b",
@@ -394,6 +401,7 @@ def test_two_digits_where_the_range_is_wide():
     assert len(cells[1].split()[0].replace(".", "")) == 3
 
 
+@pytest.mark.full
 def test_a_batch_that_nobody_set_is_said_to_be_one():
     case = {
         "model": "llama-3-8b",

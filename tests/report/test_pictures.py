@@ -183,6 +183,7 @@ def test_points_are_whole_but_for_what_was_solved():
     assert points == sorted(set(points))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("label", ["experts", "windows", "latent"])
 def test_the_batch_that_memory_holds_is_the_last_that_fits(label):
     sentence = drawn(label, "latency-throughput").says

@@ -258,6 +258,7 @@ def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, wh
     assert any(alone[name] is None and whole[name] is not None for name in SECTIONS)
 
 
+@pytest.mark.full
 def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, monkeypatch):
     asked = []
     for name, section in SECTIONS.items():

@@ -264,6 +264,7 @@ def test_the_nearest_stands_first_and_what_is_zero_last(label):
     assert distances == pytest.approx(sorted(distances), rel=1e-12)
 
 
+@pytest.mark.full
 def test_without_hardware_there_is_nothing_to_flip():
     assert flips(Study("llama-3-8b", prompt=1024, batch=4).first) == ()
     assert view(Study("llama-3-8b", prompt=1024, batch=4), "")["flips"] is None

@@ -63,7 +63,7 @@ def test_a_fleet_that_does_not_keep_up_costs_what_it_costs_when_full():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "target", ["cost=4 USD", "fleet_price=9 USD/hour", "price=9 USD/hour", "itl=50 ms", "ttft=1 s"]
 )

@@ -84,6 +84,7 @@ def test_one_prefill_device_of_three_that_decode():
     )
 
 
+@pytest.mark.full
 def test_instances_are_laid_out_and_their_copies_solved(bought):
     assert layouts(bought) == [(1, 1, 1, 0), (1, 1, 1, 1), (2, 1, 1, 0)]
     assert [c.label for c in bought.configurations] == [
@@ -97,6 +98,7 @@ def test_instances_are_laid_out_and_their_copies_solved(bought):
         )
 
 
+@pytest.mark.full
 def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     """Not judged at one request and one copy."""
     case = {name: value for name, value in CASE.items() if name != "price"} | {
@@ -128,6 +130,7 @@ def test_fewer_copies_would_do_if_all_went_as_expected(bought):
     assert expected_copies(run) == int(100 / rate) + 1 < run.copies
 
 
+@pytest.mark.full
 def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
     """At the slow end of the efficiencies, with every batch up to the one in force."""
     run = bought.configurations[0].run
@@ -152,6 +155,7 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
     assert borne(int(last.value)) and not borne(int(last.value) + 1)
 
 
+@pytest.mark.full
 def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
     table = purchase_table(bought, 20)
     columns = list(zip(*table.rows, strict=True))
@@ -181,6 +185,7 @@ def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
     )
 
 
+@pytest.mark.full
 def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
     """What is measured, at 100 % of peak, and alone: three tables' numbers of one configuration, by that configuration at ``efficiency: peak``."""
     first, beside = (

@@ -76,6 +76,7 @@ def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
     assert states == ["fails", "in part", "passes"]
 
 
+@pytest.mark.full
 def test_what_it_bears_it_bears_at_the_slow_end():
     (configuration,) = select(
         **CASE, targets={"itl": 0.06}, arrival_rate=4, batch=24
@@ -90,6 +91,7 @@ def test_what_it_bears_it_bears_at_the_slow_end():
     assert below.exact("load") < 1 <= above.exact("load")
 
 
+@pytest.mark.full
 def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
     """The batch that a rate keeps busy is searched for at every point of the ranges, too long for all of them."""
     (configuration,) = select(**CASE, targets={"ttft": 2}, arrival_rate=4, batch=24).configurations

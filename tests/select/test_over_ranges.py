@@ -33,6 +33,7 @@ def passes(targets, prompt, batch, **more):
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("targets", [{"itl": 0.03, "cost": 0.25}, {"itl": 0.06, "cost": 0.4}])
 def test_the_window_is_that_of_both_ends(targets):
     window = chosen(targets=targets, **PRICE).window
@@ -51,6 +52,7 @@ def test_the_window_is_that_of_both_ends(targets):
         assert all(passes(targets, prompt, batch, **PRICE) for prompt in ENDS) is both, batch
 
 
+@pytest.mark.full
 def test_the_copies_are_those_of_the_end_that_takes_most():
     """Twenty requests a second are too many for one copy at the long prompts, and one copy less than it takes has no steady state there."""
     configuration = chosen(targets={"itl": 0.03}, arrival_rate=20)
@@ -62,6 +64,7 @@ def test_the_copies_are_those_of_the_end_that_takes_most():
     ] == [True, False]
 
 
+@pytest.mark.full
 def test_a_wait_takes_more_copies_than_the_load():
     """The fewest copies whose waits, for a slot and for earlier prompts, are within the target: one less would bear the load, but not in time; a thousand million requests a second are too many."""
     case = {**CASE, "prompt": 2048, "batch": 64, "arrival_rate": 30}

@@ -30,6 +30,7 @@ def test_a_percentile_is_read_in_every_form(target):
     )
 
 
+@pytest.mark.full
 def test_a_study_file_and_a_command_line_say_the_same(tmp_path):
     study = tmp_path / "study.yaml"
     study.write_text(study_text(targets="{ttft: {p90: 200 ms}, itl: p50 20 ms}"), encoding="utf-8")
@@ -62,6 +63,7 @@ def test_a_price_has_no_percentile():
         Study(**SERVICE, targets={"cost": "p99 2 USD"})
 
 
+@pytest.mark.full
 def test_replicas_are_added_until_the_tail_is_in_time():
     """The mean is met by fewer replicas than the 99th of a hundred requests; simulated apart, the number found meets it and one less than was tried does not."""
     limit = 0.13
@@ -88,6 +90,7 @@ def test_replicas_are_added_until_the_tail_is_in_time():
     ) == pytest.approx(p99(found.copies))
 
 
+@pytest.mark.full
 def test_a_batch_nobody_chose_gets_smaller():
     """With more users more than one step in ten takes a prompt along."""
     found, mean = (
@@ -100,6 +103,7 @@ def test_a_batch_nobody_chose_gets_smaller():
     )  # each of a response's steps but the first has a prompt as often as there are others that begin
 
 
+@pytest.mark.full
 def test_a_median_passes_where_few_long_waits_raise_the_mean():
     case = SERVICE | {"batch": 64, "chunk": 2048, "arrival_rate": 9, "dp": 1}
     study = Study(**case)
@@ -111,6 +115,7 @@ def test_a_median_passes_where_few_long_waits_raise_the_mean():
     ] == [0, 1]
 
 
+@pytest.mark.full
 def test_the_command_says_what_was_simulated():
     line = [
         "select",

@@ -112,6 +112,7 @@ def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chu
     )
 
 
+@pytest.mark.full
 def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
     choice = select(
         **CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100
@@ -130,6 +131,7 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
     assert choice.order == "fleet" and prices == sorted(prices)
 
 
+@pytest.mark.full
 def test_what_it_bears_is_the_last_arrival_rate_that_passes():
     (c,) = select(**CASE, hardware="h100-sxm", targets=TARGETS, arrival_rate=40).configurations
     last = headrooms(c.run, ["arrival_rate"])[0]
@@ -195,6 +197,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     )
 
 
+@pytest.mark.full
 def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devices_of_their_own():
     """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
     target = Fraction(1, 20)

@@ -69,6 +69,7 @@ def passes(case, batch, limits):
     )
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("model", "served", "tighter", "stopped_by"),
     WALKS,
@@ -91,6 +92,7 @@ def bought():
     return select(model=MODELS["plain"], **CASE, **MIX, targets=LIMITS, arrival_rate=1000)
 
 
+@pytest.mark.full
 def test_copies_bear_the_mix_and_one_less_does_not(bought):
     (c,) = bought.configurations
     states = []

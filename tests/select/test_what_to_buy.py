@@ -27,6 +27,7 @@ def choice():
     )
 
 
+@pytest.mark.full
 def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
     """Copies are counted after the screening: nothing else may change with them, a link to the devices that prefill neither."""
     apart = [
@@ -121,6 +122,7 @@ def keeps_up(study):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("rate", "count"), [(12, 2), (60, 1)])
 def test_of_what_is_over_budget_or_without_a_price_that_is_to_buy_which_keeps_up(
     pairs, rate, count
@@ -144,6 +146,7 @@ def test_of_what_is_over_budget_or_without_a_price_that_is_to_buy_which_keeps_up
     assert states == sorted(states, reverse=True) and set(states) == {"fails", "unknown"}
 
 
+@pytest.mark.full
 def test_what_does_not_keep_up_where_all_is_slow_bears_less_than_now(pairs):
     """Of the two that serve 14 requests a second as expected one is overloaded at the slow end of what was measured."""
     cells = to_buy(select(**pairs | {"arrival_rate": 14}, targets=WITHIN))

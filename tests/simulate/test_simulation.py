@@ -98,6 +98,7 @@ def test_one_token_each_has_no_time_between_tokens():
     assert found.plot().says
 
 
+@pytest.mark.full
 def test_a_mix_and_spread_lengths_are_drawn():
     mixed = sr.Study(
         "llama-3-8b",

@@ -164,6 +164,7 @@ def read_back(entry, case):
     return evaluate(parse(entry["closed_form"]["text"]), WithCoefficients(case, entry["where"]))
 
 
+@pytest.mark.full
 def test_the_draws_are_varied():
     """The random pairs are not one kind of question: many unknowns, and every verdict that sides of different formulas can have."""
     drawn = [draw(seed) for seed in range(0, SEEDS, 5)]

@@ -318,6 +318,7 @@ def test_a_fifo_is_written_into(planned, kind, tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted([fifo.name, plain.name])
 
 
+@pytest.mark.full
 def test_a_link_to_standard_output_is_written_into(tmp_path):
     link, taken = tmp_path / "grid.csv", tmp_path / "taken"
     link.symlink_to("/dev/stdout")

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,6 +180,7 @@ def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge)
     check_times(model, chosen, prompt, batch, devices, ridge)
 
 
+@pytest.mark.full
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_operator_by_operator(model, switches, prompt, batch, devices, ridge):
     check_times(

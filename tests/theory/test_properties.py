@@ -232,7 +232,7 @@ def one_step(model, switches, batch, context):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("roofline", ROOFLINES)
 @pytest.mark.parametrize("steps", SWITCHES["decode_steps"].values)
 @pytest.mark.parametrize("growth", SWITCHES["kv_growth"].values)

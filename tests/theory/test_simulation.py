@@ -19,6 +19,7 @@ def drawn(kind):
     return [deployment(kind, draw) for _ in range(EACH)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_rates_times_and_steps_of_a_simulated_server(kind):
     for case in drawn(kind):
@@ -64,6 +65,7 @@ FOUND = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FOUND)
 def test_deployments_that_were_wrong(name):
     case, most = FOUND[name]
@@ -91,6 +93,7 @@ def test_several_prompts_in_a_step_leave_no_tautology():
     )
 
 
+@pytest.mark.full
 def test_a_first_token_waits_for_the_rest_of_the_step():
     case = {
         "model": "llama-3-70b",
@@ -110,6 +113,7 @@ def test_a_first_token_waits_for_the_rest_of_the_step():
     )
 
 
+@pytest.mark.full
 def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
     """DeepSeek-V3 in 8 groups of 64: a step with a prompt of 2,000 tokens in a group takes far longer than a mean one."""
     case = {
@@ -164,6 +168,7 @@ def _flops(case, given):
     return own + share * (of(given["long_prompt"], given["long_output"]) - own) if share else own
 
 
+@pytest.mark.full
 def test_how_far_the_estimated_time_to_first_token_is_off_is_listed():
     page = (
         (data_folder("specs").parent / "docs" / "serving.md")

@@ -84,6 +84,7 @@ R1 = "vllm serve deepseek-ai/DeepSeek-R1 --tensor-parallel-size 8 --max-model-le
 LONG = {"hardware": "h200", "prompt": 131072, "output": 1000, "efficiency": None}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("aims", "batch"), [({}, 10), ({"itl": "60 ms"}, 2)])
 def test_a_budget_stays_what_the_engine_starts_with_where_no_target_needs_another(aims, batch):
     """A step of a whole prompt would take ten times as long, one within the target 36 tokens: 3,700 steps a prompt."""
@@ -110,6 +111,7 @@ def test_what_no_line_reaches_is_said_with_its_bound(aims, says):
     )
 
 
+@pytest.mark.full
 def test_slots_that_only_wait_for_prompts_are_not_recommended():
     """Each of 4 ranks reads at most 1,040 tokens a step, of which every request takes one, and 2,048/255 of a prompt: 1,040/(1 + 2,048/255) = 115.2."""
     found = reviewed(RANKS, targets={"itl": "30 ms"}, prompt=2048, output=256)
@@ -257,6 +259,7 @@ ARRIVING = {"ttft": "2 s", "itl": "50 ms", "cost": "1 USD"}
 """A million tokens of one request alone would cost far more."""
 
 
+@pytest.mark.full
 def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
     """One request alone does not keep up with 100 a second, whatever serves it; copies of a full server do."""
     found = reviewed(
@@ -302,6 +305,7 @@ def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
     )
 
 
+@pytest.mark.full
 def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
     """A third above the time that reading takes leaves little for the wait."""
     case = {"prompt": 2048, "output": 300, "arrival_rate": 100}
@@ -311,6 +315,7 @@ def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
     assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value
 
 
+@pytest.mark.full
 def test_fewer_requests_or_a_larger_budget_where_the_first_token_is_late():
     """4,000 tokens of each prompt have to be read: in steps of 350 no step is longer than the ITL target, but a prompt takes three times as many."""
     case = {"prompt": 20000, "cached_prefix": 16000, "output": 400}
@@ -347,6 +352,7 @@ def ranks():
     return reviewed(RANKS, targets={"itl": "30 ms"}, prompt=2048, output=256)
 
 
+@pytest.mark.full
 def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
     """Four ranks of 16 requests take 4*1,024 prompt tokens along; a step that takes one chunk along takes that of one rank."""
     case = {
@@ -365,6 +371,7 @@ def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
     assert own.exact("sustained_throughput") != whole.exact("sustained_throughput")
 
 
+@pytest.mark.full
 def test_a_range_of_prompts_whose_middle_is_no_whole_number():
     """The prompt that a chunk stands behind is a whole one, and nothing that vLLM sets by itself is a fault of the case."""
     found = reviewed(prompt="1000..2001", output=256)

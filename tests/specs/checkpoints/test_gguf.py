@@ -882,6 +882,7 @@ def test_what_is_no_file(tmp_path):
             read_gguf(path)
 
 
+@pytest.mark.full
 def test_a_large_vocabulary_is_skipped_quickly(tmp_path):
     """A vocabulary of 300 thousand tokens with as many merges, and data behind the header that are not read."""
     tokens = [f"token {i}" for i in range(300_000)]
