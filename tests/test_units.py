@@ -62,7 +62,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("text", "value"), VALUES)
 def test_values(text, value):
     assert parse_quantity(text).value == value
@@ -92,7 +92,7 @@ REFUSED = ["9**9**9 TB", "1e999 B", "3,35 TB/s", "inf B", "nan", "3 Tb/s", "", "
            "1 e5", "9" * 100, "3 " + "x" * 200, "3 B B", "1e", "３ ＴＢ", "3 kib", "3 mb", "3 TB\0", "1/2 s"]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", REFUSED)
 def test_refused(text):
     with pytest.raises(UnitError) as error:
@@ -176,7 +176,7 @@ def test_grouped_thousands(number):
 # ----------------------------------------------------------------------------------------------------------- for people
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [(Fraction(1, 3), 4, "0.3333"), (Fraction(2, 3), 4, "0.6667"), (2048, 4, "2,048"), (Fraction(99996, 100), 4, "1,000"), (Fraction(9999, 10000), 3, "1.00"), (0, 4, "0"), (Fraction(1, 8), 4, "0.125"),
@@ -190,7 +190,7 @@ def test_significant_digits(value, digits, text):
     ) * Fraction(1, 2 * 10 ** (digits - 1))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [(2**30 * 80, "byte", "85.90 GB"), (1342177280, "byte", "1.342 GB"), (Fraction(1, 24), "s", "41.67 ms"), (Fraction(62, 100), "", "0.62"), (3350 * 10**9, "byte/s", "3.35 TB/s"), (0, "byte", "0 byte"), (0, "s", "0 s"),
@@ -267,7 +267,7 @@ def test_products_and_powers(text, size, dimension):
     assert parse_unit(describe(unit.dimension)).dimension == unit.dimension
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "text", ["J*", "*s", "J**s", "s^", "s^0", "s^-1", "s^2.5", "J*x", "1^2", "2*s"]
 )

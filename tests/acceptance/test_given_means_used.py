@@ -68,7 +68,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.full
 @pytest.mark.parametrize(("command", "given"), ASKED)
 def test_what_is_given_moves_the_answer_or_is_named(command, given, plain):
     line, name = (*COMMANDS[command], "--set", given), given.partition("=")[0]
@@ -78,6 +78,7 @@ def test_what_is_given_moves_the_answer_or_is_named(command, given, plain):
     assert any(text.startswith("! ") and name in text for text in first), first
 
 
+@pytest.mark.full
 def test_hits_without_a_cached_prefix_are_hits_of_nothing():
     line = COMMANDS["select"]
     both, alone = (
@@ -139,6 +140,7 @@ def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
         )
 
 
+@pytest.mark.full
 def test_a_review_with_a_rate_and_no_target_says_how_many_replicas_keep_up(tmp_path):
     study = tmp_path / "chat.yaml"
     study.write_text(

@@ -166,7 +166,7 @@ def copies(measured, missed):
     return max(least_above(measured.first.slow_end.case.value("load")), 1)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.full
 @pytest.mark.parametrize(("case", "itl"), list(deployments(10)), ids=str)
 def test_one_question_has_one_answer(case, itl):
     assert contradictions(case, itl) == []

@@ -54,7 +54,7 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("label", LINES)
 def test_limits_by_hand(label):
     formula, values, lines = LINES[label]

@@ -14,7 +14,7 @@ ONE = f"{NONE}a batch of 1 already has "
 TTFT = "a loaded_ttft of 20 ms, over its target of 15 ms"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("more", "reason"),
     [

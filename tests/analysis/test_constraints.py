@@ -24,7 +24,7 @@ def study(**more):
     return Study(**{**CASE, **CACHED, **more}).first
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("more", "names"),
     [

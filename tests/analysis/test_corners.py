@@ -100,7 +100,7 @@ BY_HAND = {  # ranges, equation, unknown -> the crossings at each corner, where 
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("label", BY_HAND)
 def test_corners_by_hand(label):
     ranges, equation, unknown, expected, gone = BY_HAND[label]

@@ -392,7 +392,7 @@ def test_ideal_devices_leave_the_other_roof():
 # -------------------------------------------------------------------------------------------------- nothing to tell
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("quantity", ["fits", "decode_bound", "prefill_bound"])
 @pytest.mark.parametrize(
     "chosen",

@@ -48,7 +48,7 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("first", "second", "expected"), CHANGES)
 def test_the_changes_from_one_case_to_another(first, second, expected):
     a, b = Study(**{**BASE, **first}).first, Study(**{**BASE, **second}).first

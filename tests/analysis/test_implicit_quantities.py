@@ -9,6 +9,7 @@ from symroof.formula.text import text
 SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 8}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("more", "equation", "unknown", "why"),
     [
@@ -34,6 +35,7 @@ def test_why_an_answer_is_a_number(more, equation, unknown, why):
     assert Study(**SERVED, **more).solve(equation, unknown).why_numeric == why
 
 
+@pytest.mark.full
 def test_the_relation_of_what_is_searched():
     """The least batch that the arrivals keep busy, at most that of the case; the largest that meets both targets; a formula has none."""
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first

@@ -38,7 +38,7 @@ def cases():
     return Study().first, Study(**GPT2).first
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("row", OPENED, ids=lambda row: f"{row[0]} in {row[1]} {sorted(row[2])}")
 def test_opened_as_far_as_the_unknown_reaches(row, cases):
     formula, unknown, options, expected = row

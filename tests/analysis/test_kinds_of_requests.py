@@ -25,7 +25,7 @@ RANGED = {**LONG, "mbu": "0.5..1"}
 """At half of the bandwidth the last chunk, of 904 tokens, takes the 20 ms of the weights: 101.92 ms; the mean is then 40.48 ms."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("mix", "target", "remarks"),
     [

@@ -49,7 +49,7 @@ TABLES = {  # what the case has beside, the quantity -> elasticities, the arms t
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("label", TABLES)
 def test_elasticities_by_hand(label):
     more, quantity, expected, arms = TABLES[label]

@@ -336,7 +336,7 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "last", "first"),
     [
@@ -482,7 +482,7 @@ NEVER = 10**9
 TINY = Fraction(1, 10**30)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "kind", "unknown", "reached", "expected"),
     [

@@ -77,6 +77,7 @@ def test_what_nobody_gave_is_said():
 # --------------------------------------------------------------------------------------------- closed and whole
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("equation", "unknown", "case", "about"),
     [
@@ -125,7 +126,7 @@ def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "threshold",
     [
@@ -157,6 +158,7 @@ def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
         assert agrees(whole, study, solution.value)
 
 
+@pytest.mark.full
 def test_where_there_is_no_expression_it_says_why():
     study = sr.Study(**CHAT)
     bracketed = study.solve("batch**3 + batch = 30", "batch")
@@ -281,6 +283,7 @@ def pair(request):
     return sr.Study(**study).solve(request.param), sr.Study(**study).solve(request.param)
 
 
+@pytest.mark.sample(2)
 def test_solutions_compare_and_are_keys(pair):
     one, other = pair
     assert one == other and hash(one) == hash(other) and len({one, other}) == 1

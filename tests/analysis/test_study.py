@@ -167,7 +167,7 @@ def test_the_warning_can_be_an_error():
 # -------------------------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [

@@ -110,6 +110,7 @@ def near(value):
     return value if value is None else float(f"{float(value):.9g}")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("label", TABLES)
 def test_flips_by_hand(label):
     more, table, unmoved = TABLES[label]

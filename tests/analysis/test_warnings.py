@@ -26,7 +26,7 @@ def test_heads_that_are_not_known_split():
     assert all(splits_evenly(Study().first, n) for n in (1, 3, 7))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("hardware", "chosen", "warned"),
     [

@@ -47,7 +47,7 @@ def way(one, other, quantity):
     return waterfall(sr.Study(**one).first, sr.Study(**other).first, quantity)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("turned", [False, True])
 def test_effects_add_up_to_the_difference_and_factors_multiply_to_the_ratio(pair, turned):

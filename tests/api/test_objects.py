@@ -71,14 +71,14 @@ def things(request):
     return make(CASE), make(CASE), make(OTHER)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_equal_where_the_same_was_asked(things):
     one, same, other = things
     assert one == same
     assert one != other and one != "text" and one is not None
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_equal_things_have_one_hash(things):
     one, same, other = things
     assert (
@@ -86,7 +86,7 @@ def test_equal_things_have_one_hash(things):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_copies_are_equal(things):
     one, *_ = things
     for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
@@ -98,6 +98,7 @@ def test_copies_are_equal(things):
         )
 
 
+@pytest.mark.full
 def test_a_used_study_is_equal_to_a_fresh_one_and_pickles_as_small():
     fresh, worn = sr.Study(**CASE), used(CASE)
     assert worn == fresh and len(pickle.dumps(worn)) < 2000

@@ -39,20 +39,20 @@ METHODS = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("entry", [*PUBLIC.values(), *RESULTS], ids=lambda entry: entry.__name__)
 def test_every_public_name_and_result_has_an_example(entry):
     assert ">>>" in inspect.getdoc(entry)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("member", METHODS)
 def test_every_public_member_is_documented(member):
     documented = getattr(member, "__func__", None) or getattr(member, "func", None) or member
     assert (documented.__doc__ or "").strip()
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name",
     [

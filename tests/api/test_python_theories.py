@@ -218,7 +218,7 @@ def test_flops_that_sympy_leaves_unsaid():
     assert theory.study(size=7e9, tokens=1e12).value("work") == pytest.approx(4.2e22)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("entries", "says"),
     [

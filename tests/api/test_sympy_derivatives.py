@@ -83,7 +83,7 @@ RATES = (
 )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("expression", "by"), RATES, ids=str)
 def test_a_derivative_in_any_expression_is_the_slope(expression, by):
     case = {**CASE, "mbu": Fraction(3, 5)} if by == s.mbu else CASE

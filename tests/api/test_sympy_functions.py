@@ -42,7 +42,7 @@ VALUES = [  # an expression over the batch, and Python's own function of it
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("expression", "function"), VALUES, ids=[str(expression) for expression, _ in VALUES]
 )
@@ -54,7 +54,7 @@ def test_value_exact_and_arrays(expression, function):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("expression", [expression for expression, _ in VALUES], ids=str)
 def test_thirty_digits_and_the_same_expression_out(expression):
     put_in = sympy.N(expression.xreplace({BATCH: sympy.Integer(8)}), 40)

@@ -99,7 +99,7 @@ def random_tree(draw, depth):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("tens", range(50))
 def test_random_expressions_there_and_back(tens):
     for seed in range(10 * tens, 10 * tens + 10):
@@ -109,7 +109,7 @@ def test_random_expressions_there_and_back(tens):
             assert_same(tree, from_sympy(expression), seed)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "source",
     [

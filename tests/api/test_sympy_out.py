@@ -119,7 +119,7 @@ def study():
     return sr.Study(**CASE)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["itl", "decode_time", "free_memory", "fits", "decode_bound"])
 def test_subs_and_xreplace_do_the_same(study, name):
     expression, values = study.sympy(name), study.values()
@@ -159,7 +159,7 @@ def test_signs_are_as_declared():
     assert symbols.decode_bound.is_real is None
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "setting", [{}, {"batch": 4096}, {"model": "mixtral-8x7b"}, {"arrival_rate": 1000}], ids=str
 )

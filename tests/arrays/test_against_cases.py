@@ -43,6 +43,7 @@ def test_a_chunk_that_only_the_array_gives_is_there_at_changed_inputs_too():
     )
 
 
+@pytest.mark.full
 def test_nothing_times_what_has_no_value_is_nothing():
     """The goodput of a server that misses its ITL target is 0, also where the wait for a first token has no end."""
     agree(

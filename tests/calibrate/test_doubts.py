@@ -177,7 +177,7 @@ def test_an_interval_that_reaches_nothing_is_said_to_hardly_tell(tmp_path):
     assert found["step_overhead"].low == 0 < found["step_overhead"].value and found["mbu"].low > 0.7
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("parameter", "text"),
     [

@@ -58,7 +58,7 @@ def made(seed, rows=12, arms=1, noise=0.05, overheads=1):
     ), truth
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("arms", [1, 3])
 def test_without_noise_the_parameters_come_back(seed, arms):

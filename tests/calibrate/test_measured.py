@@ -78,7 +78,7 @@ BAD = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", BAD)
 def test_a_fault_is_told_with_its_place(name):
     text, place, word = BAD[name]

@@ -220,6 +220,7 @@ def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
         sr.Study.load(path)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("words", "line"),
     [

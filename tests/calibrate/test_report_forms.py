@@ -73,7 +73,7 @@ RATE = (
 )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("report", "message"),
     [

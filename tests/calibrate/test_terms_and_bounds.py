@@ -34,7 +34,7 @@ def arms(compute, memory):
     return SimpleNamespace(compute=np.array(compute, float), memory=np.array(memory, float))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "column", "others", "rows", "point", "says"),
     [

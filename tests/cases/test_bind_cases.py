@@ -27,6 +27,7 @@ def value(bound_case, name):
 # --------------------------------------------------------------------------------------------------- combinations
 
 
+@pytest.mark.full
 def test_combinations_come_in_written_order():
     result = list(
         bound_cases(

@@ -22,7 +22,7 @@ def served(engine, model="llama-3.1-8b", **more):
     return sr.Study(model, "h100-sxm", engine=engine, prompt=1000, output=200, batch=8, **more)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_has_memory_and_times_at_every_layout(engine, layout):

@@ -17,7 +17,7 @@ CASE = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -32,7 +32,7 @@ def plain(layout):
     return {"ep": 1, "attention_dp": 1, "tp": 1, "pp": 1} | layout
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("efficiency", ["peak", "measured"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_pass_is_that_of_a_case_with_the_layout(layout, efficiency):

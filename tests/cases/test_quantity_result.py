@@ -55,7 +55,7 @@ WAITS = (
 )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", WAITS)
 @pytest.mark.parametrize(
     ("seconds", "text"),

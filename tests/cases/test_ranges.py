@@ -204,7 +204,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
             assert value_at(bound, point, name) == end
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("study", STUDIES)
 def test_labels_and_truths_are_those_that_occur(study):
     bound, ranges, _ = build(study)

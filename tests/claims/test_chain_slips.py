@@ -169,6 +169,7 @@ def wrong_chain(rng: random.Random, slips: bool) -> tuple[Judgement, str, str, F
             return judged, at, slip, value
 
 
+@pytest.mark.full
 def test_slips_in_one_step_are_named_first_and_in_that_step():
     """Of 100 seeded slips at least 95 % are named first, or another that leads to the identical value."""
     rng, outcome, missed = random.Random(11), Counter(), Counter()
@@ -185,6 +186,7 @@ def test_slips_in_one_step_are_named_first_and_in_that_step():
     assert outcome[True] >= 95, missed.most_common()
 
 
+@pytest.mark.full
 def test_random_errors_in_one_step_are_seldom_named():
     """Of 100 steps off by a random factor, fewer than 5 % get a named slip."""
     rng = random.Random(12)

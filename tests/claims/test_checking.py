@@ -138,7 +138,7 @@ def test_a_part_the_model_lacks_is_unchecked():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "text",
     [
@@ -284,7 +284,7 @@ def test_units_nobody_writes_are_no_bug():
 # ---------------------------------------------------------------------------------------------------------- corrections
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("digits", "value", "text"),
     [

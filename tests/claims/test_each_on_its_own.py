@@ -106,7 +106,7 @@ FAULTY = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("claim", "path", "message"), FAULTY)
 def test_a_faulty_claim_is_an_error_at_its_place_and_leaves_the_others(
     tmp_path, claim, path, message

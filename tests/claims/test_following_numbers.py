@@ -120,7 +120,7 @@ def claim(value, other=None, unit="byte", derived="", **fields):
     return Judgement(spec, fields.pop("verdict", "wrong"), value, derived, unit=unit, **fields)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("one", "two", "reason"),
     [

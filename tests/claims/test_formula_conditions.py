@@ -23,7 +23,7 @@ def judged(quantity, formula, **given):
     return judge(ClaimSpec(id="a", quantity=quantity, formula=formula, given=given))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("quantity", "formula", "given", "needs"),
     [

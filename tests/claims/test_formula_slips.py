@@ -331,6 +331,7 @@ def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
     assert result.verdict == "conditional" and "decode bound by memory" in result.needs[0]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("given", [{}, {"model": "llama-3-8b"}])
 def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
     """The published 2PS + 2 L d S^2: S*(S + 1) pairs, of which S are nothing beside S^2. Twice the square is the causal half forgotten."""

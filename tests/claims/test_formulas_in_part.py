@@ -226,6 +226,7 @@ def test_a_number_in_place_of_a_formula_is_that_of_the_case():
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("given", [{}, CASE], ids=["any model", "a model with a table of its own"])
 @pytest.mark.parametrize(
     ("quantity", "formula"),

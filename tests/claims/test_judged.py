@@ -21,7 +21,7 @@ def judged(**fields):
     return judge(ClaimSpec(id="x", **fields))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "verdict", "reason"),
     [
@@ -113,7 +113,7 @@ def test_what_a_claim_needs():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("verdict", "ratio", "flags", "needs", "plain", "strict"),
     [

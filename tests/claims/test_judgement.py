@@ -75,7 +75,7 @@ def derived(value, alternative=None, unit="", why=""):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "result", "verdict", "ratio", "tolerance", "reason"),
     [

@@ -66,7 +66,7 @@ FAULTY = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "place", "message", "hint"), FAULTY, ids=[message for _, _, message, _ in FAULTY]
 )
@@ -280,7 +280,7 @@ def test_a_claim_that_speaks_of_names_of_a_study():
 LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "shared", "fails"),
     [

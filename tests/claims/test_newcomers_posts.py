@@ -73,6 +73,7 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
     assert follows.slips == ()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("text", "quantity", "slip"),
     [

@@ -141,6 +141,7 @@ def test_an_ordinary_comment_that_begins_with_the_name():
     assert data("5 ms <!-- symroof is a tool -->") == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("count", "problems"), [(500, []), (501, ["more than 500 annotations in one file"])]
 )

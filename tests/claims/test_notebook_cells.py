@@ -40,7 +40,7 @@ def book(whole=False):
     return {"nbformat": 4, "cells": cells, "metadata": {"source": "10.7 GB"}}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("ascii_only", [True, False])
 @pytest.mark.parametrize("indent", [1, 4, None])
 @pytest.mark.parametrize("whole", [True, False])

@@ -74,7 +74,7 @@ PLACES = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", PLACES)
 def test_the_number_beside_an_annotation(name):
     text, place = PLACES[name]
@@ -105,7 +105,7 @@ def test_a_value_stands_for_a_number_in_words():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("sentence", "verdict"),
     [
@@ -171,7 +171,7 @@ FORMS = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", FORMS, ids=lambda text: text[:24])
 def test_every_form(text):
     claim = only(text)
@@ -193,7 +193,7 @@ def test_needs_makes_it_conditional():
     assert claim.assumptions_needed == ("mfu 0.5",)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "written"),
     [
@@ -221,7 +221,7 @@ def test_numbers_as_prose_writes_them(text, written):
 # --------------------------------------------------------------------------------------------------- what is not read
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "text",
     [
@@ -320,7 +320,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", FAULTS)
 def test_a_fault_is_told_with_its_place(text):
     line, column, words = FAULTS[text]
@@ -369,7 +369,7 @@ MEGABYTE = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", MEGABYTE)
 def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
     started = time.process_time()

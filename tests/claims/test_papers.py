@@ -16,6 +16,7 @@ PAPERS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_does_not_hold_is_explained(paper):
     claims = check(CLAIMS / f"{paper}.yaml").claims

@@ -107,7 +107,7 @@ def test_a_paragraph_goes_on_over_the_end_of_a_line_of_any_kind(end):
 CLAIM = "1 GB <!-- symroof: kv_cache_bytes -->"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "read"),
     [

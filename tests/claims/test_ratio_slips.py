@@ -51,6 +51,7 @@ def test_efficiency_and_overhead_of_ratios_are_suggested_with_their_value():
     assert "holds with a fixed overhead of 2.44 ms per step" in said
 
 
+@pytest.mark.full
 def test_efficiency_and_overhead_of_rates_and_thresholds_are_suggested():
     """3.35 TB/s over 16 GB are 209.4 token/s: 100 are 0.478 of them, or 5.22 ms per step more."""
     rate = {
@@ -135,12 +136,14 @@ def measured(count: int, seed: int) -> tuple[int, Counter[str]]:
     return right, missed
 
 
+@pytest.mark.full
 def test_slips_in_one_case_are_named_first():
     """Of 60 at least 95 %: the value a slip leads to is then met to four digits."""
     right, missed = measured(60, 21)
     assert right >= 57, missed.most_common()
 
 
+@pytest.mark.full
 def test_random_ratios_are_seldom_named():
     """Of 60 ratios off by a random factor, fewer than 5 % get a named slip."""
     rng, misnamed, count = random.Random(22), 0, 0

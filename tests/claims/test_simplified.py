@@ -33,6 +33,7 @@ def test_the_plainest_comes_first():
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("quantity", "prompt", "value", "needs"),
     [

@@ -81,7 +81,7 @@ KNOWN += [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN]
 )

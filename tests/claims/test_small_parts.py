@@ -12,14 +12,14 @@ HEADS = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("head", HEADS)
 def test_the_unit_of_a_column(head):
     """A unit alone, or one of something; a factor is none, and neither is a unit among other words."""
     assert NoteTable((NoteCell(0, head),), (), 0).unit(0) == HEADS[head]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("one", "two", "same"),
     [
@@ -171,7 +171,7 @@ def test_cells_with_blanks_and_outer_bars_or_without(text):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("before", range(4))
 @pytest.mark.parametrize("between", range(1, 4))
 def test_tables_wherever_they_stand(before, between):

@@ -4,6 +4,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import pytest
 import yaml
 
 from symroof.claims.check import check
@@ -20,6 +21,7 @@ def judged():
     return {claim.id: claim for claim in check([str(path) for path in FILES]).claims}
 
 
+@pytest.mark.full
 def test_every_claim_of_the_sources_is_there():
     assert list(judged()) == list(BY_HAND["verdicts"])
     assert len(judged()) == 307

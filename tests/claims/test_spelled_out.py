@@ -269,7 +269,7 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
 # ----------------------------------------------------------------------------------------------------------- annotations
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "data"),
     [
@@ -315,7 +315,7 @@ def test_the_fields_of_an_annotation(text, data):
 SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

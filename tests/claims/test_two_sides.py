@@ -32,7 +32,7 @@ def case():
     return Study("llama-3-8b", "h100-sxm", prompt=2048)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "side"),
     [

@@ -10,7 +10,7 @@ def walk(text):
     return one.breaks[1:], sorted(one.rows)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "breaks", "rows"),
     [
@@ -25,7 +25,7 @@ def test_where_blocks_begin(text, breaks, rows):
     assert walk(text) == (breaks, rows)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -40,7 +40,7 @@ def test_where_code_lies(text, code):
     assert MarkdownScan(text).code == code
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "comments", "unclosed"),
     [

@@ -150,7 +150,7 @@ IN_FILE = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", IN_FILE)
 def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     keys, place, words = IN_FILE[name]
@@ -301,7 +301,7 @@ ON_LINE = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", ON_LINE)
 def test_a_fault_on_the_line_is_reported(name):
     line, words = ON_LINE[name]

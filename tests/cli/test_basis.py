@@ -31,18 +31,21 @@ def decisions(tmp_path):
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["select", "vllm", "plot"])
 def test_decisions_expect_and_show_the_bound(decisions, name):
     text = call(*decisions[name]).out
     assert EXPECTED in "\n".join(text.splitlines()[:6]) and "bound" in text
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["select", "vllm", "plot"])
 def test_at_the_peak_they_say_that(decisions, name):
     text = call(*decisions[name], "--efficiency", "peak").out
     assert PEAK in "\n".join(text.splitlines()[:6]) and EXPECTED not in text
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "line",
     [

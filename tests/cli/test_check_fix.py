@@ -37,7 +37,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("written", "right"), KEPT)
 def test_only_the_digits_change_and_the_copy_is_right(written, right, note, tmp_path):
     text = "\ufeffFirst.\r\n\r\nIt takes {}, you see. " + KV + "\r\nLast 2.68 GB.\r\n"

@@ -47,7 +47,7 @@ DERIVED = [
 ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.full
 @pytest.mark.parametrize("quantity", DERIVED)
 def test_every_text_of_a_derivation_parses_back(quantity):
     result = good("derive", quantity, *H100, "--engine", "ideal", "--batch", "2", "--json").json
@@ -72,6 +72,7 @@ ARITHMETIC = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("quantity", ARITHMETIC)
 def test_a_substituted_line_comes_to_its_value(quantity):
     """The numbers that stand in the line, worked out, are the value it claims, as far as four digits carry."""
@@ -98,7 +99,7 @@ class NoNames:
         raise AssertionError(name)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "quantity", ["kv_bytes_per_token", "kv_cache_bytes", "itl", "decode_intensity"]
 )

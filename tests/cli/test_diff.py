@@ -140,7 +140,7 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
     assert "does not move" not in good("diff", "genz", "symroof", *CASE, "-q", "itl").out
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -197,6 +197,7 @@ def test_a_waterfall_is_a_kind_of_picture(tmp_path):
     )
 
 
+@pytest.mark.full
 def test_a_review_holds_its_case_against_another():
     """The table of each quantity ends at what the other case gives."""
     markdown = good("report", *CASE, "--against", "genz", "--sections", "against", "-o", "-").out
@@ -224,7 +225,7 @@ def test_the_section_names_the_other_side_as_it_was_written():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

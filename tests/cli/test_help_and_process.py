@@ -10,7 +10,7 @@ from symroof.api import Study
 from . import CHAT, COMMANDS, ROOT, STEMS, STUDIES, TOO_LARGE, cases, good, process
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command):
     outcome = good(command, "--help")
@@ -72,7 +72,7 @@ LIGHT = {
 """Commands, and what each leaves unloaded beside the heavy packages."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("line", LIGHT, ids=" ".join)
 def test_light_commands_load_what_they_need(line):
     code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - ({'numpy'} if line == ('eval', str(CHAT)) else set())!r} & set(sys.modules)), file=sys.stderr)"
@@ -143,7 +143,7 @@ def test_no_colour_codes_and_no_progress_off_a_terminal(tmp_path):
     assert "\r" not in done.stderr
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("stem", STEMS)
 def test_python_and_the_command_line_agree(stem):
     path = STUDIES / f"{stem}.yaml"

@@ -151,7 +151,7 @@ def test_a_question_that_cannot_be_asked(name, case):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFUSED)
 def test_errors_in_json(name):
     outcome = call("solve", *REFUSED[name][0], *CASE, "--json") if name not in ENDLESS else None
@@ -233,7 +233,7 @@ TRUE_EVERYWHERE = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 @pytest.mark.parametrize("equation", TRUE_EVERYWHERE)
 def test_an_equation_true_everywhere_is_identical(equation, case):

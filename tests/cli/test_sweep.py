@@ -132,7 +132,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFUSED)
 def test_bad_input(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ from . import call, flat, good, refused, write_study
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("words", "ours"),
     [
@@ -154,7 +154,7 @@ def test_the_output_counts_beside_the_prompt():
     assert BEYOND not in good(*line, "--output", 8192 - alone["integer"]["at_most"]).json["reason"]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [

@@ -122,7 +122,7 @@ CLASSES = [  # family, engines, devices -> class of mfu, of the cost of a layer,
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("family", "engine", "devices", "mfu", "layer", "latency"), CLASSES)
 def test_the_class_of_every_input(family, engine, devices, mfu, layer, latency):
     """Engines of ggml have an mfu of their own, one on all servers; engines before 2025 a cost of a layer of their own on HBM alone; GeForce shares that of GDDR."""

@@ -52,7 +52,7 @@ def test_values_are_those_of_sympy(source, point):
     assert evaluate(tree, Values(point)) == Fraction(int(found.p), int(found.q))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "source",
     [
@@ -279,7 +279,7 @@ STEP_TIMES = ["max(a*j + b, c)", "max(a, j) + min(j*j, 50*b)", "max(a*min(j, 7),
               "max(10 - j, j - 10)", "min(max(j, 5), 9)**2", "2**j", "a**j", "(j + 1)**-2", "sqrt(j + 30)**2/1", "max(2*j, max(j + 4, a))"]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("body", STEP_TIMES)
 @pytest.mark.parametrize(("first", "last"), [(1, 12), (3, 3), (1, 0), (0, 40), (2, 25)])
 def test_a_sum_is_its_loop(body, first, last):
@@ -349,7 +349,7 @@ def test_slopes_are_derivatives(source, point, name):
     assert found == Fraction(int(expected.p), int(expected.q)) == slopes_of(tree, point)[name]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "source",
     [

@@ -5,7 +5,7 @@ import pytest
 from benchmarks import speed
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["eval", "solve"])
 def test_a_command_of_the_benchmark_runs(name, tmp_path):
     assert speed.seconds(speed.program(speed.COMMANDS[name], str(tmp_path))) > 0

@@ -96,6 +96,7 @@ def test_a_flip_that_every_batch_makes_at_the_slow_end_says_any(late):
     assert worse["ends_named"]
 
 
+@pytest.mark.full
 def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
     """Of 64 tokens and half a range the cache outgrows the memory at a thousand times as many: where exactly in the ranges decides nothing."""
     study = Study(

@@ -54,7 +54,7 @@ def subject(stem):
 # ---------------------------------------------------------------------------------------------------------- JSON
 
 
-@pytest.mark.sample(2)
+@pytest.mark.full
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(stem):
     fitting = []
@@ -297,7 +297,7 @@ def wrongly_marked(stem, kind, too_large, text=None):
     ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_a_review_marks_what_does_not_fit(stem, kind):
@@ -385,7 +385,7 @@ ALONE = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 """The token budget of a step beside the batch that vLLM starts with; a review is a decision and counts with it."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", [TOO_LARGE, RANGED])
 def test_the_isolated_figures_say_what_json_says(stem, kind):
@@ -397,7 +397,7 @@ def test_the_isolated_figures_say_what_json_says(stem, kind):
             same(cell, case["quantities"][name])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_cases_table_says_what_json_says(stem, kind):
@@ -544,7 +544,7 @@ def words_of(stem, name):
     return words
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
     for name in FIGURES:
@@ -567,7 +567,7 @@ def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
                 assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-3)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_is_the_alternative_text_of_every_format(stem):
     for name in (*FIGURES, "pareto"):

@@ -66,7 +66,7 @@ def test_the_loads_are_what_the_names_say(made):
     }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_review_in_every_format_says_that_the_server_does_not_keep_up(name, kind, made):
@@ -102,7 +102,7 @@ def test_the_pictures_of_an_overloaded_server(made):
     }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", STUDIES)
 def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
     study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})

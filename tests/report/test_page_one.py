@@ -61,7 +61,7 @@ def page_one(reviews, name, kind="md"):
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["md", "html"])
 def test_a_case_that_passes_at_the_middle_is_named_as_that(reviews, kind):
     text = page_one(reviews, "in part", kind)

@@ -71,7 +71,7 @@ def test_what_cannot_be_drawn_says_why(label, kind):
 # --------------------------------------------------------------------------------------------------------- words
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_no_word_touches_another_or_leaves_the_page(label, kind):
     canvas = drawn(label, kind).canvas
@@ -91,7 +91,7 @@ def test_no_word_touches_another_or_leaves_the_page(label, kind):
         assert words.box[3] <= canvas.height, words.text
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_a_picture_is_well_formed_and_says_what_it_shows(label, kind):
     made = drawn(label, kind)
@@ -123,6 +123,7 @@ def test_the_same_study_gives_the_same_bytes(label):
         ]
 
 
+@pytest.mark.full
 def test_a_picture_as_png():
     assert {ending: drawn("tiny", "memory").form(ending)[:4] for ending in ENDINGS} == {
         "svg": b"<svg",

@@ -35,6 +35,7 @@ def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_devi
     assert subject_of(none) is none.cases[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("targets", [{"itl": "40 ms"}, {"itl": "25 ms", "ttft": "500 ms"}])
 def test_the_cheapest_of_all_degrees_formats_and_batches(targets):
     study = Study(**CASE, targets=targets)
@@ -62,6 +63,7 @@ def test_nothing_is_recommended_to_what_passes_and_the_nearest_where_nothing_doe
     assert case is None and made["found"] is None and "× NVIDIA A10G" in made["nearest"]
 
 
+@pytest.mark.full
 def test_a_rate_is_met_by_replicas():
     study = Study(**CASE, arrival_rate="20 request/s", targets={"itl": "60 ms", "ttft": "2 s"})
     data, chosen = recommendation(study, study.first)

@@ -69,7 +69,7 @@ def test_both_sides_are_equal_on_every_line(label, solved_map):
             assert left == pytest.approx(right, rel=1e-12), (name, context)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 def test_where_a_line_has_no_batch_the_sides_never_meet(label, solved_map):
     """Zero: even a request alone is past the line. Infinity: no batch is, over nine magnitudes."""
     for name, line in solved_map.lines.items():
@@ -119,7 +119,7 @@ def test_the_reviewed_case_stands_where_memory_and_target_are_tested(label, solv
     assert 1 <= solved_map.batch < solved_map.batches[1]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_regions_are_what_the_sides_say(label, solved_map):
     """On a grid of the map, between the contexts the lines were solved at."""
     looked, frame = 0, drawn(solved_map, study(label).first)

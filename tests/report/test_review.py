@@ -91,6 +91,7 @@ def test_opposite_conclusions_read_differently():
     assert len(set(headlines)) == len(HEADLINES)
 
 
+@pytest.mark.full
 def test_the_advice_follows_the_numbers():
     """Each change the advice names is one whose row fits and meets every target; the study that meets them needs none."""
     limits = {"llama-3-70b-chat": (0.2, 0.05)}
@@ -296,6 +297,7 @@ def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
     ]
 
 
+@pytest.mark.full
 def test_the_body_speaks_in_names_of_the_field():
     for stem in STEMS:
         for head in ("For the better", "For the worse"):
@@ -452,6 +454,7 @@ def test_the_words_are_one_file_and_the_formats_hold_none():
         )
 
 
+@pytest.mark.full
 def test_a_numeral_never_disagrees_with_its_noun():
     for stem in STEMS:
         assert not re.search(r"\b1 (devices|requests|tokens)\b", text_of(stem, "md")), stem
@@ -483,6 +486,7 @@ def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     assert [name for name in first if first[name] != second[name]] == []
 
 
+@pytest.mark.full
 def test_nothing_of_the_machine_or_the_clock_stands_in_a_review(tmp_path):
     import datetime
 
@@ -579,6 +583,7 @@ def test_no_row_is_left_outside_a_table(stem):
             assert not block.text.startswith("|"), block.text
 
 
+@pytest.mark.full
 def test_the_markdown_has_as_many_tables_as_the_html():
     for stem in STEMS:
         rows = [
@@ -617,6 +622,7 @@ def test_every_formula_is_balanced(stem):
         assert formula.count(r"\begin{aligned}") == formula.count(r"\end{aligned}")
 
 
+@pytest.mark.full
 def test_a_micro_second_is_one_unit_without_a_gap():
     for stem in STEMS:
         assert r"\mu\ s" not in text_of(stem, "md"), stem
@@ -737,7 +743,7 @@ def test_without_plots_there_are_no_figures(solved, tmp_path):
         assert not re.search(r"!\[|\\(?:drawn|filling)\{|<img", path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "start"),
     [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")],
@@ -767,6 +773,7 @@ def test_the_default_folder_and_formats(solved, tmp_path):
     assert page == f"open {written[0]}"
 
 
+@pytest.mark.full
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
     for stem in STEMS:
         rows = [

@@ -188,6 +188,7 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
     assert looked > 200
 
 
+@pytest.mark.full
 def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
     answers, every = flipped(label)
     unmoved = never(answers, every)
@@ -288,7 +289,7 @@ def same(a, b):
     return (a.name, a.condition, a.up, a.holds) == (b.name, b.condition, b.up, b.holds)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(("span", "inside"), [("0.05..0.95", True), ("0.4..0.6", False)])
 def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
     answers = study("good", mfu=span).first

@@ -13,7 +13,7 @@ def of_each(thresholds, batch):
     return np.repeat(thresholds, len(batch) // len(thresholds))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("high", [*range(1, HIGH), 17, 100, 257])
 def test_the_last_batch_that_holds(high):
     """A column for every threshold: batches up to it pass, none from the start included; never more than ``high``, which need not be whole."""

@@ -14,6 +14,7 @@ CASE = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("token_budget", [512, 4096])
 def test_the_most_tokens_per_second_are_those_of_a_walk_over_the_batches(token_budget):
     choice = select(**CASE, token_budget=token_budget)

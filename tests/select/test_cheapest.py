@@ -31,6 +31,7 @@ def demand(seed):
     }, targets
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_first_of_a_selection_has_the_cheapest_request(seed):
     """Each passing configuration bound anew at its batch: the devices' price over the responses they finish."""

@@ -24,6 +24,7 @@ def by_hand(copies, rate):
     return Fraction(3 * copies * 10**6, 3600 * rate * 300)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("rate", "limit", "passes"),
     [(2, "1.4 USD", True), (2, "1.38 USD", False), (4, "0.7 USD", True), (4, "0.69 USD", False)],
@@ -63,7 +64,7 @@ def test_a_fleet_that_does_not_keep_up_costs_what_it_costs_when_full():
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     "target", ["cost=4 USD", "fleet_price=9 USD/hour", "price=9 USD/hour", "itl=50 ms", "ttft=1 s"]
 )

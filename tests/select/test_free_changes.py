@@ -32,6 +32,7 @@ def passing(**chosen):
     return (c.run.batch, c.run.copies) if c.run.passes else None
 
 
+@pytest.mark.full
 def test_a_faster_device_does_with_the_batch_and_the_copies_that_it_allows(changes):
     """70 TFLOP/s read 2,048 tokens of 8 billion parameters in more than 700 ms: that takes 2.5 times as many at least."""
     found = changes["peak_flops"]

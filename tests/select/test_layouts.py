@@ -113,6 +113,7 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     assert c.run.copies > 1
 
 
+@pytest.mark.full
 def test_fewer_copies_would_do_if_all_went_as_expected(bought):
     """With the largest batch that keeps its 50 ms then, found by trying one more at a time; the queue alone limits the copies."""
     run = bought.configurations[0].run

@@ -73,7 +73,7 @@ def test_a_list_of_devices(study, among, names):
     assert [answers.hardware.name for answers in with_candidates(study, among).cases] == names
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("among", "message", "hint_"),
     [
@@ -199,7 +199,7 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
     return SimpleNamespace(case=case)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 8, 12, 16, 17, 18, 32, 34])
 @pytest.mark.parametrize("experts", [False, True])
 def test_every_split_of_devices(count, experts):

@@ -211,7 +211,7 @@ MODES = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "mode", MODES, ids=["plain", "chosen-ranged", "rate", "copies", "copies-chosen-ranged"]
 )

@@ -42,6 +42,7 @@ def ordered(request):
     return [(c, simulated(c)) for c in choice.passing]
 
 
+@pytest.mark.full
 def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(ordered):
     """All of them have the same devices, so that the cheapest token is that of the most tokens per second."""
     counted = [rate for _, rate in ordered]

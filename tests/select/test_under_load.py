@@ -94,6 +94,7 @@ def passes(case, batch, targets):
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("hardware", "itl", "chunk"),
     [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)],
@@ -282,6 +283,7 @@ def test_the_budget_is_of_all_copies(ranged):
     assert (dear.run.copies, dear.run.missed) == (copies, ("fleet_price",))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("load", [0.5, 0.95])
 def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_with(load):
     """Sixteen slots for 199 steps each: at 95 % of what they sustain requests wait for a slot longer than for all else."""

@@ -69,7 +69,7 @@ def passes(case, batch, limits):
     )
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("model", "served", "tighter", "stopped_by"),
     WALKS,

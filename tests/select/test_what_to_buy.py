@@ -44,6 +44,7 @@ def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
             )
 
 
+@pytest.mark.full
 def test_of_equal_prices_the_cheaper_token_stands_first(choice):
     said = [
         (c.run.value("fleet_price"), float(c.run.value("cost_per_mtok"))) for c in choice.passing

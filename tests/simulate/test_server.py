@@ -184,6 +184,7 @@ def by_requests(cost, batch, budget, work):
     return [first[i] for i in range(len(work))], [last[i] for i in range(len(work))]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     "model", ["llama-3-8b", "gpt-oss-20b", "llama-4-scout", "deepseek-v2-lite"]
 )
@@ -243,7 +244,7 @@ def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
 # ---------------------------------------------------------------------------------------------------- queueing theory
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheduling", ["exclusive", "disaggregated"])
 @pytest.mark.parametrize(("output", "spread"), [("fixed", 0), ("exponential", 1)])
 def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
@@ -394,7 +395,7 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "server",
     [

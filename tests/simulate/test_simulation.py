@@ -231,7 +231,7 @@ def test_a_picture_is_written_and_replaces_no_original(tmp_path):
     assert trace.read_text().startswith("arrival")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

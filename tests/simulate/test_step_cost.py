@@ -23,7 +23,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["model"])
 def test_steps_take_what_the_theory_says(case):
     draw = random.Random(str(case))

@@ -75,7 +75,7 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
     assert len(parsed(text, requests=2)) == 2
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -166,7 +166,7 @@ def test_lengths_have_their_mean_and_variation(text, mean, variation):
     assert Length.read(str(length)) == length
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "text", ["", "0", "-5", "1e9", "nan", "x", "uniform:5", "uniform:9..3", "lognormal:5", "lognormal:5,-1", "choice:", "choice:5", "choice:5*0", "gauss:1,2", "fixed:1,2"]
 )  # fmt: skip
@@ -207,7 +207,7 @@ def test_sessions_hold_the_text_before_them():
     assert work.pause[:60].mean() == pytest.approx(2, rel=0.3)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "wrong",
     [{"arrivals": "often"}, {"arrivals": "closed-loop", "users": 0}, {"arrivals": "burst", "users": 0}, {"rate": 0}, {"rate": float("inf")}, {"arrivals": "bursty", "burstiness": 0}, {"turns": 0},

@@ -63,7 +63,7 @@ PLACES = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("equation", PLACES)
 def test_every_crossing_is_found(equation, study):
     values = study.solve(equation, "batch").values
@@ -84,6 +84,7 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("equation", STEPS)
 def test_the_first_whole_number_of_a_stretch(equation, study):
     assert study.solve(equation, "batch").integer == {"at_least": STEPS[equation]}
@@ -107,7 +108,7 @@ SENTENCES = [
 SAYS = re.compile(r"stays (above|below) .* up to ([\d,]+) and is (above|below) it from ([\d,]+) on")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("unknown", "equation"), SENTENCES)
 def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
     """'Stays below up to 11 and is above from 12 on', looked up at whole numbers."""

@@ -234,7 +234,7 @@ class Known:
         return self.case.at(name, changes)
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("equation", "unknown", "switches"), PARAMETERS)
 def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkeypatch):
     as_symbols(monkeypatch)

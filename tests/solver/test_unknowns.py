@@ -29,7 +29,7 @@ def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts
     assert (found.integer, found.within_memory) == ({"at_most": longest}, True)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("equation", "unknown", "given", "value"),
     [
@@ -110,7 +110,7 @@ CHAT = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name",
     [
@@ -222,6 +222,7 @@ def test_a_search_says_where_it_ended():
         assert there.exact("queue_wait") + there.exact("ttft") > there.exact("itl")
 
 
+@pytest.mark.full
 def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():
     """With m = 1/service time: (100 - m)*10 = swap*(m - 1), and the prefill is limited by memory there."""
     load = {

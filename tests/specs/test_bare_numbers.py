@@ -50,7 +50,7 @@ def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
         setting(symbol.name, hint)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "written", "hint"),
     [

@@ -32,7 +32,7 @@ def layer(attention=GROUPED, ffn=DENSE, **fields):
     return LayerKind.model_validate({"count": 1, "attention": attention, "ffn": ffn} | fields)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("attention", "ffn", "message"),
     [
@@ -96,7 +96,7 @@ def test_an_attention_that_is_a_mixer_stands_beside_none():
         layer(convolution, mixer=convolution)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "words", "traits", "widths"),
     [
@@ -173,7 +173,7 @@ def test_parameters_alone_are_a_model():
     assert (made.mixing(), made.experts(), made.sequence()) == ("", None, ())
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("layers", "labels", "mixing"),
     [

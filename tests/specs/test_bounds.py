@@ -80,7 +80,7 @@ BOUNDS = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_what_lies_on_a_bound_is_read_and_the_next_is_refused(bound):
     reader, most, message = BOUNDS[bound]

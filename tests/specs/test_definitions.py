@@ -31,7 +31,7 @@ def defined(entries):
     return STUDY + "define:\n" + "".join(f"  {entry}\n" for entry in entries)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "why"),
     [

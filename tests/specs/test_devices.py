@@ -36,7 +36,7 @@ MIBIBYTES = {
 """Total memory in MiB, as people quote what nvidia-smi and rocm-smi print."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", MIBIBYTES)
 def test_memory_is_what_the_driver_reports(name):
     assert value(name, "mem_capacity") == MIBIBYTES[name] * MIB
@@ -50,7 +50,7 @@ def test_the_label_of_an_h100_is_seven_per_cent_short():
     assert "nvidia-smi" in given("h100-sxm")["mem_capacity"].source
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name", [name for name in HARDWARE if SHIPPED[name].memory.reported is None]
 )
@@ -110,7 +110,7 @@ def test_a_given_capacity_is_stronger_than_the_catalogue():
 # ----------------------------------------------------------------------------------------------------------------- links
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "devices", "gigabits"),
     [("h100-sxm", 8, 400), ("h200", 8, 400), ("a100-80gb-sxm", 8, 200), ("b200", 8, 400), ("b300", 8, 800), ("gb200", 72, 400), ("mi300x", 8, 400),
@@ -146,7 +146,7 @@ def test_without_a_link_devices_talk_over_the_host_link():
     assert "there is no link" in given("rtx-4090")["link_bandwidth"].source
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].network is not None])
 def test_a_network_is_slower_than_the_link(name):
     spec = SHIPPED[name]
@@ -184,7 +184,7 @@ CLOCKED = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", CLOCKED)
 def test_a_card_multiplies_as_its_multiprocessors_and_clock_allow(name):
     """1,024 FLOP a clock of a multiprocessor in fp16 with sums of 16 bits; half of it on GeForce with sums of 32, all of it on professional cards."""
@@ -258,7 +258,7 @@ RENTED = ("h100-sxm", "h100-pcie", "h100-nvl", "h200", "b200", "b300", "a100-80g
           "mi355x", "rtx-4090", "rtx-5090", "rtx-3090", "rtx-6000-ada", "rtx-pro-6000", "rtx-pro-6000-server", "rtx-a6000", "tpu-v5e", "tpu-v6e")  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", RENTED)
 def test_what_people_rent_has_three_prices_or_more_with_source_and_date(name):
     asked = [listed for listed in SHIPPED[name].prices if listed.kind == "on_demand"]

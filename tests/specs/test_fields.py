@@ -20,7 +20,7 @@ EXPECTED = "expected a quantity in byte, such as '80 GB'"
 RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "unit", "message"),
     [
@@ -131,7 +131,7 @@ LAYER = "name: m\nd_model: 8\nvocab_size: 8\nlayers: [{count: 1, attention: {n_h
 BARE = "name: m\nparams: 1 parameter\n"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "listed"),
     [
@@ -167,7 +167,7 @@ memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value:
 """
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
@@ -243,7 +243,7 @@ def test_sources_by_key_or_in_full():
 # ---------------------------------------------------------------------------------------------------- engines, measurements
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("engine", "kind"),
     [
@@ -299,7 +299,7 @@ def test_the_time_behind_a_measurement(changes, seconds):
     assert Measurement.model_validate(ROW | changes).seconds == seconds
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -370,7 +370,7 @@ def test_units_of_served_rates_and_ceilings():
 CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -453,7 +453,7 @@ def test_an_example_of_a_schema_is_the_one_that_errors_show():
     assert all(example in str(error.value) for example in peaks["examples"])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -166,7 +166,7 @@ def test_what_the_catalogue_holds():
     assert hint_for_hub_name("x/Lama-3-8B").startswith("did you mean 'llama-3-8b'? Or download ")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "model", "stored", "word", "version"),
     [
@@ -213,7 +213,7 @@ def test_a_name_that_leads_nowhere(name):
     assert match_model(name, entries("models")) is None
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "bits", "shared", "group", "format_", "computes"),
     [
@@ -272,7 +272,7 @@ def test_a_precision_as_it_is_printed(written, printed):
     assert precision_name(written) == printed
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -256,7 +256,7 @@ def layer_types(name):
     return config.get("text_config", config).get("layer_types")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [name for name in MEASURED if layer_types(name)])
 def test_layers_of_one_label_have_one_word_in_the_file(name):
     made, words = read(MEASURED[name]["config"]), layer_types(name)

@@ -30,7 +30,7 @@ MODELS = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
@@ -157,7 +157,7 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
         assert len({way.exact(quantity) for way in ways}) == 1
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "precision"),
     [
@@ -219,7 +219,7 @@ PARTS = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", PARTS)
 def test_parts(name):
     assert sr.Study(hardware=name).first.hardware.name == PARTS[name]

@@ -52,7 +52,7 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
     assert counted(tmp_path, text, link_latency="2 us").exact("link_latency") * 10**6 == 2
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -133,7 +133,7 @@ FIGURES = {
 """Dense fp16, memory bandwidth, capacity."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", FIGURES)
 def test_catalogue_figures(name):
     spec, (peak, bandwidth, capacity) = device(name), FIGURES[name]
@@ -191,7 +191,7 @@ def test_an_unknown_name_has_a_hint(kind, name, hint):
         catalogue.find(kind, name)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name",
     [
@@ -342,7 +342,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("kind", "old", "new", "line", "column", "message", "hint"), FAULTS)
 def test_a_fault_is_said_with_place_and_hint(kind, old, new, line, column, message, hint):
     assert TEXTS[kind].count(old) >= 1
@@ -479,7 +479,7 @@ def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
         setting(name, text)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "bits"),
     [
@@ -508,7 +508,7 @@ def test_scales_are_shared_by_their_group():
     ].value == Fraction(4125, 8000)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name", ["fp17", "", "0 bit", "-4 bit", "9 byte", "1 s", "int4-g", "int4-g999999", "4", "fp16 "]
 )

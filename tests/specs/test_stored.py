@@ -45,7 +45,7 @@ READ = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", READ)
 def test_bytes_of_a_decode_step(name):
     assert LINEAR == 6_979_321_856
@@ -111,7 +111,7 @@ def test_precisions_are_listed_with_their_bits():
         assert rows[name][0] == pytest.approx(bits), name
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_bits_of_a_weight(name):
     study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)

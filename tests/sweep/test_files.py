@@ -35,7 +35,7 @@ def planned():
     return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("most", [2, 10**6], ids=["blocks", "one block"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, most, tmp_path):
@@ -284,6 +284,7 @@ def test_goals_that_cannot_be_written_are_refused_at_once(planned, name, tmp_pat
 # -------------------------------------------------------------------------------------------- goals that are no plain file
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_link_is_followed(planned, kind, tmp_path):
     """The link stays, its target is replaced, and two names of one file are one goal."""

@@ -33,7 +33,7 @@ VALUES = {
 """By hand: a:b has both ends, a step goes as far as it gets, units are exact."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", VALUES)
 def test_values_are_exact(text):
     (axis,) = read_over([text])
@@ -118,7 +118,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_slip_is_told_with_the_way_out(text):
     with pytest.raises(InputError) as caught:
@@ -148,7 +148,7 @@ def test_python_values():
     }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "values",
     [

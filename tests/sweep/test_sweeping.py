@@ -53,7 +53,7 @@ SWEPT = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", SWEPT)
 def test_points_are_those_of_cases_of_their_own(name):
     """At points drawn at random, against a study that holds that point alone and the exact path."""
@@ -284,7 +284,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_swept_is_refused(name):
     over, quantities, word = REFUSED[name]

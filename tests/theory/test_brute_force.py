@@ -170,6 +170,7 @@ def check_times(model, switches, prompt, batch, devices, ridge):
         assert found.value(name) == expected + overhead, name
 
 
+@pytest.mark.full
 @given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
 def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge):
     chosen = (

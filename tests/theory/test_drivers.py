@@ -160,7 +160,7 @@ def value(step, per, reach, v, phase=None, **switches):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("step", BY_NAME)
 @pytest.mark.parametrize("reach", REACHES)
 def test_keys_met_and_read(step, reach):

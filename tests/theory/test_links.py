@@ -108,7 +108,7 @@ def nodes_of_stages(devices, pp, node):
     return nodes
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize(
     ("tp", "pp", "node"),
@@ -220,7 +220,7 @@ def test_experts_of_all_groups(tp, groups, ep):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("layout", "experts", "count"),
     [

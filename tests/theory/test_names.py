@@ -336,7 +336,7 @@ def test_why_a_quantity_has_no_formula(switches, name, why):
     assert theory(assumptions=assume(**switches)).not_closed(name) == why
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "on", "leads"),
     [("itl", "itl", True), ("itl", "mem_bandwidth", True), ("itl", "price", False), ("steady_batch", "arrival_rate", True), ("steady_batch", "prompt", True), ("best_batch", "mem_capacity", True),

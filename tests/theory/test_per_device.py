@@ -254,14 +254,14 @@ def differences(asked, wanted):
 # ------------------------------------------------------------------------------------------------------------------ the tests
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("model", MODELS)
 def test_the_description_has_the_published_parameters(model):
     (device,) = counter.instance(described(model), Layout(), Widths())
     assert sum(part.elements for part in device.parts) == shipped(model).published_params
 
 
-@pytest.mark.sample(13)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("model", "layout", "workload"), list(cases()))
 def test_per_device(model, layout, workload):
     assert not differences(study(model, layout, workload), expected(model, layout, workload))

@@ -309,7 +309,7 @@ def test_a_response_of_one_token_has_no_decode_step():
     assert found.value("response_time") == found.value("ttft")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("batch", "context"), [(1, 500), (40, 3000), (500, 9000)])
 def test_rooflines_are_ordered(model, batch, context):
@@ -373,7 +373,7 @@ def test_a_switch_beside_detail_wins():
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("switch", "value"),
     [

@@ -132,6 +132,7 @@ def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
     assert abs(off["rate"]) <= 0.03 and abs(off["itl"]) <= 0.03
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_rate_is_beyond_compute_or_bandwidth(kind):
     """A response takes its FLOPs and, in each step that it is in, its share of what the step reads at least."""

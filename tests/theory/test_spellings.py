@@ -23,7 +23,7 @@ def test_every_sign_reads_back_as_its_name():
         assert resolved(parse(letter(theory().latex(name)))) == Name(name)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("name", "spelled"), CONTRACT.items())
 def test_the_contract_spells(name, spelled):
     assert theory().latex(name) == spelled
@@ -57,7 +57,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("spelled", "name"), PRINTED.items())
 def test_one_name_is_printed_for_every_spelling(spelled, name):
     assert printed_name(spelled) == name

@@ -65,7 +65,7 @@ def test_decode_flops(model, at, flops):
     assert case(model, FULL, context=cached + 1, batch=batch).value("decode_flops") == flops
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("model", "at", "flops"), measured("decode_flops"))
 def test_a_causal_decode_step_attends_to_as_much_as_a_full_one(model, at, flops):
     batch, cached = sizes(at)

@@ -9,7 +9,7 @@ FULL, LOCAL, TOKEN = 12, 12, 2 * 8 * 64 * 2
 CASE = {"model": "gpt-oss-20b", "hardware": "h100-sxm", "engine": "ideal", "batch": 32}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("prompt", [64, 128, 1000, 8192])
 @pytest.mark.parametrize(
     ("kept", "chunk", "tokens"),

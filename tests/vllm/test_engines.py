@@ -136,6 +136,7 @@ LINES = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("line", LINES)
 def test_a_recommended_line_reads_again_and_has_no_flag_twice(line):
     made = review(served(line))
@@ -194,6 +195,7 @@ def test_an_unknown_quantization_is_named_and_the_rest_judged():
     assert made.study.first.case.value("tp") == 2
 
 
+@pytest.mark.full
 def test_the_command():
     found = json.loads(
         good(

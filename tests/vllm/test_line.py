@@ -80,7 +80,7 @@ BAD = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", BAD)
 def test_a_fault_is_told_with_its_column(name):
     text, column, word = BAD[name]
@@ -161,7 +161,7 @@ PASTED = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", PASTED)
 def test_lines_as_people_paste_them(name):
     text, expected, said = PASTED[name]

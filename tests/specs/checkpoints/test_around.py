@@ -27,7 +27,7 @@ CONFIG = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("file", "stated", "title", "name"),
     [
@@ -193,7 +193,7 @@ def test_an_operator_is_wide_where_all_its_modules_are():
     assert operators_named(["mlp.gate_proj", "mlp.up_proj"]).wholly == {"gate_up", "up"}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("pattern", "wholly", "partly"),
     [

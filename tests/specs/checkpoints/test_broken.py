@@ -122,7 +122,7 @@ def test_null_where_a_number_must_be(field):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("value", [0, 1, "true", "false", [], 2.0], ids=repr)
 @pytest.mark.parametrize(
     ("model", "field"),
@@ -154,7 +154,7 @@ def test_a_place_in_a_nested_part():
 # ---------------------------------------------------------------------------------------------------------------- lists
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -188,7 +188,7 @@ def test_patterns_of_letters(pattern):
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("model", "changes", "field"),
     [

@@ -148,7 +148,7 @@ def linear_flops(model, tokens, rows):
     return sum(drivers[row.per] * found.evaluate(total([row])) for row in counted)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))
 def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
     for at, flops in measured.items():
@@ -158,7 +158,7 @@ def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
         )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
 def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
     for at, flops in measured.items():
@@ -198,7 +198,7 @@ def letters(made):
     }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_are_of_the_kinds_that_the_class_works_out(name):
     for setting, expected in LAYERS[name].items():
@@ -252,7 +252,7 @@ IN_THREES = [
 """A family, what its file says, and by hand which of seven layers is what: every third tells the last of a few from the first and from the one before."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("name", "stated", "mixing", "feeding"), IN_THREES)
 def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
     assert letters(read({"model_type": name, "num_hidden_layers": 7, **stated})) == {

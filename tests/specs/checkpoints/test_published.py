@@ -78,7 +78,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("config", "total", "active"), PUBLISHED)
 def test_parameters_are_as_published(config, total, active):
     """To the digits that are published; what is active is counted with and without embeddings, so that it is near at best (of Ling-mini

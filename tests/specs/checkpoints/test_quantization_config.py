@@ -153,7 +153,7 @@ CASES += [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "matrix"),
     CASES,
@@ -244,7 +244,7 @@ def test_what_operands_meet_in(fields, compute):
 # --------------------------------------------------------------------------------------------------- modules that stay wide
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("patterns", "operators"),
     [
@@ -410,7 +410,7 @@ def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
 # -------------------------------------------------------------------------------------------------------------- what is wrong
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("config", "said"),
     [

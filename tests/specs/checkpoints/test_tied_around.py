@@ -30,7 +30,7 @@ def params(outer, inner, outside=None, inside=None):
     return case(read(config)).value("params")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("outer", "outside", "inside", "tied"),
     [

@@ -197,7 +197,7 @@ WITHOUT_EFFECT = {
 """Keys that change nothing where the class has them too, though it does not write them."""
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_key_of_another_class_is_read_or_refused_or_named(name):
     """Each key that some other class has and this one lacks: nothing changes in silence, unless it is declared to have no effect anywhere."""
