@@ -367,8 +367,8 @@ class Theory:
     def study(self, model: Any = None, hardware: Any = None, **chosen: Any) -> Study:
         """A study of this theory: keywords are those of :class:`Study`, its inputs among them.
 
-        >>> Theory({"width": "byte"}, {"area": "width^2"}).study(width=3).exact("area")
-        Fraction(9, 1)
+        >>> Theory({"width": "byte"}, {"area": "width^2"}).study(width=3).value("area")
+        9 byte^2
         """
         return Study(model, hardware, theory=self, **chosen)
 

@@ -257,7 +257,30 @@ SYMBOLS = {"byte": "B", "FLOP": "FLOP", "s": "s", "J": "J", "W": "W", "Hz": "Hz"
 """The short sign that carries a prefix: 1e9 byte is printed ``1 GB``."""
 
 
-def significant(value: Fraction, digits: int = 4) -> str:
+SETTLED = 13
+"""Significant digits that a computed float is good for: more would show how it was rounded."""
+
+
+def settled(value: float | Fraction) -> Fraction:
+    """A number as an exact one; what was computed in floats is the decimal that it stands for.
+
+    >>> settled(0.1 + 0.2), settled(Fraction(1, 3))
+    (Fraction(3, 10), Fraction(1, 3))
+    """
+    exact = Fraction(value)
+    return exact if exact.denominator < 2**40 else Fraction(f"{float(value):.{SETTLED - 1}e}")
+
+
+def is_whole(value: float | Fraction) -> bool:
+    """Whether a number is whole.
+
+    >>> is_whole(3.0), is_whole(Fraction(7, 2))
+    (True, False)
+    """
+    return Fraction(value).denominator == 1
+
+
+def significant(value: float | Fraction, digits: int = 4) -> str:
     """A number to so many significant digits, thousands grouped, never ``0.000``.
 
     >>> significant(Fraction(1, 3)), significant(Fraction(41791044, 1000)), significant(Fraction(2048))
@@ -265,6 +288,7 @@ def significant(value: Fraction, digits: int = 4) -> str:
     """
     if value == 0:
         return "0"
+    value = settled(value)
     number = Decimal(value.numerator) / Decimal(value.denominator)
     for _ in range(2):  # rounding 999.96 carries into one digit more: round again there
         number = number.quantize(Decimal(1).scaleb(number.adjusted() - digits + 1))
@@ -275,8 +299,9 @@ def significant(value: Fraction, digits: int = 4) -> str:
     return f"{number:,f}"
 
 
-def scaled(value: Fraction, unit: str) -> tuple[Fraction, str]:
+def scaled(value: float | Fraction, unit: str) -> tuple[Fraction, str]:
     """A value in the unit people would print it in: ``(1.5e10, 'byte/s')`` becomes ``(15, 'GB/s')``."""
+    value = settled(value)
     head, _, tail = unit.partition("/")
     if head == "parameter" and not tail:
         for size, word in ((10**12, "trillion"), (10**9, "billion"), (10**6, "million")):
@@ -310,13 +335,13 @@ def _steps(head: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
     )
 
 
-def readable(value: Fraction, unit: str, digits: int = 6) -> str:
+def readable(value: float | Fraction, unit: str, digits: int = 6) -> str:
     """A value with its unit as a formula takes it: read back, it is the value to so many digits.
 
     >>> readable(Fraction(70553706496), "parameter"), readable(Fraction(1, 5000), "s")
     ('7.05537e10 parameter', '200 us')
     """
-    number, text = (value, unit) if unit.startswith("parameter") else scaled(value, unit)
+    number, text = (settled(value), unit) if unit.startswith("parameter") else scaled(value, unit)
     if abs(number) >= 10**7:
         mantissa, _, exponent = f"{float(number):.{digits - 1}e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)} {text}".strip()
@@ -330,7 +355,7 @@ USUAL: dict[str, tuple[tuple[str, int], ...]] = {
 """The units in which people write a quantity, each with the largest number that is usual in it."""
 
 
-def with_usual_unit(value: Fraction, unit: str, written_in: str | None = None) -> str:
+def with_usual_unit(value: float | Fraction, unit: str, written_in: str | None = None) -> str:
     """The probable quantity of a bare number: in the unit people write, or, where it is far too large or small for that, in the base unit.
 
     >>> with_usual_unit(Fraction("3.35"), "byte/s"), with_usual_unit(Fraction(450), "byte/s"), with_usual_unit(Fraction(80 * 10**9), "byte")
@@ -339,15 +364,15 @@ def with_usual_unit(value: Fraction, unit: str, written_in: str | None = None) -
     ('20 ms', '50 ms', '4 bit')
     """
     usual = ((written_in, 10**4),) if written_in else USUAL.get(unit, ())
-    name = next((name for name, most in usual if Fraction(1, 10) <= abs(value) <= most), None)
+    name = next((name for name, most in usual if 0.1 <= abs(float(value)) <= most), None)
     return f"{significant(value, 6).replace(',', '')} {name}" if name else readable(value, unit)
 
 
-def format_quantity(value: Fraction, unit: str, digits: int = 4) -> str:
+def format_quantity(value: float | Fraction, unit: str, digits: int = 4) -> str:
     """A value for people: significant digits and an engineering prefix.
 
     >>> format_quantity(Fraction(1342177280), "byte"), format_quantity(Fraction(1, 24), "s"), format_quantity(Fraction(62, 100), "")
     ('1.342 GB', '41.67 ms', '0.62')
     """
-    number, text = scaled(Fraction(value), unit)
+    number, text = scaled(value, unit)
     return f"{significant(number, digits)} {text}".strip()

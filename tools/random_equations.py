@@ -100,13 +100,13 @@ def draw_equation(rng, study):
     form = rng.choice(["pair", "pair", "pair", "multiple", "number", "number", "sum", "ratio"])
     factor = rng.choice(["2", "3", "10", "256", "0.37"])
     if form == "number":
-        return f"{first} = {float(study.exact(first)) * rng.choice([0.2, 0.7, 0.95, 1.3, 4]):.6g} {unit}"
+        return f"{first} = {float(study.value(first)) * rng.choice([0.2, 0.7, 0.95, 1.3, 4]):.6g} {unit}"
     if form == "sum":
         return f"{first} + {second} = {factor}*{third}"
     if form == "ratio":
-        value = study.exact(second)
+        value = study.value(second)
         return (
-            f"{first}/{second} = {float(study.exact(first) / value) * rng.choice([0.3, 1.5, 7]):.5g}"
+            f"{first}/{second} = {float(study.value(first) / value) * rng.choice([0.3, 1.5, 7]):.5g}"
             if value
             else None
         )

@@ -66,7 +66,7 @@ def deployment(kind, draw):
 
 def closed(study, name):
     """A closed form of a study, of the mix where it has one."""
-    return float(study.exact(("mix_" if "long_share" in study.first.given else "") + name))
+    return float(study.value(("mix_" if "long_share" in study.first.given else "") + name))
 
 
 def differences(case, loads=LOADS, seed=1, replications=4):
@@ -135,7 +135,7 @@ def first_tokens(kind, load):
     """The mean time to first token of one of them, simulated and in closed form, in seconds."""
     case = {**SERVED[kind], "assume": {"scheduling": kind.partition(",")[0]}}
     study = sr.Study(
-        **case, arrival_rate=load * float(sr.Study(**case).exact("sustained_requests"))
+        **case, arrival_rate=load * float(sr.Study(**case).value("sustained_requests"))
     )
     return study.simulate(requests=6000, replications=4, seed=7).summary["ttft"][
         "mean"

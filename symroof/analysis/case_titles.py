@@ -8,6 +8,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Num
 from symroof.theory.layout import DEGREES
+from symroof.units import is_whole, settled
 
 
 def devices(bound_case: BoundCase) -> int:
@@ -61,8 +62,8 @@ def _span(bound_case: BoundCase, name: str) -> str:
         return text(middle(setting, name))
 
 
-def _count(value: Fraction) -> str:
-    return f"{value.numerator:,}" if value.denominator == 1 else number_text(value)
+def _count(value: float | Fraction) -> str:
+    return f"{int(value):,}" if is_whole(value) else number_text(settled(value))
 
 
 def degrees(bound_case: BoundCase) -> list[str]:
@@ -75,7 +76,7 @@ def degrees(bound_case: BoundCase) -> list[str]:
     of_decode = (
         []
         if [name for name, _ in above] in ([], ["tp"])
-        else [f"{name} {value}" for name, value in above]
+        else [f"{name} {_count(value)}" for name, value in above]
     )
     of_prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
     return [*of_decode, *([f"prefill {of_prefill}"] if of_prefill else [])]

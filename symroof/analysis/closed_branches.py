@@ -355,16 +355,19 @@ def in_plain_symbols(tree: Expr, bound_case: BoundCase) -> Any:
 def _with_names_of_numbers(tree: Expr, bound_case: BoundCase) -> Expr:
     """A formula in which numbers with a unit have names, so that they keep it: ``20 ms`` is not 0.02."""
     named = bound_case.memo.measured
+    done: dict[Expr, Expr] = {}  # parts are shared: written out they would be millions
 
     def go(node: Expr) -> Expr:
+        if node in done:
+            return done[node]
         if (
             isinstance(node, Num)
             and node.value > 0
             and unit_text(node.dimension) not in ("", "FLOP")
         ):
             named[text(node)] = node
-            return Name(text(node))
-        return rebuild(node, go)
+            return done.setdefault(node, Name(text(node)))
+        return done.setdefault(node, rebuild(node, go))
 
     return go(tree)
 

@@ -18,6 +18,7 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, UndefinedValue
+from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
@@ -71,7 +72,7 @@ class Constraint:
             if self.metric in WAITS and "arrival_rate" in self.inputs(case):
                 return False
             raise
-        return bool(value < bound if self.name == LOAD else value <= bound)
+        return bool(holds("<" if self.name == LOAD else "<=", value, float(bound)))
 
     def share(self, case: Case) -> Fraction:
         """How much of its limit the metric takes up; a wait that has no end more than any number of times."""

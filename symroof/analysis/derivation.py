@@ -194,7 +194,7 @@ class Derivation:
         >>> from symroof.analysis.study import Study
         >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
         >>> limit.says, limit.text
-        ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)')
+        ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(context*kv_bytes_per_token)')
         """
         return limit_forms(self.name, self.bound_case)
 
@@ -209,8 +209,8 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> elasticities = Study(hardware="h100-sxm").derive("ridge_point").elasticities
-        >>> [(e.symbol.name, str(e.value)) for e in elasticities]
-        [('peak_flops', '1'), ('mem_bandwidth', '-1')]
+        >>> [(e.symbol.name, e.value) for e in elasticities]
+        [('peak_flops', 1.0), ('mem_bandwidth', -1.0)]
         """
         return elasticities(self.name, self.bound_case)
 

@@ -28,7 +28,7 @@ from symroof.formula.tree import (
 )
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
-from symroof.units import readable, scaled, significant
+from symroof.units import is_whole, readable, scaled, settled, significant
 
 
 class RenderedValue(NamedTuple):
@@ -173,7 +173,7 @@ def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str,
     if (
         not is_sum
         or len(shown) < 2
-        or not isinstance(result.value, Fraction)
+        or not isinstance(result.value, float | Fraction)
         or not result.value
         or own.counted
         or own.written_in
@@ -188,9 +188,9 @@ def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str,
     if len(values) < len(shown) or not own.unit:
         return {}
     return {
-        name: _rendered_in(value, result.value / number)
+        name: _rendered_in(value, settled(result.value / number))
         for name, value in values.items()
-        if value is not None and isinstance(value.value, Fraction)
+        if value is not None and isinstance(value.value, float | Fraction)
     }
 
 
@@ -205,10 +205,10 @@ def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     """A value as written in a formula."""
-    if not isinstance(value, Fraction):
+    if not isinstance(value, float | Fraction):
         return RenderedValue(str(value), rf"\text{{{value}}}")
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:
-        plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
+        plain = significant(value, 12 if is_whole(value) else 6).replace(",", "")
         return RenderedValue(plain, plain)
     number, unit = scaled(value, symbol.unit)
     digits, spelled = (

@@ -15,6 +15,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.precision import BITS
 from symroof.theory.sympy_input import known
+from symroof.units import is_whole
 
 ORIGIN = "tried cause"
 FACTORS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4), Fraction(8))
@@ -296,7 +297,7 @@ def _times(name: str, word: str) -> Callable[[BoundCase], Iterator[Change]]:
     def changes(case: BoundCase) -> Iterator[Change]:
         own = Fraction(case.case.value(name)) if case.case.is_set(name) else Fraction(0)
         for factor in FACTORS:
-            if own * factor >= 1 and (own * factor).denominator == 1:
+            if own * factor >= 1 and is_whole(own * factor):
                 yield f"{word} {int(own * factor):,}", _values(**{name: int(own * factor)})
 
     return changes

@@ -1,19 +1,13 @@
 """Where an unknown can lie, and where the quantities of an equation exist."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
-from symroof.formula.evaluate import NoValue, exact_decimal
+from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, names
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
-
-
-def exact(x: float) -> Fraction:
-    """A number as cases hold it."""
-    return exact_decimal(float(x))
 
 
 def existence_conditions(relation: Compare, case: Case) -> Iterator[Compare]:

@@ -24,7 +24,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Expr, Name, mentions, parts
+from symroof.formula.tree import Add, Call, Expr, Name, mentions, parts, size
 from symroof.formula.written_order import places_of
 from symroof.symbolic.arms import combinations, settled_at
 from symroof.symbolic.numbers import NoNumber, Numbers
@@ -61,6 +61,8 @@ def _weighted(p: Powers, x: sympy.Symbol, direction: int, origin: int = 0) -> An
 
 
 WORTH_SHORTENING = 400
+MOST_NODES = 4_000
+"""The largest formula, written out, that an elasticity is made of: nobody reads a longer one."""
 """Characters beyond which no choice of names makes a formula readable."""
 
 
@@ -142,11 +144,16 @@ class ElasticityFormula:
 
     @cached_property
     def _sympy(self) -> Any:
+        if size(self.tree) > MOST_NODES:
+            raise NoClosedForm("it is too long to be written out")
         return in_plain_symbols(self.tree, self.bound_case)
 
     def _single_term(self, name: str) -> Expr | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
-        formula = in_plain_symbols(readable_form(name, self.x, self.bound_case), self.bound_case)
+        tree = readable_form(name, self.x, self.bound_case)
+        if size(tree) > MOST_NODES:
+            return None
+        formula = in_plain_symbols(tree, self.bound_case)
         try:
             over, under = fraction(formula, self._plain_x)
         except NoClosedForm:

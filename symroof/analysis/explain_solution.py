@@ -2,8 +2,8 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
-from symroof.analysis.domains import exact
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import overloaded
 from symroof.cases.quantity_result import plural
@@ -13,7 +13,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Expr, Name, Num, names
 from symroof.symbolic.axis_points import LEAST
 from symroof.theory.symbols import NOUNS, SHARES
-from symroof.units import COUNTED, format_quantity
+from symroof.units import COUNTED, format_quantity, settled
 
 FAR = Fraction(10**9)
 """A value of the unknown so large that slower-growing terms no longer matter."""
@@ -66,7 +66,7 @@ def _reason(solution: Solution) -> str:
         return threshold.means if threshold else "the two sides meet, whatever the symbols"
     if solution.value is None:
         return _never(solution)
-    if solution.integer and solution.value < 1 and not solution.stretches:
+    if solution.integer and round(solution.value, 9) < 1 and not solution.stretches:
         return (
             f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
         )
@@ -94,7 +94,7 @@ def _reach(solution: Solution) -> str:
     if found is None:
         return f"every {unknown}"
     if found.pole is not None:
-        return f"{unknown} up to {format_quantity(exact(found.pole), '')}, where a denominator is zero,"
+        return f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
     axis = solution.posed.axis(solution.bound_case.case)
     first, last = found.searched
     from_start, to_end = (
@@ -103,16 +103,16 @@ def _reach(solution: Solution) -> str:
     )
     if from_start and to_end:
         return f"every {unknown}"
-    shown = [with_unit(exact(point), solution.symbol.display_unit) for point in found.searched]
+    shown = [with_unit(settled(point), solution.symbol.display_unit) for point in found.searched]
     span = (
         f"every {unknown} up to {shown[1]}"
         if from_start
         else f"{unknown} from {shown[0]} to {shown[1]}"
     )
-    return span if to_end else span + _beyond(exact(last), solution)
+    return span if to_end else span + _beyond(last, solution)
 
 
-def _beyond(last: Fraction, solution: Solution) -> str:
+def _beyond(last: Any, solution: Solution) -> str:
     """Why a search ended: there is no value further on, or it went no further."""
     further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
     there = solution.bound_case.case.changed({solution.unknown: further})
@@ -154,6 +154,7 @@ LONGEST = 160
 
 def with_unit(value: Fraction, unit: str) -> str:
     """A value with its unit; counted units take an s."""
+    value = settled(value)
     counted = unit in COUNTED | NOUNS
     if counted and value.denominator == 1:
         return f"{int(value):,} {plural(unit, value)}"

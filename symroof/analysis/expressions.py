@@ -16,6 +16,7 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
+from symroof.units import is_whole
 
 
 def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
@@ -146,6 +147,6 @@ def number(value: Any) -> Any:
     """A value as SymPy has it: a rational, a truth, or the symbol of a label."""
     import sympy
 
-    if isinstance(value, Fraction):
-        return sympy.Rational(value.numerator, value.denominator)
+    if isinstance(value, float | Fraction):
+        return sympy.Integer(int(value)) if is_whole(value) else sympy.Float(value)
     return sympy.true if value is True else sympy.false if value is False else label(str(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.closed_branches import EquationForms
-from symroof.analysis.domains import domain, exact
+from symroof.analysis.domains import domain
 from symroof.analysis.inline import inlined
-from symroof.arrays.values import Arrays, Formulas
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, UndefinedValue
@@ -50,7 +49,7 @@ class PosedEquation:
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
         ]
-        cases = [with_values(self.bound_case.case, row) for row in rows]
+        cases = [self.bound_case.case.changed(row) for row in rows]
         if any(map(shapes_layout, columns)):
             return [
                 _values(PosedEquation(self.relation, self.unknown, self.bound_case.at(case)))
@@ -103,27 +102,31 @@ class PosedEquation:
         inputs = (self.unknown, *columns)
         memo = self.bound_case.memo.rough
         if inputs not in memo:
-            memo[inputs] = Formulas(self.bound_case.case.without_values(inputs))
-        formulas, relation = memo[inputs], balanced(self.relation)
+            memo[inputs] = self.bound_case.case.without_values(inputs)
+        case, relation = memo[inputs], balanced(self.relation)
         given = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
 
         def of(x: Any, column: Any) -> tuple[Any, Any]:
             flat = {name: values[column] for name, values in given.items()}
-            values = Arrays(formulas, {self.unknown: x, **flat})
-            left, right = (_over(values.evaluate, side) for side in (relation.left, relation.right))
+            there = case.changed({self.unknown: x, **flat})
+            left, right = (_over(there, side) for side in (relation.left, relation.right))
             return left, right
 
         return of
 
 
-def _over(evaluate: Callable[[Expr], Any], side: Expr) -> Any:
+def _over(case: Case, side: Expr) -> Any:
     """A side over arrays; NaN where it has no value anywhere.
 
     Raises:
         UndefinedValue: a name in it has none, whatever the unknown is.
     """
     try:
-        return np.asarray(evaluate(side), dtype=float)
+        with np.errstate(all="ignore"):
+            found = case.evaluate(side)
+            if np.isnan(found).any():
+                found = case.with_care().evaluate(side)
+        return np.asarray(found, dtype=float)
     except UndefinedValue:
         raise
     except (NoValue, OverflowError):
@@ -135,11 +138,6 @@ def _values(equation: PosedEquation) -> tuple[float, ...]:
         return equation.crossings().values
     except NoValue:
         return ()
-
-
-def with_values(case: Case, values: Mapping[str, Any]) -> Case:
-    """The case with some inputs at other numbers."""
-    return case.changed({name: exact(value) for name, value in values.items()})
 
 
 def balanced(relation: Compare) -> Compare:

@@ -20,6 +20,7 @@ from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
+from symroof.units import settled
 
 LEVERS = (
     "peak_flops", "mem_bandwidth", "link_bandwidth", "weight_bytes_per_param", "kv_bytes_per_element",
@@ -87,7 +88,7 @@ class Elasticity:
             "value": plain_value(self.value),
             **written,
         }
-        if self.span and len(set(self.span)) > 1:
+        if self.span and len(set(map(settled, self.span))) > 1:
             entry |= {"low": plain_value(self.span[1]), "high": plain_value(self.span[2])}
         return entry | ({"arm": self.arm} if self.arm else {})
 
@@ -120,7 +121,7 @@ def elasticities_over_ranges(
     return {by: (each[0], min(each), max(each)) for by, each in values.items() if each}
 
 
-def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
+def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, Any]:
     try:
         return case.elasticities(name, inputs)
     except NoValue:
@@ -135,14 +136,14 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
     ...     print(entry.symbol.name, entry.text)
     mem_bandwidth -1
     weight_bytes_per_param weight_bytes_read/decode_bytes
-    kv_bytes_per_element kv_bytes_per_token*decode_span/decode_bytes
+    kv_bytes_per_element decode_span*kv_bytes_per_token/decode_bytes
     batch kv_bytes_per_token*decode_span/decode_bytes
     context kv_bytes_per_token*decode_span/decode_bytes
     """
     result = bound_case.get(name)
     if result is None:
         return tuple(_symbolic(name, bound_case))
-    if not isinstance(result.value, Fraction):
+    if not isinstance(result.value, float | Fraction):
         return ()
     inputs = [
         x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name
@@ -152,7 +153,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         for x, span in elasticities_over_ranges(bound_case, name, inputs).items()
         if max(map(abs, span)) >= NOTICEABLE
     }
-    order = sorted(spans, key=lambda x: -abs(spans[x][0]))
+    order = sorted(spans, key=lambda x: -round(abs(spans[x][0]), 9))
     return tuple(
         Elasticity(
             bound_case.case.theory.symbol(x),

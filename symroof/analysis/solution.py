@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from symroof.analysis.closed_branches import Branch, Branches, Condition, EquationForms
-from symroof.analysis.domains import exact
 from symroof.analysis.expressions import number
-from symroof.analysis.posed_equation import PosedEquation, balanced, with_values
+from symroof.analysis.posed_equation import PosedEquation, balanced
 from symroof.analysis.solution_sympy import InSympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
@@ -26,7 +25,7 @@ from symroof.symbolic.stretches import Stretch, longest, stretches, words
 from symroof.theory.case import Case
 from symroof.theory.symbols import GROUPS, Symbol, base_name
 from symroof.theory.thresholds import Threshold
-from symroof.units import format_quantity, significant
+from symroof.units import format_quantity, settled, significant
 
 COEFFICIENTS = ("c0", "c1", "c2")
 """The names of the coefficients of a long root."""
@@ -147,9 +146,9 @@ class Solution(InSympy):
         return self.candidates.method
 
     @cached_property
-    def values(self) -> tuple[Fraction, ...]:
+    def values(self) -> tuple[Any, ...]:
         """Every crossing, in rising order, in base units."""
-        return tuple(map(exact, self.found.values)) if self.found else ()
+        return tuple(self.found.values) if self.found else ()
 
     @property
     def value(self) -> Fraction | None:
@@ -163,7 +162,7 @@ class Solution(InSympy):
             return ZERO.value, None
         axis = self.posed.axis(self.bound_case.case)
         end = axis.high if self.found.pole is None else self.found.pole
-        return exact(axis.low), None if end is None else exact(end)
+        return axis.low, end
 
     @cached_property
     def candidates(self) -> Branches:  # type: ignore[override]
@@ -219,19 +218,17 @@ class Solution(InSympy):
         return Extent(min(met), max(met), everywhere, beyond)
 
     @cached_property
-    def at_corners(self) -> tuple[tuple[Fraction, ...], ...]:
+    def at_corners(self) -> tuple[tuple[Any, ...], ...]:
         """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
         points = self.bound_case.corner_points if self.bound_case.box and not self.symbolic else []
         if not points or self.unknown in self.bound_case.box:
             return ()
         return self.crossings_at({name: [point[name] for point in points] for name in points[0]})
 
-    def crossings_at(
-        self, columns: Mapping[str, Sequence[Any]]
-    ) -> tuple[tuple[Fraction, ...], ...]:
+    def crossings_at(self, columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
         """The crossings where some inputs have other values: one search for all columns."""
         floats = {name: tuple(map(float, values)) for name, values in columns.items()}
-        return tuple(tuple(map(exact, values)) for values in self.posed.crossings_at(floats))
+        return tuple(map(tuple, self.posed.crossings_at(floats)))
 
     def side_beyond(self, crossing: Fraction) -> frozenset[str]:
         """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.
@@ -405,7 +402,7 @@ class Solution(InSympy):
 
     def _side_in(self, case: Case, point: Fraction | int) -> int | None:
         relation = balanced(self.relation)
-        there = with_values(case, {self.unknown: point})
+        there = case.changed({self.unknown: point})
         try:
             left, right = (float(there.evaluate(side)) for side in (relation.left, relation.right))
         except (NoValue, OverflowError):
@@ -481,6 +478,7 @@ class Solution(InSympy):
 
     def _place(self, value: Fraction) -> str:
         """A crossing of a count as it lies, between two whole numbers or on one."""
+        value = settled(value)
         unit = self.symbol.display_unit
         named = f" {plural(unit, value)}" if unit else ""
         if value.denominator == 1:

@@ -39,7 +39,7 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
 
     >>> from symroof.analysis.study import Study
     >>> Study().solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", "batch").sympy
-    Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity >= weight_bytes))
+    Piecewise((mem_capacity/(context*kv_bytes_per_token), mem_capacity - weight_bytes >= 0))
     """
     roots = [_Root.of(branch, unknown, bound_case) for branch in branches]
 

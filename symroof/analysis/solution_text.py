@@ -9,11 +9,12 @@ from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution, readable_condition
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Expr, Num, names
+from symroof.formula.tree import ZERO, Compare, Expr, names
 from symroof.symbolic.stretches import longest, words
 from symroof.theory.symbols import base_name
 
@@ -184,7 +185,7 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
     case = solution.bound_case.case
     of_model = {
-        name: Num(case.value(name))
+        name: build.number(case.value(name))
         for name in names(tree)
         if base_name(name) in OF_MODEL and name != solution.unknown
     }

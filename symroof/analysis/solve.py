@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from symroof.analysis.closed_branches import Branches, EquationForms
-from symroof.analysis.domains import exact
 from symroof.analysis.equations import (
     SHOWN,
     all_names,
@@ -22,7 +21,7 @@ from symroof.analysis.solution import REACH, Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula import build
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.tree import Compare, mentions
 from symroof.symbolic.axis_points import Crossings
 from symroof.theory.declarations import MissingInput
@@ -107,6 +106,8 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
             missing,
             answer,
         )
+    except UndefinedValue as error:
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no value: {error}")) from None
     if found.verdict == "none":
         why = (
             _without_value(relation, bound_case) or "the equation has no value anywhere on the axis"
@@ -164,7 +165,7 @@ def _cancelled(
             continue
         form = build.as_fraction(case.expanded(branch.closed_form))
         try:
-            value = exact(float(case.evaluate(form)))
+            value: Any = float(case.evaluate(form))
             there = case.changed({unknown: value})
             holds = value > 0 and all(
                 there.evaluate(there.expanded(c.tree)) for c in branch.conditions

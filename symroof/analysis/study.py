@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -249,14 +248,14 @@ class Study:
         return self.cases[0]
 
     def result(self, name: Any) -> Result:
-        """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are exact, in base units.
+        """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are in base units.
 
         Raises:
             InputError: no such quantity, an input it needs is missing, it has no value here (a division by zero).
 
         >>> result = Study("llama-3-8b", "h100-sxm").result("kv_bytes_per_token")
         >>> result.value, result.symbol.unit, result.text()
-        (Fraction(131072, 1), 'byte/token', '131.1 kB/token')
+        (131072.0, 'byte/token', '131.1 kB/token')
         """
         printed = known(name, self.declared)
         try:
@@ -316,17 +315,6 @@ class Study:
         found = self.first.expected(known(name, self.declared))
         return None if found is None else Number(found)
 
-    def exact(self, name: Any) -> Fraction | bool | str:
-        """A quantity or a SymPy expression of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
-
-        Raises:
-            InputError: as :meth:`result`.
-
-        >>> Study(peak_flops="989.4 TFLOP/s", mem_bandwidth="3.35 TB/s").exact("ridge_point")
-        Fraction(19788, 67)
-        """
-        return self.result(name).value
-
     def derive(self, name: Any) -> Derivation:
         """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
 
@@ -347,7 +335,7 @@ class Study:
         Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
         a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``steady_batch``, ``best_batch``) has no
         formula and stays a symbol: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` substitutes numbers
-        in within milliseconds, where ``subs`` takes seconds; ``study.exact(expression)`` is faster still.
+        in within milliseconds, where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
 
         Args:
             name: a quantity or input, by name or symbol.
@@ -363,7 +351,8 @@ class Study:
         decode_bytes/(mbu*mem_bandwidth)
         >>> sympy.diff(study.sympy("kv_cache_bytes"), batch).xreplace(study.values())
         536870912
-        >>> study.sympy("itl").xreplace(study.values()) == study.exact("itl")
+        >>> itl = float(study.sympy("itl").xreplace(study.values()))
+        >>> abs(itl / study.value("itl") - 1) < 1e-12
         True
         """
         from symroof.analysis.expressions import definition_in_sympy

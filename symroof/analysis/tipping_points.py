@@ -17,6 +17,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES
+from symroof.units import is_whole
 
 UNCERTAIN = (
     "mfu", "mbu",
@@ -325,7 +326,7 @@ def _first(
         return crossing
     past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
     if (
-        crossing.denominator == 1
+        is_whole(crossing)
         and _holds(condition, case.changed({solution.unknown: crossing})) is holds
     ):
         past_it = int(crossing)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from symroof.analysis.case_titles import devices
 from symroof.cases.bound_case import BoundCase
@@ -84,7 +85,7 @@ class TargetCheck:
             or metric.high is None
         ):
             return False
-        return metric.low <= self.limit < metric.high
+        return bool(metric.low <= self.limit < metric.high)
 
     @property
     def against(self) -> str:
@@ -181,7 +182,7 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
 
 
-def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fraction]:
+def _reach(metric: Result, bound_case: BoundCase) -> tuple[Any, Any]:
     """How far a metric reaches over the ranges, at the median of list prices: where that takes too long to search, over their corners, and without end where it has no value in a part."""
     value = Fraction(metric.value)
     if metric.at_median:
@@ -241,7 +242,7 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
                 )
                 break
     low, high = load.low or load.value, load.high or load.value
-    return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
+    return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]
 
 
 def overloaded(bound_case: BoundCase) -> bool:
@@ -383,7 +384,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     warnings += [
         f"impossible: {share} is {result.plain()}, above the roof"
         for share, result in achieved
-        if Fraction(result.value) > 1
+        if Fraction(result.value) > ROOF
     ]
     if (
         (tp := bound_case.case.value("tp")) > 1
@@ -391,7 +392,8 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
         and (heads := bound_case.get("n_heads")) is not None
     ):
         warnings.append(
-            f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}"
+            f"tp {int(tp)} does not divide {heads.plain()} query heads: "
+            f"the fullest device has {-(-int(heads.value) // int(tp))}"
         )
     published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
@@ -464,6 +466,8 @@ def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
+ROOF = 1 + 1e-9
+"""A share above it is above the roof, and not rounded there."""
 
 
 def memory_warning(bound_case: BoundCase) -> str:

@@ -343,7 +343,7 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
                 hint=f"`symroof derive {name}` shows what it needs",
             )
         ) from None
-    if not isinstance(result.value, Fraction):
+    if not isinstance(result.value, float | Fraction):
         raise InputError(
             Problem(
                 name,
@@ -375,7 +375,7 @@ def _steps(
 
 def _values(
     a: BoundCase, b: BoundCase, name: str
-) -> Iterator[tuple[tuple[CaseDifference, ...], Fraction]]:
+) -> Iterator[tuple[tuple[CaseDifference, ...], Any]]:
     """The value after each change; a change without a value is joined with the next."""
     case = a
     open_changes: tuple[CaseDifference, ...] = ()
@@ -385,14 +385,14 @@ def _values(
             after = case.case.value(name)
         except (NoValue, InputError, UnknownName):
             continue
-        if isinstance(after, Fraction):
+        if isinstance(after, float | Fraction):
             yield open_changes, after
             open_changes = ()
 
 
-def fraction_of(result: Result) -> Fraction:
+def fraction_of(result: Result) -> Any:
     """The value of a result that is a number."""
-    assert isinstance(result.value, Fraction)
+    assert isinstance(result.value, float | Fraction)
     return result.value
 
 

@@ -27,6 +27,8 @@ LEVEL = 0.95
 """Level of every interval: Student's t; the degrees of freedom are rows minus parameters."""
 DEPENDENT = 1e-7
 """Singular values below this share of the largest count as undetermined directions."""
+SAME = 1e-9
+"""Ratios that differ by less than this share are equal but for rounding."""
 
 
 def calibrate(
@@ -122,8 +124,8 @@ def _drop_undetermined_link_latency(
     if "link_latency" not in overheads:
         return tuple(fit), rows
     link, step = overheads.index("link_latency"), overheads.index("step_overhead")
-    ratios = {row.rates[link] / row.rates[step] for row in rows if row.rates[step]}
-    if len(ratios) > 1:
+    ratios = [row.rates[link] / row.rates[step] for row in rows if row.rates[step]]
+    if ratios and max(ratios) - min(ratios) > SAME * max(ratios):
         return tuple(fit), rows
     keep = [i for i in range(len(overheads)) if i != link]
     shorter = [

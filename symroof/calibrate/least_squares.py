@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 SLACK = 1e-9
 """Relative rounding tolerance at bounds and regime limits."""
+ROUNDING = 1e-14
+"""Sums of squares as near as this, as a share of all, are equal."""
 SINGULAR = 1e-12
 """Eigenvalues of a Gram matrix below this share of the largest count as zero."""
 
@@ -65,7 +67,9 @@ def solve(problem: LeastSquares) -> Array:
     ends = np.concatenate(([0.0], cuts, [np.inf]))
     gram, reach = _gram(problem, cuts)
     candidates = [*_inside(problem, gram, reach, ends), *_on_cuts(problem, gram, reach, cuts)]
-    best = min(candidates, key=lambda candidate: candidate[0])[1]
+    # of equally good ones the first: at bounds rather than where the limit changes
+    least = min(missed for missed, _ in candidates) + ROUNDING * float(problem.goal @ problem.goal)
+    best = next(point for missed, point in candidates if missed <= least)
     return np.maximum(_refined(problem, best), problem.least)  # a bound is kept to the last digit
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.arrays.blocks import Array, blocks, cut
-from symroof.arrays.values import Arrays, Formulas
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import ArgMax, Compare, Name
+from symroof.symbolic.blocks import Array, blocks, cut
 from symroof.theory.case import Case
+from symroof.theory.dependence import Dependence
 from symroof.theory.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -39,18 +39,20 @@ class Output:
         """Numbers are floats, truths are truths, labels their places."""
         return np.dtype(np.int8 if self.labels else np.bool_ if self.truth else np.float64)
 
-    def of(self, values: Arrays) -> Any:
+    def of(self, case: Case) -> Any:
         """The result over arrays, without a value where there is none: NaN, False or ``-1``."""
         if self.constant is not None:
             return self.labels.index(self.constant) if self.labels else self.constant
         try:
-            value = values.value(self.name)
-            if np.isnan(value).any():
-                value = values.with_zero_products().value(self.name)
+            value = case.value(self.name)
+            if not isinstance(value, bool | str) and np.isnan(value).any():
+                value = case.with_care().value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:
             return np.equal(value, 1)
+        if isinstance(value, str):  # where no input is an array
+            return self.labels.index(value)
         return np.where(np.isnan(value), NO_LABEL, value) if self.labels else value
 
 
@@ -80,14 +82,10 @@ class Compiled:
     single: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_formulas"}
+        return {name: value for name, value in vars(self).items() if name != "depends"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-
-    @cached_property
-    def _formulas(self) -> Formulas:
-        return Formulas(self.case)
 
     def __repr__(self) -> str:
         return f"<{', '.join(self.outputs)} of {', '.join(self.inputs)}>"
@@ -123,7 +121,7 @@ class Compiled:
         >>> {name: sorted(inputs) for name, inputs in both.depends.items()}
         {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
         """
-        moves = self._formulas.dependence.moves
+        moves = Dependence(self.case).moves
         return {
             name: frozenset(
                 by for by in self.inputs if moves(name, frozenset((by,)), frozenset(self.inputs))
@@ -170,9 +168,7 @@ class Compiled:
             for symbol, output in zip(self.symbols, self.results, strict=True)
         }
         symbols, outputs = zip(*(by_name[name] for name in names), strict=True)
-        made = Compiled(symbols, self.inputs, outputs, self.case)
-        vars(made)["_formulas"] = self._formulas
-        return made
+        return Compiled(symbols, self.inputs, outputs, self.case)
 
     def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Array, ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
@@ -199,9 +195,9 @@ class Compiled:
 
     def _at(self, inputs: Sequence[Any]) -> list[Any]:
         """Every output over the inputs of one block."""
-        values = Arrays(self._formulas, dict(zip(self.inputs, inputs, strict=True)))
+        case = self.case.changed(dict(zip(self.inputs, inputs, strict=True)))
         with np.errstate(all="ignore"):
-            return [output.of(values) for output in self.results]
+            return [output.of(case) for output in self.results]
 
     def _check_values(self) -> None:
         """Whether every output has a value somewhere, evaluated at the values of the case.
@@ -213,11 +209,11 @@ class Compiled:
             name: float(self.case.value(name)) if self.case.has_value(name) else 1.0
             for name in self.inputs
         }
-        values = Arrays(self._formulas, {name: np.array([x]) for name, x in known.items()})
+        case = self.case.changed({name: np.array([x]) for name, x in known.items()})
         for output in self.results:
             try:
                 with np.errstate(all="ignore"):
-                    values.value(output.name) if output.constant is None else None
+                    case.value(output.name) if output.constant is None else None
             except NoValue as error:
                 raise _none(output.name, error) from None
 

@@ -260,7 +260,7 @@ class BoundCase(DropsCaches):
         at_median = (
             isinstance(listed, ValueRange)
             and self.case.has_value(PRICE)
-            and self.case.value(PRICE) == listed.middle
+            and self.case.value(PRICE) == float(listed.middle)
         )
         return (listed.low, listed.high) if isinstance(listed, ValueRange) and at_median else ()
 
@@ -418,10 +418,9 @@ class BoundCase(DropsCaches):
             InputError: it is a formula that has none here.
         """
         try:
-            value: Fraction = self.case.value(name)
+            return Fraction(self.case.value(name))
         except NoValue as error:
             raise without_value(name, self.given[name], error) from None
-        return value
 
     def peak_bound(self, name: str) -> Result | None:
         """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
@@ -554,7 +553,7 @@ class BoundCase(DropsCaches):
         if not self.priced(name):
             return replace(result, low=found.low, high=found.high, found=found.found)
         ends = [
-            Fraction(self.ranges.at(at).changed({PRICE: price}).value(name))
+            float(self.ranges.at(at).changed({PRICE: price}).value(name))
             for at in (found.lowest, found.highest)
             for price in self.list_prices
         ]

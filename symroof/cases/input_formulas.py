@@ -65,7 +65,7 @@ def check_formulas(
             if _known(name, formula, there)
         }
         numbers = {
-            name: replace(value, setting=Num(there.value(name))) if name in box else value
+            name: replace(value, setting=Num(Fraction(there.value(name)))) if name in box else value
             for name, value in given.items()
         }
         check_together(numbers | known, [])

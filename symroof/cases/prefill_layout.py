@@ -17,6 +17,7 @@ from symroof.formula.rewrite import inline
 from symroof.formula.tree import Div, Expr, Name, Num
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
+from symroof.units import is_whole
 
 INSTANCES, DEVICES = "instances", "devices"
 """How many instances prefill beside all those that decode, or how many devices."""
@@ -69,7 +70,7 @@ def prefill_inputs(
         )
     size = Fraction(other.case.value("instance_devices"))
     devices = prefill[DEVICES] if DEVICES in prefill else prefill.get(INSTANCES, Fraction(1)) * size
-    if (devices / size).denominator != 1:
+    if not is_whole(devices / size):
         raise InputError(
             Problem(
                 "prefill",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
@@ -13,7 +14,7 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
-from symroof.units import COUNTED, format_quantity, parse_quantity, parse_unit
+from symroof.units import COUNTED, format_quantity, is_whole, parse_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
 NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
@@ -22,7 +23,8 @@ WITHOUT_RANGE = {NO_RANGE: "range not computed", NOT_EVERYWHERE: "no value in pa
 BEYOND_FLOATS = "beyond_floats"
 """Flag of a value in JSON that no float holds, and that is null there."""
 
-Value = Fraction | bool | str
+Value: TypeAlias = Any
+"""A float, a truth or a label; a number that is given and not computed may be a fraction."""
 
 
 class RangeNotFound(NoValue):
@@ -45,7 +47,7 @@ class Result:
 
     Attributes:
         symbol: the quantity, with its unit and meaning.
-        value: exact, in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
+        value: in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
         low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
         possible: every label or truth that occurs over the ranges.
         flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
@@ -58,12 +60,12 @@ class Result:
 
     symbol: Symbol
     value: Value
-    low: Fraction | None = None
-    high: Fraction | None = None
+    low: Any = None
+    high: Any = None
     possible: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
     found: str = ""
-    at_median: tuple[Fraction, Fraction] | None = None
+    at_median: tuple[Any, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -110,22 +112,24 @@ class Result:
         number, _, unit = low.partition(" ")
         return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
-    def _negligible(self, value: Fraction) -> bool:
+    def _negligible(self, value: Any) -> bool:
         return (
             self.symbol.negligible is not None
             and abs(value) < parse_quantity(self.symbol.negligible).value
         )
 
-    def _format(self, value: Fraction, digits: int) -> str:
+    def _format(self, value: float | Fraction, digits: int) -> str:
         digits = min(digits, self.symbol.digits or digits)
         if self._negligible(value):
-            value = Fraction(0)
+            value = 0.0
         if self.symbol.written_in:
             return format_quantity(
-                value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits
+                float(value) / float(parse_unit(self.symbol.written_in).size),
+                self.symbol.written_in,
+                digits,
             )
-        if self.symbol.counted and value.denominator == 1:
-            return f"{value.numerator:,}" + (
+        if self.symbol.counted and is_whole(value):
+            return f"{int(value):,}" + (
                 f" {plural(self.symbol.display_unit, value)}" if self.symbol.unit else ""
             )
         return format_quantity(value, self.symbol.unit, digits)
@@ -165,25 +169,22 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     )
 
 
-def plural(unit: str, value: Fraction) -> str:
+def plural(unit: str, value: float | Fraction) -> str:
     """``1 token``, ``2 tokens``: what is counted takes an s."""
     return unit if value == 1 or unit not in COUNTED | NOUNS else f"{unit}s"
 
 
 def plain_value(value: Value | None) -> Any:
-    """A value for programs: an int or a float for a fraction, None for one beyond the largest float, anything else unchanged.
+    """A value for programs: an int where a number is whole, None for one beyond the largest float, anything else unchanged.
 
-    >>> from fractions import Fraction
-    >>> plain_value(Fraction(4)), plain_value(Fraction(1, 4)), plain_value("memory"), plain_value(Fraction(10**400))
+    >>> plain_value(4.0), plain_value(0.25), plain_value("memory"), plain_value(float("inf"))
     (4, 0.25, 'memory', None)
     """
-    if not isinstance(value, Fraction):
+    if not isinstance(value, float | Fraction):
         return value
-    try:
-        number = float(value)
-    except OverflowError:
+    if not math.isfinite(value):
         return None
-    return value.numerator if value.denominator == 1 else number
+    return int(value) if is_whole(value) else float(value)
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,34 @@
 """Where a quantity can lie when some inputs are ranges.
 
-Its ends are corners of the box where it moves one way with every input, which slopes or a grid show; else a grid that gets finer around its best points
-finds them. The values at the ends are exact, so a quantity takes them. Interval arithmetic is not used: ``a/(a + b)`` would get a range it never takes.
+Every point that is looked at is a scenario of one evaluation: the corners of the box, and a grid inside. Where a quantity moves one way with every
+input its ends are corners; else grids that get finer around its best points find them. Interval arithmetic is not used: ``a/(a + b)`` would get a
+range it never takes.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from symroof.arrays.blocks import Array
-from symroof.cases.array_function import Compiled, compiled
 from symroof.cases.quantity_result import RangeNotFound
-from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ArgMax, Compare
+from symroof.formula.tree import ArgMax, Compare, Expr
+from symroof.symbolic.blocks import Array
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import named
 from symroof.theory.theory import UnknownName
+from symroof.units import is_whole
 
-Point = Mapping[str, Fraction]
+Point = Mapping[str, Any]
 Place = tuple[int, ...]
 """Steps along each axis."""
 Window = tuple[Array, ...]
@@ -39,10 +36,8 @@ Window = tuple[Array, ...]
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
-MOST_EXACT, MOST_CORNERS = 16, 4096
-"""Corners that are all computed exactly, and corners of which floats tell the lowest and the highest."""
-MOST_LACKING = 100
-"""Points of a grid where floats have no value and an exact one is computed: sums of very many terms."""
+MOST_CORNERS = 4096
+"""The most corners that are looked at."""
 STEPS = 2**26
 """Steps between the ends of an input that counts nothing."""
 GRID = {1: 256, 2: 32, 3: 12, 4: 6, 5: 3}
@@ -70,8 +65,8 @@ ONE_BY_ONE = 10
 class Extremes:
     """The least and the largest value of a quantity over a box, where they are taken (what moves it; nothing: in the case itself), and where they were found."""
 
-    low: Fraction
-    high: Fraction
+    low: float
+    high: float
     lowest: Point
     highest: Point
     found: Literal["corners", "grid"]
@@ -121,7 +116,7 @@ class Ranges:
     """
 
     case: Case
-    box: Mapping[str, tuple[Fraction, Fraction]]
+    box: Mapping[str, tuple[Any, Any]]
     measured: Sequence[Point] = ()
     searched: bool = True
     together: Callable[[], Iterable[str]] = tuple
@@ -154,23 +149,31 @@ class Ranges:
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
-        answer, tree = self._answer(name), self.case.formula(name)
+        answer = self._answer(name)
         assert isinstance(answer, frozenset)
-        assert isinstance(tree, ArgMax)
-        return tuple(label for label, _ in tree.arms if label in answer)
+        return tuple(label for label, _ in self.labelled(name) if label in answer)
+
+    def labelled(self, name: str) -> tuple[tuple[str, Expr], ...]:
+        """The arms of a label; none of a number."""
+        if self.case.search(name):
+            return ()
+        tree = self.case.formula(name)
+        return tree.arms if isinstance(tree, ArgMax) else ()
 
     def prepare(self, names: Iterable[str]) -> None:
         """Find the ranges of some quantities together."""
         left = [
-            name
-            for name in dict.fromkeys(map(self._compared, names))
-            if name not in self._answers and not self._by_corners(name)
+            name for name in dict.fromkeys(map(self._compared, names)) if name not in self._answers
         ]
-        if left:
-            self._answers |= _search(self, left)
+        groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
+        for name in left:
+            fine = CHOOSING.isdisjoint(self.case.dependencies(name))
+            groups[self.moving(name), fine].append(name)
+        for (axes, fine), group in groups.items():
+            self._answers |= BoxGrid(self, axes).answers(group, 1 if fine else COARSER)
 
     def _answer(self, name: str) -> Extremes | frozenset[str]:
-        if name not in self._answers and not self._by_corners(name):
+        if name not in self._answers:
             self._searches += 1
             self.prepare(
                 (name, *(self.together() if self.searched and self._searches > ONE_BY_ONE else ()))
@@ -186,66 +189,6 @@ class Ranges:
             if not self.case.search(name) and isinstance(tree := self.case.formula(name), Compare):
                 return _difference(tree)
         return name
-
-    # ------------------------------------------------------------------------------------------------ corners
-
-    def _by_corners(self, name: str) -> bool:
-        """Whether a few exact values are all there is to look at, or slopes show that the ends are among them."""
-        axes = self.moving(name)
-        alone = self.corners_alone or all(axis.joint for axis in axes)
-        if math.prod(len(axis.ends) for axis in axes) > MOST_EXACT or not (
-            alone or all(axis.steps == STEPS for axis in axes)
-        ):
-            return False
-        try:
-            middle = self.case.value(name)
-            values = {
-                place: self.at(self.point(axes, place)).value(name)
-                for place in itertools.product(*(axis.places for axis in axes))
-            }
-            if isinstance(middle, str):
-                self._answers[name] = frozenset((*values.values(), middle))
-                return True
-            low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-            if not (
-                alone
-                or (
-                    values[low] <= middle <= values[high]
-                    and self._one_way(name, axes, low, high, values)
-                )
-            ):
-                return False
-            self._answers[name] = self.extremes(name, axes, low, high, "corners")
-        except NoValue as error:
-            self._answers[name] = error
-        return True
-
-    def _one_way(
-        self,
-        name: str,
-        axes: Sequence[BoxAxis],
-        low: Place,
-        high: Place,
-        values: Mapping[Place, Fraction],
-    ) -> bool:
-        """Whether a quantity rises from its lowest corner into the box, and falls from its highest, along each axis that moves it."""
-        inputs = tuple(key for axis in axes for key in axis.ends[0])
-        slopes = [self.at(self.point(axes, place)).slopes(name, inputs) for place in (low, high)]
-        if any(len(found) < len(inputs) for found in slopes):
-            return False
-        for k, key in enumerate(inputs):
-            rise, fall = (
-                -found[key] if place[k] else found[key]
-                for found, place in zip(slopes, (low, high), strict=True)
-            )
-            if rise < 0 or fall > 0:
-                return False
-            if rise == fall and any(
-                value != values[*place[:k], STEPS - place[k], *place[k + 1 :]]
-                for place, value in values.items()
-            ):
-                return False  # steps, whose slopes are 0
-        return True
 
     # ------------------------------------------------------------------------------------------------ the box
 
@@ -265,12 +208,10 @@ class Ranges:
         )
         return (*own, *((BoxAxis(joint, len(joint) - 1, joint=True),) if joint else ()))
 
-    def _whole(self, name: str, *ends: Fraction) -> bool:
+    def _whole(self, name: str, *ends: float) -> bool:
         """Whether an input takes whole values only: it counts things, between whole ends."""
         with suppress(UnknownName):
-            return (
-                all(end.denominator == 1 for end in ends) and self.case.theory.symbol(name).counted
-            )
+            return all(map(is_whole, ends)) and self.case.theory.symbol(name).counted
         return False
 
     @cached_property
@@ -312,9 +253,9 @@ class Ranges:
         high: Place,
         found: Literal["corners", "grid"],
     ) -> Extremes:
-        """The exact values at two places, or in the case itself where one of them is beaten there."""
+        """The values at two places, or in the case itself where one of them is beaten there."""
         points: list[Point] = [self.point(axes, low), self.point(axes, high), {}]
-        values: list[Fraction] = [self.at(point).value(name) for point in points]
+        values: list[float] = [self.at(point).value(name) for point in points]
         least, most = min((0, 2), key=values.__getitem__), max((1, 2), key=values.__getitem__)
         return Extremes(values[least], values[most], points[least], points[most], found)
 
@@ -322,44 +263,6 @@ class Ranges:
 def _difference(relation: Compare) -> str:
     """What a relation compares with 0."""
     return named(build.sub(relation.left, relation.right))
-
-
-def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
-    """The ends or labels of quantities, or why there are none."""
-    inputs, answers = tuple(ranges.box), dict[str, Answer]()
-    try:
-        function = compiled(tuple(names), inputs, ranges.case.without_values(inputs, rounded=True))
-    except (
-        InputError,
-        NoValue,
-        RecursionError,
-    ):  # no function of arrays has it, as of formulas of hundreds of different layers
-        if len(names) == 1:
-            return {names[0]: RangeNotFound()}
-        return {own: answer for name in names for own, answer in _search(ranges, [name]).items()}
-    groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
-    for name in names:
-        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.dependencies(name))].append(
-            name
-        )
-    for (axes, fine), group in groups.items():
-        grid = BoxGrid(ranges, axes)
-        try:
-            windows = grid.windows(1 if fine else COARSER)
-            tables = [grid.values(function.only(group), window) for window in windows]
-        except (RangeNotFound, OverflowError):
-            answers |= dict.fromkeys(group, RangeNotFound())
-            continue
-        for name, *values in zip(group, *tables, strict=True):
-            try:
-                answers[name] = grid.answer(
-                    function.only([name]), list(zip(windows, values, strict=True))
-                )
-            except (NoValue, OverflowError) as error:
-                answers[name] = (
-                    error if isinstance(error, NoValue) else RangeNotFound()
-                )  # numbers that no float holds
-    return answers
 
 
 @dataclass
@@ -392,28 +295,59 @@ class BoxGrid:
         ]
         return lines if free == 1 and lines else [whole, *lines]
 
-    def values(self, function: Compiled, window: Window) -> list[Array]:
-        """Numbers over a grid and codes of labels; NaN and -1 where there is none."""
+    def answers(self, names: Sequence[str], coarser: int) -> dict[str, Answer]:
+        """The ends or labels of some quantities that these axes move, or why there are none."""
+        try:
+            windows = self.windows(coarser)
+        except RangeNotFound as error:
+            return dict.fromkeys(names, error)
+        looks = [(window, self.scenarios(window)) for window in windows]
+        return {name: self._answer(name, looks) for name in names}
+
+    def scenarios(self, window: Window) -> Case:
+        """The case at every point of a grid, one axis of its arrays for each of the grid."""
         inputs: dict[str, Any] = {}
         for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
             shape = [-1 if i == k else 1 for i in range(len(window))]
             inputs |= {name: _floats(axis, name, steps).reshape(shape) for name in axis.ends[0]}
-        arrays = [
-            inputs[name] if name in inputs else float(self.ranges.case.value(name))
-            for name in function.inputs
-        ]
-        values = function.codes(*arrays)
-        return [np.broadcast_to(value, [len(steps) for steps in window]) for value in values]
+        open_case = self.ranges.case.without_values(inputs, rounded=True)
+        return open_case.changed(inputs) if inputs else open_case
 
-    def answer(self, function: Compiled, tables: Sequence[tuple[Window, Array]]) -> Answer:
+    def values(self, name: str, window: Window, scenarios: Case) -> Array:
+        """The values of a quantity at every point of a grid; of a label its place.
+
+        Raises:
+            NoValue: it has none at one of them.
+        """
+        with np.errstate(all="ignore"):
+            found = scenarios.value(name)
+            if not isinstance(found, str) and np.isnan(found).any():
+                found = scenarios.with_care().value(name)
+        if isinstance(found, str):
+            found = [label for label, _ in self.ranges.labelled(name)].index(found)
+        values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)
+        lacking = np.argwhere(~np.isfinite(values))
+        if len(lacking):  # by itself, the point says why
+            point = self.ranges.point(self.axes, _place(window, lacking[0]))
+            self.ranges.at(point).value(name)
+            raise NoValue("a number too large to work with")
+        return values
+
+    def _answer(self, name: str, looks: Sequence[tuple[Window, Case]]) -> Answer:
         """The ends or labels of one quantity, of its values over the first grids."""
-        tables = [(window, self._whole(function, window, values)) for window, values in tables]
-        (name,) = function.outputs
-        if name in function.labels:
-            codes = {int(code) for _, values in tables for code in np.unique(values)}
-            return frozenset(
-                (*(function.labels[name][code] for code in codes), self.ranges.case.value(name))
-            )
+        try:
+            tables = [(window, self.values(name, window, case)) for window, case in looks]
+            if arms := self.ranges.labelled(name):
+                codes = {int(code) for _, values in tables for code in np.unique(values)}
+                return frozenset((*(arms[code][0] for code in codes), self.ranges.case.value(name)))
+            return self._ends(name, tables)
+        except NoValue as error:
+            return error
+        except (OverflowError, RecursionError):
+            return RangeNotFound()
+
+    def _ends(self, name: str, tables: Sequence[tuple[Window, Array]]) -> Extremes:
+        """The least and the largest value: at ends of the axes along which the quantity moves one way, searched for along the others."""
         ways = [
             None if axis.joint else _direction(k, [values for _, values in tables])
             for k, axis in enumerate(self.axes)
@@ -425,7 +359,7 @@ class BoxGrid:
         ]
         low, high = (
             self._highest(
-                function,
+                name,
                 sign,
                 [_better_ends(window, sign * values, ways, sign) for window, values in tables],
                 free,
@@ -434,30 +368,8 @@ class BoxGrid:
         )
         return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
 
-    def _whole(self, function: Compiled, window: Window, values: Array) -> Array:
-        """The values of a quantity with exact ones where floats have none.
-
-        Raises:
-            NoValue: it has none at one of the places.
-        """
-        (name,) = function.outputs
-        lacking = np.argwhere(values < 0 if name in function.labels else ~np.isfinite(values))
-        values = values.copy() if len(lacking) else values
-        for count, inner in enumerate(map(tuple, lacking[: MOST_LACKING + 1])):
-            if count == MOST_LACKING:
-                raise RangeNotFound
-            exact = self.ranges.at(self.ranges.point(self.axes, _place(window, inner))).value(name)
-            values[inner] = (
-                function.labels[name].index(exact) if name in function.labels else float(exact)
-            )
-        return values
-
     def _highest(
-        self,
-        function: Compiled,
-        sign: int,
-        tables: Sequence[tuple[Window, Array]],
-        free: Sequence[int],
+        self, name: str, sign: int, tables: Sequence[tuple[Window, Array]], free: Sequence[int]
     ) -> Place:
         """Where a quantity (its negative, by the sign) is highest: among the places seen, or round the best of them along the free axes."""
         best = max((next(_peaks(window, values, 1)) for window, values in tables), key=_value)
@@ -468,21 +380,13 @@ class BoxGrid:
             spans = [
                 _gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)
             ]
-            best = max(
-                best,
-                *(
-                    self._climbed(function, sign, peak, spans)
-                    for _, peak in _peaks(window, values, PEAKS)
-                ),
-                key=_value,
-            )
+            for _, peak in _peaks(window, values, PEAKS):
+                best = max(best, self._climbed(name, sign, peak, spans), key=_value)
         if best[0] > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
             raise NoValue("division by zero")
         return best[1]
 
-    def _climbed(
-        self, function: Compiled, sign: int, place: Place, spans: list[int]
-    ) -> tuple[float, Place]:
+    def _climbed(self, name: str, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
         best, unchanged, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
@@ -490,13 +394,8 @@ class BoxGrid:
                 self._around(k, at, span, steps)
                 for k, (at, span) in enumerate(zip(place, spans, strict=True))
             )
-            value, reached = next(
-                _peaks(
-                    window,
-                    sign * self._whole(function, window, self.values(function, window)[0]),
-                    1,
-                )
-            )
+            values = sign * self.values(name, window, self.scenarios(window))
+            value, reached = next(_peaks(window, values, 1))
             reached = reached if value > best else place
             best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
             corner = all(

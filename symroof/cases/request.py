@@ -254,7 +254,7 @@ def _exact(value: Any) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a number")
-        return Fraction(Decimal(repr(value)))
+        return Fraction(Decimal(repr(float(value))))
     if isinstance(value, Decimal):
         return Fraction(value)
     return value

@@ -24,7 +24,7 @@ from symroof.specs.precision import Width, compute_precision, peak_precision
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.units import PLAIN, Dimension, parse_unit
+from symroof.units import PLAIN, Dimension, is_whole, parse_unit
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition, PresetSpec
@@ -416,7 +416,7 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
             )
     degrees = {name: number for name in DEGREES if (number := number_of(given, name)) is not None}
     for name, degree in degrees.items():
-        if degree.denominator != 1 or degree < 1:
+        if not is_whole(degree) or degree < 1:
             raise InputError(
                 Problem(
                     given[name].source,
@@ -430,7 +430,7 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
         name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"
     ):
         heads = number_of(given, name)
-        if heads is not None and heads.denominator == 1 and heads % tp and tp % heads:
+        if heads is not None and is_whole(heads) and heads % tp and tp % heads:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             raise InputError(
                 Problem(
@@ -470,7 +470,7 @@ def check_heads(given: Mapping[str, SourcedValue], engine: EngineProfile) -> Non
         return
     for name in sorted(name for name in given if base_name(name) == "n_heads"):
         heads = number_of(given, name)
-        if heads is not None and heads.denominator == 1 and heads % tp:
+        if heads is not None and is_whole(heads) and heads % tp:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             message = f"tp {tp} does not divide {heads} query heads, which {engine.said} refuses"
             raise InputError(

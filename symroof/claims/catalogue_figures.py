@@ -15,7 +15,7 @@ from symroof.specs.precision import peak_precision
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import known
-from symroof.units import describe, format_quantity
+from symroof.units import describe, format_quantity, settled
 
 
 def catalogue_figure(path: str) -> tuple[Fraction, str]:
@@ -41,14 +41,14 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
             Problem("catalogue", f"{path}: no such figure", hint=error.problems[0].hint)
         ) from None
     try:
-        value = study.exact(name)
+        value = study.result(name).value
     except NoValueHere as error:
         raise NoValueHere(
             Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")
         ) from None
-    if not isinstance(value, Fraction):
+    if not isinstance(value, float | Fraction):
         raise InputError(Problem("catalogue", f"{path} is not a number"))
-    return value, (QUANTITIES.get(name) or INPUTS[name]).unit
+    return settled(value), (QUANTITIES.get(name) or INPUTS[name]).unit
 
 
 INPUT_OF_FIGURE = {

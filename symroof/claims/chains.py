@@ -122,7 +122,7 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     name = quantity_name(step.quantity, claim.given)
     return Derived(
-        study.exact(name),
+        study.result(name).value,
         study.first.case.theory.symbol(name).unit,
         flags=study.result(name).flags,
         answers=study.first,

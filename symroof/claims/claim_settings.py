@@ -27,6 +27,7 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, INPUTS
+from symroof.units import settled
 
 Settings = Mapping[str, Any]
 WORD = re.compile(r"[a-z][a-z0-9_]*")
@@ -168,7 +169,7 @@ def settings_text(settings: Settings) -> str:
             continue
         inner = value.items() if isinstance(value, Mapping) else ((name, value),)
         words += [
-            f"{key} {number_text(item) if isinstance(item, Fraction) else _switch_value(item)}"
+            f"{key} {number_text(settled(item)) if isinstance(item, float | Fraction) else _switch_value(item)}"
             for key, item in inner
         ]
     return ", ".join([*words, *(["the links left out"] if without else [])])

@@ -27,7 +27,7 @@ from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
-from symroof.units import Dimension, describe
+from symroof.units import Dimension, describe, settled
 
 Value = Fraction | bool | str
 Steps = Mapping[str, tuple[Fraction, Dimension]]
@@ -59,7 +59,7 @@ class Derived:
     @property
     def number(self) -> Fraction | None:
         """The value where it is a number."""
-        return self.value if isinstance(self.value, Fraction) else None
+        return settled(self.value) if isinstance(self.value, float | Fraction) else None
 
 
 def derived(claim: ClaimSpec) -> Derived:
@@ -159,8 +159,8 @@ def _quantity(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.quantity, claim.given)
     tree = claimed_quantity_formula(claim, name)
     with _arithmetic_errors(name):
-        value = study.exact(name)
-        if tree != Name(name) and isinstance(value, Fraction):
+        value = study.result(name).value
+        if tree != Name(name) and isinstance(value, float | Fraction):
             value = study.first.case.evaluate(tree)
     result, case = study.result(name), study.first
     ranged = (
@@ -174,7 +174,7 @@ def _quantity(claim: ClaimSpec) -> Derived:
         value,
         case.case.theory.symbol(name).unit,
         flags=result.flags,
-        range=span,  # type: ignore[arg-type]
+        range=span,
         answers=case,
     )
 
@@ -293,8 +293,12 @@ def _compare(claim: ClaimSpec) -> Derived:
     name = quantity_name(claim.compare, claim.given)
     first, second = (study_of(merged_settings(claim.given, between)) for between in claim.between)
     with _arithmetic_errors(name):
-        over, below = first.exact(name), second.exact(name)
-    if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
+        over, below = first.result(name).value, second.result(name).value
+    if (
+        not isinstance(over, float | Fraction)
+        or not isinstance(below, float | Fraction)
+        or below == 0
+    ):
         raise NoValueHere(
             Problem(
                 claim.compare or "",
@@ -306,7 +310,7 @@ def _compare(claim: ClaimSpec) -> Derived:
         if second.first.does_not_fit and second.first.case.theory.timed(name)
         else ()
     )
-    return Derived(over / below, "", flags=flags, answers=first.first)
+    return Derived(settled(over / below), "", flags=flags, answers=first.first)
 
 
 def _moves(claim: ClaimSpec) -> Derived:
@@ -314,7 +318,7 @@ def _moves(claim: ClaimSpec) -> Derived:
     moving = printed_name(claim.with_ or "")
     if moving == name:
         raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
-    if isinstance(study.exact(name), (str, bool)):
+    if isinstance(study.result(name).value, (str, bool)):
         raise InputError(Problem("moves", f"{name} is true/false or a category: it has no slope"))
     with _arithmetic_errors(name):
         slope = study.first.case.slope(name, moving)

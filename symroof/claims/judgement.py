@@ -159,6 +159,6 @@ def value_text(value: Fraction | str | bool | None, unit: str) -> str:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Fraction) and (shown := SHOWN_IN.get(unit)):
+    if isinstance(value, float | Fraction) and (shown := SHOWN_IN.get(unit)):
         return f"{significant(value / parse_unit(shown).size, 5)} {shown}"
-    return format_quantity(value, unit, 5) if isinstance(value, Fraction) else str(value)
+    return format_quantity(value, unit, 5) if isinstance(value, float | Fraction) else str(value)

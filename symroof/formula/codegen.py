@@ -1,13 +1,12 @@
-"""Generates code from a formula: a Python function over any kind of number, or JavaScript for the live page.
+"""Prints a formula once as a Python function of its environment, which gives names their values: floats or arrays along scenarios.
 
-``e`` is the environment that gives names their values. The functions in the code depend on the kind of number: exact fractions
-(:mod:`symroof.formula.evaluate`), NumPy arrays (:mod:`symroof.arrays.functions`), or the page's doubles (``templates/live/kernels.js``).
+``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`. The live page has the same as JavaScript.
 
 >>> from symroof.formula.parse import parse
 >>> print(python(parse("2*max(a, b) + a/b"), ()).text)
 def formula(e):
     v = e.value
-    return ((k0*max(v('a'),v('b')))+div(v('a'),v('b')))
+    return ((2.0*max(v('a'),v('b')))+div(v('a'),v('b')))
 >>> javascript(parse("max(weight_bytes/(mbu*mem_bandwidth), itl(context = prompt + 1))"))
 'max(div(e.v("weight_bytes"),(e.v("mbu")*e.v("mem_bandwidth"))),e.at("itl",{"context":(e.v("prompt")+1)}))'
 """
@@ -53,32 +52,27 @@ DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 
 @dataclass(frozen=True)
 class GeneratedCode:
-    """The text of a function, and the objects it refers to by name: its numbers, and nodes whose exact value may be needed."""
+    """The text of a function, and the names that it refers to by variables: formulas used as names."""
 
     text: str
     constants: dict[str, Any]
 
 
-def python(
-    tree: Expr, bound: Sequence[str], moving: Collection[str] | None = None
-) -> GeneratedCode:
+def python(tree: Expr, bound: Sequence[str], careful: bool = False) -> GeneratedCode:
     """A formula as a function of its environment and its ``bound`` names.
 
-    A product stops at a zero factor: the following ones need no value. With ``moving``, the names that are arrays, factors that
-    are none come first, and products, roundings and comparisons are calls that know their node.
+    With ``careful``, the factors of a product behind one that is zero need no value.
     """
-    return _Python(tree, tuple(bound), moving).source()
+    return _Python(tree, tuple(bound), careful).source()
 
 
 class _Python:
-    def __init__(self, tree: Expr, bound: tuple[str, ...], moving: Collection[str] | None) -> None:
-        self.tree, self.bound, self.moving = tree, bound, moving
+    def __init__(self, tree: Expr, bound: tuple[str, ...], careful: bool) -> None:
+        self.tree, self.bound, self.careful = tree, bound, careful
         self.constants: dict[str, Any] = {}
-        self.known: dict[Any, str] = {}
         self.uses = Counter(child for node in parts(tree) for child in children(node))
         self.functions: dict[Expr, tuple[str, tuple[str, ...], str]] = {}
         self.indices: tuple[str, ...] = bound
-        self.temporaries = 0
 
     def source(self) -> GeneratedCode:
         result = self.go(self.tree, 0)
@@ -104,15 +98,11 @@ class _Python:
     def go(self, node: Expr, depth: int) -> str:
         """The text of a part; for a deep or repeated part, the call of its function."""
         if type(node) is Name:
-            if node.name in self.indices:
-                return _local(node.name)
             return (
-                f"v({node.name!r})"
-                if type(node.name) is str
-                else f"v({self.constant('u', node.name)})"
-            )  # a formula used as a name
+                _local(node.name) if node.name in self.indices else f"v({self.quoted(node.name)})"
+            )
         if type(node) is Num:
-            return self.constant("k", node.value if self.moving is None else float(node.value))
+            return repr(float(node.value)) if node.value >= 0 else f"({float(node.value)!r})"
         shared = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
         if not (shared or depth >= DEEPEST):
             return self.rule(node, depth + 1)
@@ -128,13 +118,14 @@ class _Python:
         name, used, _ = self.functions[node]
         return f"{name}({', '.join(used)})"
 
-    def constant(self, letter: str, value: Any) -> str:
-        """The name of an object of the source."""
-        key = (letter, value)
-        if key not in self.known:
-            self.known[key] = f"{letter}{len(self.known)}"
-            self.constants[self.known[key]] = value
-        return self.known[key]
+    def quoted(self, name: str) -> str:
+        """A name in quotes; a formula used as a name is a variable."""
+        if type(name) is str:
+            return repr(name)
+        known = next((key for key, value in self.constants.items() if value is name), None)
+        key = known or f"u{len(self.constants)}"
+        self.constants[key] = name
+        return key
 
     def rule(self, node: Expr, depth: int) -> str:
         def go(part: Expr) -> str:
@@ -144,50 +135,33 @@ class _Python:
             case Neg(arg):
                 return f"(-{go(arg)})"
             case Add(terms):
-                return self.sum_of([go(term) for term in self.still_first(terms)])
+                return self.sum_of(list(map(go, terms)))
             case Mul(factors):
-                return self.product(self.still_first(factors), go)
+                return self.product(factors, go)
+            case Div(over, Num(value)) if value:
+                return f"({go(over)}/{float(value)!r})"
             case Div(over, under):
-                return (
-                    f"({go(over)}/{go(under)})"
-                    if isinstance(under, Num) and under.value
-                    else f"div({go(over)},{go(under)})"
-                )
+                return f"div({go(over)},{go(under)})"
             case Pow(base, exponent):
                 return f"pow({go(base)},{go(exponent)})"
+            case Call("pi"):
+                return "pi"
+            case Call("of_largest", args):
+                pairs = zip(args[::2], args[1::2], strict=True)
+                return f"of_largest({','.join(f'({go(key)},lambda:{go(value)})' for key, value in pairs)})"
             case Call(function, args):
-                return self.call(node, function, args, go)
+                called = f"{function}(" if function in OWN else f"elementary({function!r},"
+                return f"{called}{','.join(map(go, args))})"
             case Sum(body, index, first, last):
                 return self.total(body, index, first, last, depth)
             case QuantityAt(name, changes):
-                return f"e.at({repr(name) if type(name) is str else self.constant('u', name)},{{{','.join(f'{key!r}:{go(value)}' for key, value in changes)}}})"
+                changed = ",".join(f"{key!r}:{go(value)}" for key, value in changes)
+                return f"e.at({self.quoted(name)},{{{changed}}})"
             case Compare(operator, left, right):
-                if self.moving is None:
-                    return f"({go(left)}{COMPARISONS[operator]}{go(right)})"
-                return f"holds({operator!r},{go(left)},{go(right)},{self.asked(node)})"
+                return f"holds({operator!r},{go(left)},{go(right)})"
             case ArgMax(arms):
-                pairs = ",".join(f"({label!r},{go(arm)})" for label, arm in arms)
-                return (
-                    f"largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
-                )
+                return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in arms)})"
         raise TypeError(f"not a formula: {node!r}")
-
-    def asked(self, node: Expr) -> str:
-        """The arguments for an exact evaluation of a node: environment, node, and the indices of enclosing sums."""
-        inside = [name for name in names(node) if name in self.indices]
-        return f"e,{self.constant('n', node)},{{{','.join(f'{name!r}:{_local(name)}' for name in inside)}}}"
-
-    def still_first(self, parts_: Sequence[Expr]) -> list[Expr]:
-        """Numbers before arrays, where that is known: an array is then multiplied once."""
-        if self.moving is None:
-            return list(parts_)
-        return sorted(
-            parts_,
-            key=lambda part: any(
-                name in self.moving or name in self.indices  # type: ignore[operator]
-                for name in names(part)
-            ),
-        )
 
     def sum_of(self, texts: list[str]) -> str:
         if len(texts) <= LONGEST_SUM:
@@ -200,43 +174,18 @@ class _Python:
         first, *others = factors
         if not others:
             return go(first)
-        rest = self.product(others, go)
+        if not self.careful:
+            return f"({'*'.join(map(go, factors))})"
         if isinstance(first, Num) or all(isinstance(other, Num) for other in others):
-            return f"({go(first)}*{rest})"
-        if self.moving is not None:
-            return f"product(e,{go(first)},lambda:{rest})"
-        self.temporaries += 1
-        held = f"t{self.temporaries}"
-        return f"({held}*{rest} if ({held}:={go(first)}) else {held})"
-
-    def call(self, node: Call, function: str, args: Sequence[Expr], go: Go) -> str:
-        if function == "of_largest":
-            pairs = ",".join(
-                f"({go(key)},lambda:{go(value)})"
-                for key, value in zip(args[::2], args[1::2], strict=True)
-            )
-            return f"of_largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
-        if function in ("ceil", "floor"):
-            return self.rounding(function, args[0], go)
-        return (
-            f"{function}({','.join(map(go, args))})"
-            if function in OWN
-            else f"elementary({','.join((repr(function), *map(go, args)))})"
-        )
-
-    def rounding(self, function: str, arg: Expr, go: Go) -> str:
-        """A rounding of a maximum, arm by arm: each may be a quotient of integers."""
-        if isinstance(arg, Call) and arg.function in ("max", "min"):
-            return f"{arg.function}({','.join(self.rounding(function, inner, go) for inner in arg.args)})"
-        over, under = (go(arg.over), go(arg.under)) if isinstance(arg, Div) else (go(arg), "1")
-        return f"{function}({over},{under}{',' + self.asked(Call(function, (arg,))) if self.moving is not None else ''})"
+            return f"({go(first)}*{self.product(others, go)})"
+        return f"product({go(first)},lambda:{self.product(others, go)})"
 
     def total(self, body: Expr, index: str, first: Expr, last: Expr, depth: int) -> str:
         start, end = self.go(first, depth), self.go(last, depth)
         if isinstance(body, Pow) and body.exponent == Name(index) and index not in names(body.base):
             return f"geometric({start},{end},{self.go(body.base, depth)})"
         outer, self.indices = self.indices, (*self.indices, index)
-        text = f"total({'e,' if self.moving is not None else ''}lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
+        text = f"total(e.axes,lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
         self.indices = outer
         return text
 

@@ -117,8 +117,8 @@ class Comparison:
     inverted: bool = False
     terms: tuple[TermDifference, ...] = ()
     arms: tuple[ArmDifference, ...] = ()
-    low: Fraction | None = None
-    high: Fraction | None = None
+    low: float | Fraction | None = None
+    high: float | Fraction | None = None
     points: int = 0
 
     def __str__(self) -> str:

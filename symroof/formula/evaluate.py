@@ -1,43 +1,38 @@
-"""The exact value of a formula, for any number type that can add, multiply and compare.
+"""The value of a formula: printed once as a Python function (:mod:`symroof.formula.codegen`), run over floats or arrays along scenarios."""
 
-A formula is printed once as a Python function (:mod:`symroof.formula.codegen`) and run over any numbers: fractions give
-exact values, :class:`~symroof.formula.dual.Dual` slopes, :class:`~symroof.formula.piecewise.PiecewisePolynomial` sums over steps at once.
-Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
-"""
-
-import itertools
-import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
-from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
 from symroof.formula import sympy_functions
 from symroof.formula.codegen import GeneratedCode, python
-from symroof.formula.dual import Dual, Gradient
-from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.tree import Expr
-
-DIGITS = 40
-LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
-MOST_TERMS = 20_000
-FURTHEST_POWER_OF_TEN = 1_000
-"""Larger powers do not occur in this field; powers below its inverse are only distinguished by their order."""
-
-
-class NoValue(ArithmeticError):
-    """The formula has no value here; the message says why."""
-
-
-class UndefinedValue(NoValue):
-    """A name in the formula has no value at any point."""
+from symroof.symbolic.kernels import (
+    FUNCTIONS,
+    NoValue,
+    UndefinedValue,
+    chosen_index,
+    plain,
+    refuse_polynomials,
+)
 
 
 class Environment(Protocol):
-    """Where a formula finds the values of its names."""
+    """Where a formula finds the values of its names.
+
+    Attributes:
+        axes: how many axes the arrays among the values have; 0 of floats.
+        careful: whether products are looked at for factors that are zero beside some without a value.
+    """
+
+    @property
+    def axes(self) -> int: ...
+
+    @property
+    def careful(self) -> bool: ...
 
     def value(self, name: str) -> Any: ...
 
@@ -45,30 +40,39 @@ class Environment(Protocol):
 
 
 def evaluate(tree: Expr, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
-    """The value of a formula; ``index`` holds the values of bound names, such as the index of a sum.
+    """The value of a formula; ``index`` holds the values of bound names.
 
     >>> from symroof.formula.parse import parse
     >>> class Numbers(dict):
-    ...     value = dict.__getitem__
-    >>> evaluate(parse("max(a, 2)*x/3"), Numbers(a=Fraction(1)), {"x": Fraction(6)})
-    Fraction(4, 1)
+    ...     value, axes, careful = dict.__getitem__, 0, False
+    >>> evaluate(parse("max(a, 2)*x/3"), Numbers(a=1.0), {"x": 6.0})
+    4.0
+
+    Raises:
+        NoValue: it has none; of arrays, where none of them has one.
     """
-    return compiled(tree, tuple(index))(env, *index.values()) if index else compiled(tree)(env)
+    bound, values = (tuple(index), index.values()) if index else ((), ())
+    if env.careful:
+        return compiled(tree, bound, True)(env, *values)
+    try:
+        return compiled(tree, bound)(env, *values)
+    except NoValue:  # what is multiplied by zero may have none
+        return compiled(tree, bound, True)(env, *values)
 
 
 @lru_cache(maxsize=32768)
-def compiled(tree: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """A formula as a Python function of an environment and of its ``bound`` names, for any exact kind of number.
+def compiled(tree: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> Callable[..., Any]:
+    """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases.
 
     >>> from symroof.formula.parse import parse
-    >>> compiled(parse("x*x/3"), ("x",))(None, Fraction(6))
-    Fraction(12, 1)
+    >>> compiled(parse("x*x/3"), ("x",))(None, 6.0)
+    12.0
     """
-    return function(python(tree, bound), EXACT)
+    return function(python(tree, bound, careful), FUNCTIONS | {"elementary": _elementary})
 
 
 def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..., Any]:
-    """The compiled function of generated code, given the functions for its kind of number."""
+    """The compiled function of generated code, given what it calls."""
     space: dict[str, Any] = {**functions, **source.constants}
     exec(
         compile(source.text, "<formula>", "exec"), space
@@ -77,26 +81,13 @@ def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..
     return made
 
 
-def chosen_index(keys: list[Any]) -> int:
-    """The position of the chosen value among the arguments of ``of_largest``.
-
-    >>> chosen_index([3, 5, 5])
-    3
-    """
-    return 2 * keys.index(max(keys)) + 1
-
-
-def _of_largest(*pairs: tuple[Any, Callable[[], Any]]) -> Any:
-    """The value whose key is largest, with the others unevaluated; the first one in a tie."""
-    keys = [key for key, _ in pairs]
-    if any(isinstance(key, PiecewisePolynomial) for key in keys):
-        raise NotPolynomial("a choice by the index of a sum")
-    return pairs[keys.index(max(keys))][1]()
-
-
-def _largest(*arms: tuple[str, Any]) -> str:
-    """The label of the largest arm; a tie goes to the arm named first."""
-    return max(arms, key=lambda arm: arm[1])[0]
+def _elementary(name: str, *args: Any) -> Any:
+    """A function or constant of SymPy that the grammar lacks."""
+    refuse_polynomials(*args)
+    found = plain(sympy_functions.over_arrays(name)(*args))
+    if isinstance(found, float) and found != found:
+        raise NoValue(f"{name}({', '.join(f'{x:g}' for x in args)}) is no real number")
+    return found
 
 
 @lru_cache(maxsize=65536)
@@ -109,214 +100,6 @@ def exact_decimal(x: float) -> Fraction:
     return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
 
 
-def divide(over: Any, under: Any) -> Any:
-    if not isinstance(under, PiecewisePolynomial) and under == 0:
-        raise NoValue("division by zero")
-    return over / under
-
-
-def power(base: Any, exponent: Any) -> Any:
-    """A power: exact for small whole exponents, else to 40 digits."""
-    if isinstance(exponent, PiecewisePolynomial):
-        raise NotPolynomial("the index of a sum in an exponent")
-    plain = exponent.value if isinstance(exponent, Dual) else exponent
-    if not isinstance(base, PiecewisePolynomial) and base == 0 and plain < 0:
-        raise NoValue("a negative power of zero")
-    if isinstance(plain, float) or isinstance(base, float):
-        return base**plain
-    if (
-        plain == int(plain)
-        and abs(plain) <= LARGEST_EXACT_EXPONENT
-        and not isinstance(exponent, Dual)
-    ):
-        return base ** int(plain) if plain >= 0 else 1 / base ** int(-plain)
-    if isinstance(base, PiecewisePolynomial):
-        raise NotPolynomial("a power of the index of a sum")
-    if isinstance(base, Dual) or isinstance(exponent, Dual):
-        return _dual_power(base, exponent)
-    if base < 0:
-        if plain != int(plain):
-            raise NoValue("a fractional power of a negative number")
-        return power(-base, plain) * (-1) ** (int(plain) % 2)
-    return (
-        _rounded(operator.pow, base, plain)
-        or _next_to_nothing(plain * (_log10(base.denominator) - _log10(base.numerator)))
-        if base
-        else base
-    )
-
-
-def _dual_power(base: Any, exponent: Any) -> Dual:
-    b, e = (x if isinstance(x, Dual) else Dual(x, Fraction(0)) for x in (base, exponent))
-    value = power(b.value, e.value)
-    slope = value * e.value * b.slope / b.value if b.slope else Fraction(0)
-    if e.slope and value:
-        slope += value * e.slope * _rounded(Decimal.ln, b.value)
-    return Dual(value, slope)
-
-
-@lru_cache(maxsize=4096)
-def _rounded(function: Any, *args: Fraction) -> Fraction:
-    with localcontext() as context:
-        context.prec = DIGITS
-        context.Emin, context.Emax = -FURTHEST_POWER_OF_TEN, FURTHEST_POWER_OF_TEN
-        try:
-            return Fraction(
-                function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args))
-            )
-        except (
-            Overflow,
-            DivisionByZero,
-            InvalidOperation,
-            OverflowError,
-        ):  # the last: the logarithm of a number that rounds to zero
-            raise NoValue("a number too large to work with") from None
-
-
-def _next_to_nothing(digits: Fraction) -> Fraction:
-    """A tiny positive number for a power with this many zeros after its point: smaller for more zeros, so that no two powers are equal there."""
-    last = FURTHEST_POWER_OF_TEN + DIGITS  # the last digit of the least power that is a number
-    return Fraction(1, 10**last * 2 ** max(round(SHRINKS * _log2_of(digits / last)), 0))
-
-
-SHRINKS = 64
-"""Powers of two by which such a number shrinks when the exponent doubles."""
-
-
-def _log10(x: int) -> Fraction:
-    return Fraction(math.log10(x))
-
-
-def _log2_of(x: Fraction) -> float:
-    return math.log2(x.numerator) - math.log2(x.denominator)
-
-
-def _smooth(
-    what: str, of_float: Callable[[float], float], derivative: Callable[[Any, Any], Any]
-) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-    """A function of exact numbers, extended to floats and dual numbers; ``derivative`` is that at an argument with its value."""
-
-    def extended(exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def of(x: Any) -> Any:
-            if isinstance(x, float):
-                return of_float(x)
-            if isinstance(x, Dual):
-                value = of(x.value)
-                return Dual(value, x.slope * derivative(x.value, value) if x.slope else x.slope)
-            if isinstance(x, PiecewisePolynomial):
-                raise NotPolynomial(f"{what} of the index of a sum")
-            return exact(x)
-
-        return of
-
-    return extended
-
-
-def _slope_of_root(x: Any, root: Any) -> Any:
-    if root == 0:
-        raise NoValue("the slope of a square root at 0")
-    return 1 / (2 * root)
-
-
-@_smooth("a root", math.sqrt, _slope_of_root)
-def sqrt(x: Any) -> Any:
-    """A square root: exact if it is rational, else to 40 digits."""
-    if x < 0:
-        raise NoValue("the square root of a negative number")
-    over, under = math.isqrt(x.numerator), math.isqrt(x.denominator)
-    if over * over == x.numerator and under * under == x.denominator:
-        return Fraction(over, under)
-    return _rounded(Decimal.sqrt, x)
-
-
-@_smooth("a logarithm", math.log, lambda x, value: 1 / x)
-def _log(x: Any) -> Any:
-    if x <= 0:
-        raise NoValue("the logarithm of a number that is not positive")
-    return _rounded(Decimal.ln, x)
-
-
-@_smooth("a logarithm", math.log2, lambda x, value: 1 / (x * _rounded(Decimal.ln, Fraction(2))))
-def _log2(x: Any) -> Any:
-    if x <= 0:
-        raise NoValue("the logarithm of a number that is not positive")
-    for part, sign in ((x.numerator, 1), (x.denominator, -1)):
-        if part.bit_count() == 1 and (x.numerator == 1 or x.denominator == 1):
-            whole = sign * (part.bit_length() - 1)
-            if Fraction(2) ** whole == x:
-                return Fraction(whole)
-    return _rounded(_binary_logarithm, x)
-
-
-def _binary_logarithm(x: Decimal) -> Decimal:
-    return x.ln() / Decimal(2).ln()
-
-
-@_smooth("an exponential", math.exp, lambda x, value: value)
-def _exp(x: Any) -> Any:
-    return (
-        _rounded(Decimal.exp, x) or _next_to_nothing(-x * Fraction(math.log10(math.e)))
-        if x
-        else Fraction(1)
-    )
-
-
-def _extreme(args: Sequence[Any], larger: bool) -> Any:
-    pieces = [arg for arg in args if isinstance(arg, PiecewisePolynomial)]
-    if not pieces:
-        return max(args) if larger else min(args)
-    best = pieces[0]
-    for other in [arg for arg in args if arg is not best]:
-        best = best.maximum(other) if larger else best.minimum(other)
-    return best
-
-
-def _whole(x: Any, up: bool) -> Any:
-    if isinstance(x, PiecewisePolynomial):
-        first, last = x.range
-        if (
-            last - first >= MOST_TERMS
-        ):  # a sum of more terms has a value over arrays only where it has a closed form for any number of them
-            raise NotPolynomial("a rounding of the index of a sum")
-        return x.rounded(up)
-    if isinstance(x, Dual):
-        return Dual(_whole(x.value, up), Fraction(0))
-    whole = math.ceil(x) if up else math.floor(x)
-    return float(whole) if isinstance(x, float) else Fraction(whole)
-
-
-def _rounded_quotient(over: Any, under: Any, up: bool) -> Any:
-    """A quotient rounded to a whole number."""
-    return _whole(over if under == 1 else divide(over, under), up)
-
-
-def _elementary(function: str, *args: Any) -> Any:
-    """A function or constant of SymPy that the grammar lacks, of exact numbers, floats, or dual numbers."""
-    if any(isinstance(arg, PiecewisePolynomial) for arg in args):
-        raise NotPolynomial(f"{function}() of the index of a sum")
-    if any(isinstance(arg, float) for arg in args):
-        return float(sympy_functions.over_arrays(function)(*args))
-    plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
-    moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
-    try:
-        value = sympy_functions.value(function, *plain)
-        return (
-            Dual(
-                value,
-                sum(
-                    (own * sympy_functions.slope_at(function, i, *plain) for i, own in moving),
-                    Fraction(0),
-                ),
-            )
-            if moving
-            else value
-        )
-    except sympy_functions.NoRealValue as error:
-        raise NoValue(str(error)) from None
-
-
-NUMBER_PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
-
 RELATIONS: dict[str, Any] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -325,78 +108,14 @@ RELATIONS: dict[str, Any] = {
     "=": operator.eq,
 }
 
-
-def _geometric(first: Any, last: Any, ratio: Any) -> Any:
-    """A sum of powers of one ratio; its closed form also holds between whole numbers, where a solver may evaluate it."""
-    first, last = _end(first), _end(last)
-    if last < first:
-        return Fraction(0)
-    if ratio == 1:
-        return last - first + 1
-    return divide(power(ratio, first) - power(ratio, last + 1), 1 - ratio)
-
-
-def _end(index: Any) -> Any:
-    """An end of a sum. A whole number of steps does not move with what it is rounded from, so its slope is none."""
-    if isinstance(index, Dual):
-        if any(index.slope.values()) if isinstance(index.slope, Gradient) else index.slope:
-            raise NoValue("the slope of a sum in the number of its terms")
-        return index.value
-    if isinstance(index, PiecewisePolynomial):
-        raise NotPolynomial("a sum that moves with the index of another")
-    return index
-
-
-_indices = itertools.count(1)
-_terms: ContextVar[int] = ContextVar("terms", default=1)
-"""The product of the numbers of terms of the enclosing sums."""
-
-
-def _total(body: Callable[[Any], Any], first: Any, last: Any) -> Any:
-    """The sum of a body over every whole index from first to last: piece by piece in closed form, or term by term."""
-    first, last = _end(first), _end(last)
-    if last < first:
-        return Fraction(0)
-    if first != int(first) or last != int(last):
-        raise NoValue(f"a sum from {first} to {last}: both must be whole numbers")
-    start, end = int(first), int(last)
-    if start == end:  # a prompt prefilled in one chunk
-        return body(Fraction(start))
-    index = PiecewisePolynomial.index(start, end, next(_indices))
-    try:
-        value = body(index)
-        return (
-            value.total()
-            if isinstance(value, PiecewisePolynomial) and value.of == index.of
-            else value * (end - start + 1)
-        )
-    except NotPolynomial:
-        terms = (end - start + 1) * _terms.get()
-        if terms > MOST_TERMS:
-            raise NoValue(f"a sum of {terms} terms that has no closed form") from None
-        outer = _terms.set(terms)
-        try:
-            return sum((body(Fraction(j)) for j in range(start, end + 1)), Fraction(0))
-        finally:
-            _terms.reset(outer)
-
-
-EXACT: dict[str, Callable[..., Any]] = {
-    "max": lambda *args: _extreme(args, True),
-    "min": lambda *args: _extreme(args, False),
-    "ceil": lambda over, under=1: _rounded_quotient(over, under, True),
-    "floor": lambda over, under=1: _rounded_quotient(over, under, False),
-    "sqrt": sqrt,
-    "log2": _log2,
-    "log": _log,
-    "exp": _exp,
-    "pi": lambda: NUMBER_PI,
-    "elementary": _elementary,
-    "div": divide,
-    "pow": power,
-    "of_largest": _of_largest,
-    "largest": _largest,
-    "geometric": _geometric,
-    "total": _total,
-}
-"""The functions of generated code for exact numbers: fractions, dual numbers, polynomials in an index, and floats."""
+__all__ = [
+    "RELATIONS",
+    "Environment",
+    "NoValue",
+    "UndefinedValue",
+    "chosen_index",
+    "compiled",
+    "evaluate",
+    "exact_decimal",
+    "function",
+]

@@ -18,6 +18,7 @@ from functools import cache, reduce
 from typing import Any
 
 from symroof.formula import build
+from symroof.formula.parse import LARGEST_EXPONENT
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import name_of
 from symroof.formula.tree import (
@@ -154,12 +155,8 @@ def _power(node: Any, go: Go) -> Expr:
     if exponent.is_Rational and exponent.q == 2:
         root = build.call("sqrt", go(base))
         return root if exponent.p == 1 else build.power(root, Num(Fraction(int(exponent.p))))
-    from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
-
-    if exponent > LARGEST_EXACT_EXPONENT:
-        raise UnsupportedExpression(
-            f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}"
-        )
+    if exponent > LARGEST_EXPONENT:
+        raise UnsupportedExpression(f"an exponent is at most {LARGEST_EXPONENT}: {shown(node)}")
     return build.power(go(base), go(exponent))
 
 

@@ -1,4 +1,4 @@
-"""Compares two formulas at random points: the exact ratio of their values, over many magnitudes of every name.
+"""Compares two formulas at random points: the ratio of their values, over several magnitudes of every name.
 
 It decides only what a normal form cannot; it finds the arms of maxima that a formula has, and how far two
 formulas differ.
@@ -13,21 +13,21 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
-from symroof.formula.tree import Call, Expr, Num, Pow, Sum, children, names, parts
+from symroof.formula.tree import Call, Expr, Sum, children, names, parts
+from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
 MOST_WITHOUT_VALUE = 12
 """Points without a value, such as those of an unstable queue, after which more are not tried."""
-DECADES = (1, 2, 3, 5, 8, 12, 18)
-"""Distances of values from 1, in powers of ten, used in turn: hardware constants are 1e12."""
+DECADES = (1, 2, 3, 5)
+"""Distances of values from 1, in powers of ten, used in turn; with more, a term would vanish in the rounding of another."""
 
 MOST_INDEX, SMALL = 200, 9
 MOST_WATCHED = 16
-LARGEST_PLAIN = 10**6
-NEGLIGIBLE = Fraction(1, 10**25)
-"""Roots, logarithms and powers have 40 digits; with any of them, values that agree this far are equal."""
+LARGEST_SIMPLE = 10**6
+NEGLIGIBLE = 1e-10
+"""Relative distance of values that are equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,14 @@ class PointComparison:
         points: how many there were.
         one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
         equal: whether both had the same value at every point.
-        rounded: whether they contain roots, logarithms or powers, whose values are not exact.
         untried: arms of maxima and minima that were never active.
     """
 
-    ratios: tuple[Fraction, ...]
+    ratios: tuple[float, ...]
     points: int
     one_zero: bool
     equal: bool
     untried: tuple[Expr, ...]
-    rounded: bool
 
     @property
     def constant(self) -> Fraction | None:
@@ -56,38 +54,35 @@ class PointComparison:
         if self.one_zero or len(self.ratios) < FEWEST:
             return None
         first = self.ratios[0]
-        if not self.rounded:
-            return first if all(ratio == first for ratio in self.ratios) else None
-        plain = first.limit_denominator(LARGEST_PLAIN)
-        return (
-            (plain if _nearly_equal(plain, first) else first)
-            if all(_nearly_equal(ratio, first) for ratio in self.ratios)
-            else None
-        )
+        if not all(_nearly_equal(ratio, first) for ratio in self.ratios):
+            return None
+        simple = Fraction(first).limit_denominator(LARGEST_SIMPLE)
+        return simple if _nearly_equal(float(simple), first) else Fraction(first)
 
 
 class RandomPoint:
     """Values for names, and for quantities at changed inputs: the same for the same changes."""
 
+    axes, careful = 0, False
+
     def __init__(self, seed: str, decades: int, whole: bool) -> None:
         self.seed, self.decades, self.whole = seed, decades, whole
-        self.values: dict[str, Fraction] = {}
+        self.values: dict[str, float] = {}
 
-    def value(self, name: str) -> Fraction:
+    def value(self, name: str) -> float:
         if name not in self.values:
             self.values[name] = self.drawn(name)
         return self.values[name]
 
-    def drawn(self, name: str) -> Fraction:
+    def drawn(self, name: str) -> float:
         draw = random.Random(f"{self.seed} {name}")
         if self.whole:
-            return Fraction(draw.randint(1, SMALL))
-        return draw.randint(100, 999) * Fraction(10) ** draw.randint(
-            -self.decades - 2, self.decades - 2
-        )
+            return float(draw.randint(1, SMALL))
+        power = draw.randint(-self.decades - 2, self.decades - 2)
+        return float(draw.randint(100, 999) * Fraction(10) ** power)
 
-    def at(self, name: str, changes: Mapping[str, Any]) -> Fraction:
-        if any(isinstance(value, PiecewisePolynomial) for value in changes.values()):
+    def at(self, name: str, changes: Mapping[str, Any]) -> float:
+        if any(isinstance(value, Steps) for value in changes.values()):
             raise NotPolynomial("a quantity at changed inputs")
         moved = {key: value for key, value in changes.items() if value != self.value(key)}
         return (
@@ -121,8 +116,7 @@ def compare_at_points(
     bound = {node.index for node in sums}
     calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
     untried = {(call, i) for call in calls for i in range(len(call.args))}
-    rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in parts(tree))
-    ratios: list[Fraction] = []
+    ratios: list[float] = []
     equal, one_zero, count, end = True, False, 0, time.process_time() + SECONDS
     for tried, point in enumerate(_points(seed, bool(sums))):
         if time.process_time() > end if count else tried >= MOST_WITHOUT_VALUE:
@@ -133,15 +127,13 @@ def compare_at_points(
                 for node in sums
             ):
                 continue
-            ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
+            ours, theirs = evaluate(claimed, point), evaluate(derived, point)
             untried -= {(call, _taken(call, point)) for call, _ in untried}
         except (NoValue, NotPolynomial):
             continue
         count += 1
         one_zero |= (ours == 0) != (theirs == 0)
-        equal &= ours == theirs or (
-            rounded and theirs != 0 and _nearly_equal(ours / theirs, Fraction(1))
-        )
+        equal &= _nearly_equal(ours, theirs)
         if to_a_difference and not equal:
             return None
         if ours and theirs:
@@ -153,7 +145,6 @@ def compare_at_points(
             one_zero,
             equal,
             tuple(call.args[i] for call, i in sorted(untried, key=str)),
-            rounded,
         )
         if count >= FEWEST
         else None
@@ -165,10 +156,10 @@ def differ(claimed: Expr, derived: Expr, seed: int = 0) -> bool | None:
     whole = any(isinstance(node, Sum) for tree in (claimed, derived) for node in parts(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
-            ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
+            ours, theirs = evaluate(claimed, point), evaluate(derived, point)
         except (NoValue, NotPolynomial):
             continue
-        return ours != theirs and not (ours and theirs and _nearly_equal(ours, theirs))
+        return not _nearly_equal(ours, theirs)
     return None
 
 
@@ -177,21 +168,10 @@ def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
         yield RandomPoint(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
 
 
-RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
-"""Functions whose values are rational where their arguments are."""
-
-
-def _is_rounded(node: Expr) -> bool:
-    """Whether a value may be irrational."""
-    return (isinstance(node, Call) and node.function not in RATIONAL) or (
-        isinstance(node, Pow) and not isinstance(node.exponent, Num)
-    )
-
-
 def _taken(call: Call, point: RandomPoint) -> int:
     values = [evaluate(arg, point) for arg in call.args]
     return values.index(max(values) if call.function == "max" else min(values))
 
 
-def _nearly_equal(a: Fraction, b: Fraction) -> bool:
-    return a == b or (b != 0 and abs(a / b - 1) < NEGLIGIBLE)
+def _nearly_equal(a: float, b: float) -> bool:
+    return abs(a - b) <= NEGLIGIBLE * max(abs(a), abs(b))

@@ -2,20 +2,16 @@
 
 Formulas refer to them by SymPy's names. The grammar of text has none of them: they enter as SymPy objects.
 
->>> value("binomial", Fraction(5), Fraction(2)), float(value("erf", Fraction(1, 2)))
-(Fraction(10, 1), 0.5204998778130465)
+>>> value("binomial", 5.0, 2.0), value("erf", 0.5)
+(10.0, 0.5204998778130465)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
-DIGITS = 40
-MOST_BITS = 4096
-"""The largest binary exponent of a value."""
 IN_NUMPY = {
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
@@ -54,47 +50,20 @@ def name_of(node: Any) -> str:
 
 
 @lru_cache(maxsize=4096)
-def value(function: str, *args: Fraction) -> Fraction:
-    """The value of a function to 40 digits.
+def value(function: str, *args: float) -> float:
+    """The value of a function or constant.
 
     Raises:
-        NoRealValue: it has none here, or one beyond the numbers of this field.
+        NoRealValue: it has none here.
     """
-    made = of_sympy(function)
-    return _number(lambda numbers: made(*numbers, evaluate=False) if args else made, function, args)
-
-
-@lru_cache(maxsize=4096)
-def slope_at(function: str, place: int, *args: Fraction) -> Fraction:
-    """The derivative of a function by one of its arguments, to 40 digits.
-
-    Raises:
-        NoRealValue: it does not, or nothing is known of it.
-
-    >>> slope_at("sin", 0, Fraction(0))
-    Fraction(1, 1)
-    """
-    formula = slope(function, len(args), place)
-    return _number(
-        lambda numbers: formula.xreplace(dict(zip(_places(len(args)), numbers, strict=True))),
-        function,
-        args,
-    )
-
-
-def _number(made: Callable[[list[Any]], Any], function: str, args: Sequence[Fraction]) -> Fraction:
-    """The number that a SymPy expression is, to 40 digits."""
     import sympy
 
+    made = of_sympy(function)
     try:
-        found = made([sympy.Rational(arg.numerator, arg.denominator) for arg in args]).evalf(DIGITS)
+        numbers = [sympy.Integer(int(x)) if x == int(x) else sympy.Float(x) for x in args]
+        return float((made(*numbers) if args else made).evalf())
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
-        found = sympy.nan
-    if not found.is_Float and not found.is_Rational:
-        raise NoRealValue(f"{function}({', '.join(map(str, args))}) is no real number")
-    if found.is_Float and abs(found._mpf_[2] + found._mpf_[3]) > MOST_BITS:
-        raise NoRealValue("a number too large to work with")
-    return Fraction(str(found))
+        raise NoRealValue(f"{function}({', '.join(map(str, args))}) is no real number") from None
 
 
 def arguments(count: int) -> list[str]:
@@ -151,7 +120,7 @@ def over_arrays(function: str) -> Callable[..., Any]:
             otypes=[float],
         )
 
-    return lambda *arrays: at_points(len(arrays))(*arrays) if arrays else float(value(function))
+    return lambda *arrays: at_points(len(arrays))(*arrays) if arrays else value(function)
 
 
 def _quiet(function: Any) -> Callable[..., Any]:
@@ -166,7 +135,7 @@ def _quiet(function: Any) -> Callable[..., Any]:
 
 
 def _at_point(function: str, rough: Any) -> Callable[..., float]:
-    """A function of floats: fast if possible, exact if that fails (``binomial(1, 3)`` by gamma functions), NaN without a real value."""
+    """A function of floats: fast if possible, SymPy's own if that fails (``binomial(1, 3)`` by gamma functions), NaN without a real value."""
 
     def of(*args: float) -> float:
         try:
@@ -174,12 +143,8 @@ def _at_point(function: str, rough: Any) -> Callable[..., float]:
         except (TypeError, ValueError, ArithmeticError, NotImplementedError):
             pass
         try:
-            return float(value(function, *map(Fraction, args)))
-        except (
-            NoRealValue,
-            ValueError,
-            OverflowError,
-        ):  # the latter two: an argument that is not finite
+            return value(function, *args)
+        except (NoRealValue, ValueError, OverflowError):  # the latter two: of what is not finite
             return float("nan")
 
     return of

@@ -33,7 +33,7 @@ from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, base_name, canonical
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.units import format_quantity
+from symroof.units import format_quantity, is_whole
 
 EntryTable = tuple[str, list[str], list[list[str]]]
 
@@ -461,7 +461,7 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         ],
     ]
     for result in filter(None, map(answers.get, MODEL_FACTS)):
-        whole = isinstance(result.value, Fraction) and result.value.denominator == 1
+        whole = isinstance(result.value, float | Fraction) and is_whole(result.value)
         facts.append(
             [
                 result.name,
@@ -664,7 +664,7 @@ def _sums(
 
 
 def _exact(amount: Fraction) -> str:
-    return f"{int(amount):,}" if amount.denominator == 1 else f"{float(amount):,.3f}"
+    return f"{int(amount):,}" if is_whole(amount) else f"{float(amount):,.3f}"
 
 
 def _parameters(answers: BoundCase) -> list[list[str]]:

@@ -57,7 +57,7 @@ def group_label(case: BoundCase) -> str:
     '9 × NVIDIA H100 SXM5 80 GB: 3 replicas of 1 that decode, 6 that prefill'
     """
     label = ", ".join(part for part in case_label(case).split(", ") if not COUNTED.fullmatch(part))
-    copies = case.case.value("dp")
+    copies = int(case.case.value("dp"))
     known = case.hardware is not None and case.case.has_value("instance_devices")
     if (
         known
@@ -65,7 +65,7 @@ def group_label(case: BoundCase) -> str:
         and case.assumptions["scheduling"] == "disaggregated"
         and case.case.has_value("served_devices")
     ):
-        own, all_devices = devices(case), case.case.value("served_devices") * copies
+        own, all_devices = devices(case), int(case.case.value("served_devices")) * copies
         replicas = f"{copies} replicas of {own}" if copies > 1 else f"{own}"
         in_all = (
             f"{all_devices} × {case.hardware.title}: {replicas} that decode, "
@@ -74,7 +74,7 @@ def group_label(case: BoundCase) -> str:
         return label.replace(case_devices(case), in_all, 1)
     if known and case.hardware and devices(case) == 1 and label.startswith(case.hardware.title):
         label = f"1 × {label}"
-    return f"{copies.numerator:,} replicas of {label}" if copies > 1 else label
+    return f"{copies:,} replicas of {label}" if copies > 1 else label
 
 
 def cost(case: BoundCase) -> tuple[bool, Fraction]:

@@ -69,10 +69,10 @@ def brief(result: Result) -> int:
     """
     value, low, high = result.value, result.low, result.high
     wide = (
-        isinstance(value, Fraction)
+        isinstance(value, float | Fraction)
         and low is not None
         and high is not None
-        and high - low >= WIDE * abs(value)
+        and high - low >= WIDE * abs(float(value))
         and high > low
     )
     return 2 if wide else 3

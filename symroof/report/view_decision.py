@@ -228,11 +228,11 @@ def gain(changed: BoundCase, subject: BoundCase) -> str:
         if (
             before
             and after
-            and isinstance(before.value, Fraction)
-            and isinstance(after.value, Fraction)
+            and isinstance(before.value, float | Fraction)
+            and isinstance(after.value, float | Fraction)
             and before.value
         ):
-            factor = after.value / before.value
+            factor: Any = after.value / before.value
             if abs(factor - 1) >= Fraction(1, 100):
                 parts.append(f"{word} {change(factor)}")
     return ", ".join(parts) or UNKNOWN

@@ -120,7 +120,7 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
         "ends_named": bool(beyond),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
-        "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
+        "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
         "more_turns": _more(len(flip.turns) - 1),
         "everywhere": flip.everywhere,
         "inside": flip.inside,

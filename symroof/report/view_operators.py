@@ -71,7 +71,7 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     time: Result = e["time"]
     name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
     intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
-    share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN  # type: ignore[operator]
+    share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN
     return [
         name,
         share,

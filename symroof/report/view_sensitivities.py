@@ -89,7 +89,7 @@ def _rooflines_differ(aggregate: BoundCase, per_operator: BoundCase) -> bool:
             first
             and second
             and first.value
-            and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE  # type: ignore[operator]
+            and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE
         ):
             return True
     return False

@@ -119,7 +119,7 @@ def state(subject: BoundCase) -> str:
 
 def _short_of(subject: BoundCase) -> str | None:
     free = subject.get("free_memory")
-    if free is None or not isinstance(free.value, Fraction) or free.value >= 0:
+    if free is None or not isinstance(free.value, float | Fraction) or free.value >= 0:
         return None
     return format_quantity(-free.value, "byte", DIGITS)
 
@@ -166,7 +166,11 @@ def _changes(study: Study, subject: BoundCase) -> list[tuple[str, str, BoundCase
     changes: list[tuple[str, str, BoundCase]] = []
     batch = subject.case.value("batch")
     largest = subject.get("concurrency")
-    if largest is not None and isinstance(largest.value, Fraction) and 1 <= largest.value < batch:
+    if (
+        largest is not None
+        and isinstance(largest.value, float | Fraction)
+        and 1 <= largest.value < batch
+    ):
         changes.append(("batch", f"{int(largest.value):,}", variant(subject, batch=largest.value)))
     group = devices(subject)
     while group * 2 <= LARGEST_GROUP:

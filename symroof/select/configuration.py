@@ -385,7 +385,7 @@ def _layout(bound_case: BoundCase, count: int) -> list[str]:
     case = bound_case.case
     disaggregated = bound_case.assumptions["scheduling"] == "disaggregated"
     compared = "attention_dp" in bound_case.given  # every layout sets it
-    plain = [f"tp {case.value('tp')}"] if count > 1 and (disaggregated or compared) else []
+    plain = [f"tp {int(case.value('tp'))}"] if count > 1 and (disaggregated or compared) else []
     prefill = (
         [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
         if disaggregated

@@ -13,13 +13,13 @@ import numpy as np
 from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
-from symroof.arrays.blocks import Array
-from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run, with_inputs
 from symroof.select.screening import PRICED
+from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
 
 POINTS, TURNS, DIGITS = 256, 5, 1e-6
 STRETCH, FURTHEST = 4.0, 4096.0

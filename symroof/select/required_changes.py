@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.tipping_points import Flip, flips
@@ -28,7 +29,7 @@ ENDLESS = Fraction(10) ** 30
 MOST_DEGREE, MOST_TRIED = 1025, 6
 """Degrees below the first are tried where the equation of a wait is not solved for them, so many at most."""
 
-NUDGE = Fraction(1, 10**12)
+NUDGE = 1e-12
 """A crossing is known in double precision: so little further it is surely passed."""
 
 
@@ -74,7 +75,7 @@ class Margin:
         return "at_most" if self.flip.up else "at_least"
 
     @property
-    def value(self) -> Fraction:
+    def value(self) -> Any:
         """The last value that passes: just before the crossing, or the whole number before it."""
         flip = self.flip
         return (
@@ -286,7 +287,7 @@ def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
     return bound_case.at(bound_case.case.changed(changes)) if changes else bound_case
 
 
-def _sufficient(asked: list[Constraint], case: Case, flip: Flip) -> Fraction:
+def _sufficient(asked: list[Constraint], case: Case, flip: Flip) -> Any:
     """A crossing at which the conditions hold: a root in floats may lie a hair short."""
     there = case.changed({flip.name: flip.value})
     return (

@@ -15,13 +15,13 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS, metrics_of, under_load
-from symroof.arrays.blocks import Array
-from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
 from symroof.formula.tree import Expr, Num, names
+from symroof.symbolic.blocks import Array
+from symroof.symbolic.searches import largest_whole
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS

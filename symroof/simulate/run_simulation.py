@@ -322,10 +322,9 @@ def _rules(
             )
             budget = None
     if schedule == "disaggregated":
-        instances = number(case, "prefill_devices") / Fraction(
-            case.value("prefill_instance_devices")
-        )
-        if not 0 < instances <= 1000 or instances.denominator > 1000:
+        asked = number(case, "prefill_devices") / Fraction(case.value("prefill_instance_devices"))
+        instances = asked.limit_denominator(1000)
+        if not 0 < instances <= 1000 or abs(instances - asked) > 1e-12 * asked:
             raise InputError(
                 Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances")
             )

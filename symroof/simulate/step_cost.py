@@ -16,11 +16,12 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.formula.codegen import GeneratedCode, python
+from symroof.formula.codegen import python
 from symroof.formula.evaluate import NoValue, function
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Expr, Num, names
+from symroof.symbolic.kernels import FUNCTIONS
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
@@ -29,10 +30,17 @@ from symroof.theory.steps import STEPS, AttentionReach, ExpertPool, Segment, Ste
 from symroof.theory.totals import totals
 
 FLOATS: dict[str, Any] = {
-    "max": max, "min": min, "pow": operator.pow, "div": operator.truediv, "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "log2": math.log2,
-    "ceil": lambda over, under: math.ceil(over / under), "floor": lambda over, under: math.floor(over / under),
-}  # fmt: skip
-"""The functions in a formula's source, over floats."""
+    **FUNCTIONS,
+    "max": max,
+    "min": min,
+    "pow": operator.pow,
+    "div": operator.truediv,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "log2": math.log2,
+}
+"""What the code of a formula calls, over single floats: a step takes microseconds."""
 
 REMEMBERED = 1 << 16
 """Requests of which it is remembered what they add: lengths and contexts recur."""
@@ -47,17 +55,6 @@ def token_step(tokens: int) -> Step:
 
 
 OF_PIECE, OF_TOKEN = ("piece_new", "piece_past", "piece_rows"), ("token_past",)
-
-
-def over_arrays() -> dict[str, Any]:
-    """The functions in a formula's source, over NumPy arrays."""
-    import numpy as np
-
-    return {
-        "max": lambda *args: reduce(np.maximum, args), "min": lambda *args: reduce(np.minimum, args), "pow": np.power, "div": np.divide,
-        "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log2": np.log2,
-        "ceil": lambda over, under: np.ceil(over / under), "floor": lambda over, under: np.floor(over / under),
-    }  # fmt: skip
 
 
 def inlined(case: Case, tree: Expr, free: Sequence[str]) -> Expr:
@@ -83,12 +80,7 @@ def printed(tree: Expr, free: Sequence[str], functions: Mapping[str, Any]) -> Ca
     """A formula over its free names as a function of them, in their order."""
     if unbound := [name for name in names(tree) if name not in free]:
         raise NoValue(f"needs {', '.join(unbound)}")
-    source = python(tree, tuple(free))
-    constants = {
-        name: float(value) if isinstance(value, Fraction) else value
-        for name, value in source.constants.items()
-    }
-    return function(GeneratedCode(source.text, constants), functions)
+    return function(python(tree, tuple(free)), functions)
 
 
 @dataclass(frozen=True)
@@ -315,7 +307,7 @@ class StepCost:
         import numpy as np
 
         if self._arrays is None:
-            self._arrays = printed(self._tree, self._free, over_arrays())
+            self._arrays = printed(self._tree, self._free, FUNCTIONS)
         slowest = reduce(
             np.maximum,
             (

@@ -39,12 +39,14 @@ class Dimensions(NamedTuple):
 
     numbers: Mapping[str, Any]
     definitions: Mapping[str, Expr] = {}
+    axes: int = 0
+    careful: bool = False
 
     def value(self, name: str) -> Any:
         return (
             evaluate(self.definitions[name], self)
             if name in self.definitions
-            else self.numbers[name]
+            else float(self.numbers[name])
         )
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from symroof.arrays.blocks import Array
 from symroof.sweep.grid_blocks import Filled, Grid
 from symroof.sweep.metadata import attributes, axis_attributes, flags, variable_attributes
 from symroof.sweep.plan import NUMBER, Variable
+from symroof.symbolic.blocks import Array
 
 SMALL = 2**18
 """Values of a quantity that are put together in memory and written at once."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from symroof.arrays.blocks import Array
 from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
+from symroof.symbolic.blocks import Array
 
 
 def write_csv(grid: Grid, path: Path, filled: Filled) -> None:

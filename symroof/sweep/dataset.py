@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.verdict import basis_lines
-from symroof.arrays.blocks import Array
 from symroof.cases.quantity_result import plain_value
 from symroof.errors import InputError, Problem, require
 from symroof.sweep.grid_blocks import Grid, collected
@@ -22,6 +21,7 @@ from symroof.sweep.metadata import (
     warnings,
 )
 from symroof.sweep.plan import LABEL, NUMBER, TRUTH, Plan, Variable
+from symroof.symbolic.blocks import Array
 
 if TYPE_CHECKING:
     import xarray

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.tracking import Track, untracked
-from symroof.arrays.blocks import Array, blocks
 from symroof.sweep.plan import LABEL, NUMBER, Plan, Variable
+from symroof.symbolic.blocks import Array, blocks
 
 BLOCK = 2**18
 """Points of a block: with a dozen quantities 25 MB, and the compiled function cuts it further to stay in cache."""

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from symroof.arrays.blocks import Array
 from symroof.sweep.axes import Axis
 from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.metadata import attributes, axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
+from symroof.symbolic.blocks import Array
 
 
 def write_parquet(grid: Grid, path: Path, filled: Filled) -> None:

@@ -1,1 +1,1 @@
-"""Search and algebra of formulas: this room knows nothing of LLMs."""
+"""Formulas and their values, along an axis of scenarios; nothing here knows of language models."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from symroof.formula import build
 from symroof.formula.derivative import SLOPE_BY_TERM_COUNT, derivative
-from symroof.formula.dual import Dual, Gradient
 from symroof.formula.evaluate import NoValue, UndefinedValue, chosen_index, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import (
     ONE,
@@ -31,12 +31,14 @@ from symroof.formula.tree import (
     names,
     size,
 )
+from symroof.symbolic.kernels import plain
+from symroof.symbolic.searches import fixed_points, largest_whole
+from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
 from symroof.theory.layout import FREE, affects_layout, layout, shapes_layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import ImplicitDefinition, Quantity
-from symroof.theory.search import fixed_point, largest_whole_number, slope, slope_of_fixed_point
 from symroof.theory.symbols import ExpressionName, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
@@ -76,15 +78,15 @@ class _Plan(NamedTuple):
 
 @dataclass
 class _Plans:
-    """The plans shared by all cases that change the same names of one case, and those of their changed cases."""
+    """The plans shared by all cases that change the same names of one case, and those of their changed cases, which may take values from it."""
 
     by_name: dict[str, _Plan] = field(default_factory=dict)
-    below: dict[frozenset[str], _Plans] = field(default_factory=dict)
+    below: dict[tuple[frozenset[str], bool], _Plans] = field(default_factory=dict)
 
 
 @dataclass
 class Case(DropsCaches):
-    """Values for a theory: ``given`` maps names to numbers or formulas; values are computed once, when needed.
+    """Values for a theory: ``given`` maps names to formulas, ``numbers`` to floats, or to arrays along scenarios; values are computed once, when needed.
 
     With ``same_layout`` degrees only take values with the layout of this case, so that its formulas hold for all of them.
     ``laid_out`` says that the theory already has the layout of the numbers; otherwise it is built for it.
@@ -103,24 +105,24 @@ class Case(DropsCaches):
     rounded: bool = False
     same_layout: bool = False
     laid_out: InitVar[bool] = False
+    careful: bool = field(default=False, compare=False)
+    axes: int = field(default=0, init=False, compare=False)
     _memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
     _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
-    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
+    _failed: dict[str, NoValue] = field(default_factory=dict, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
     _freed: dict[tuple[frozenset[str], bool], Case] = field(
         default_factory=dict, init=False, compare=False
     )
     _theories: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
-    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
     _depth: int = field(default=0, init=False, compare=False)
-    _source: tuple[Case, Mapping[str, Any], int] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
     _unmoved: Case | None = field(default=None, init=False, compare=False)
     _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
     def __post_init__(self, laid_out: bool) -> None:
+        arrays = (x for x in self.numbers.values() if isinstance(x, np.ndarray))
+        self.axes = max((x.ndim for x in arrays), default=0)
         if laid_out:
             return
         needed = layout(self.theory.architecture, self._plain, self.rounded)
@@ -137,12 +139,9 @@ class Case(DropsCaches):
         if value is None:
             tree = self.given.get(name) or self.default(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
-        plain = _plain(value)
-        return (
-            plain
-            if isinstance(plain, Fraction) and (not shapes_layout(name) or plain.denominator == 1)
-            else FREE
-        )
+        if not isinstance(value, float) or (shapes_layout(name) and value != int(value)):
+            return FREE
+        return Fraction(value)
 
     def can_split_heads(self, tp: Fraction | int) -> bool:
         """Whether this many devices can divide the key and value heads, or replicate them evenly."""
@@ -165,7 +164,7 @@ class Case(DropsCaches):
         return self._freed[shaping, whole]
 
     def value(self, name: str) -> Any:
-        """The value of an input or quantity, exact.
+        """The value of an input or quantity: a float, a truth or a label; of arrays an array, NaN where there is none.
 
         Raises:
             MissingInput: an input it needs was not given and has no default.
@@ -177,6 +176,8 @@ class Case(DropsCaches):
             return self.numbers[name]
         if name in self._memo:
             return self._memo[name]
+        if name in self._failed:
+            raise self._failed[name]
         unmoved, exists, search, formula = self._plans.by_name.get(name) or self._plan(name)
         if unmoved:
             return self._memo.setdefault(name, self._unmoved.value(name))  # type: ignore[union-attr]
@@ -184,18 +185,34 @@ class Case(DropsCaches):
             raise NoValue(f"{name} is defined by itself")
         self._in_progress.add(name)
         try:
-            for condition, reason in exists:
-                if not evaluate(condition, self):
-                    raise NoValue(reason)
-            result = (
-                self._searched(name, search)
-                if search
-                else evaluate(formula or self.formula(name), self)
-            )
+            result = self._evaluated(name, exists, search, formula)
+        except NoValue as error:
+            self._failed[name] = error
+            raise
         finally:
             self._in_progress.discard(name)
         self._memo[name] = result
         return result
+
+    def _evaluated(
+        self,
+        name: str,
+        exists: tuple[tuple[Expr, str], ...],
+        search: ImplicitDefinition | None,
+        formula: Expr | None,
+    ) -> Any:
+        """The value of a name by its search or formula, where its conditions hold."""
+        unmet: Any = False
+        for condition, reason in exists:
+            met = evaluate(condition, self)
+            if met is False:
+                raise NoValue(reason)
+            unmet = unmet | np.not_equal(met, 1)
+        if search:
+            result = self._searched(search)
+        else:
+            result = plain(evaluate(formula or self.formula(name), self))
+        return np.where(unmet, np.nan, result) if np.any(unmet) else result
 
     def _plan(self, name: str) -> _Plan:
         """How the value of a name is computed here, and in every case that changes the same names."""
@@ -212,9 +229,24 @@ class Case(DropsCaches):
             if quantity
             else ()
         )
-        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.dependencies(name))
+        unmoved = self._unmoved is not None and not self._moves(name)
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
         return plan
+
+    def _moves(self, name: str) -> bool:
+        """Whether a value, or a condition under which there is one, may depend on what this case changes."""
+        reached, left = set[str](), {name}
+        while left:
+            found = frozenset().union(*map(self.dependencies, left))
+            if not self._changes.isdisjoint(found):
+                return True
+            reached |= found
+            left = {
+                inner
+                for guarded in found & _NAMES_OF_CONDITIONS.keys()
+                for inner in _NAMES_OF_CONDITIONS[guarded]
+            } - reached
+        return False
 
     def search(self, name: str, changed: Collection[str] = ()) -> ImplicitDefinition | None:
         """How the value of a name is computed if it has no formula."""
@@ -238,73 +270,29 @@ class Case(DropsCaches):
             return ""
         return quantity.without[1]
 
-    def _searched(self, name: str, search: ImplicitDefinition) -> Any:
-        """The value found by a search, with its derivative if an input of this case is differentiated by."""
-        body, standing = parse(search.body), self._without_slopes()
-        high = evaluate(parse(search.high), self)
-        if isinstance(high, PiecewisePolynomial):
+    def _searched(self, search: ImplicitDefinition) -> Any:
+        """The value found by a search."""
+        body, high = parse(search.body), evaluate(parse(search.high), self)
+        if isinstance(high, Steps):
             raise NotPolynomial("a search that moves with the index of a sum")
-        if standing is self:
-            return (largest_whole_number if search.kind == "largest" else fixed_point)(
-                self._at_unknown(search.unknown, body), _plain(high)
-            )
-        value = standing.value(name)
-        if search.kind == "largest":
-            return value
-        if value == _plain(high):
-            return high
-        if name not in standing._own_slopes:
-            standing._own_slopes[name] = slope(
-                standing._at_unknown(search.unknown, body)(Dual(value, Fraction(1)))
-            )
-        return slope_of_fixed_point(
-            value, standing._own_slopes[name], slope(self._at_unknown(search.unknown, body)(value))
-        )
-
-    def _at_unknown(self, unknown: str, body: Expr) -> Callable[[Any], Any]:
-        """A formula as a function of one input."""
+        shapes = [np.shape(x) for x in self.numbers.values() if not isinstance(x, Steps)]
+        high = np.broadcast_to(high, np.broadcast_shapes(np.shape(high), *shapes)).astype(float)
+        largest = search.kind == "largest"
 
         def at(x: Any) -> Any:
-            value = self._inside({unknown: x}).evaluate(body)
-            if isinstance(value, PiecewisePolynomial):
+            try:
+                value = self._inside({search.unknown: x}, careful=True).evaluate(body)
+            except UndefinedValue:
+                raise
+            except NoValue:
+                if not largest:
+                    raise
+                return np.full(np.shape(x), np.nan)
+            if isinstance(value, Steps):
                 raise NotPolynomial("a search by what moves with the index of a sum")
             return value
 
-        return at
-
-    def _without_slopes(self) -> Case:
-        """The same case with plain values instead of dual numbers."""
-        if not any(isinstance(value, Dual) for value in self.numbers.values()):
-            return self
-        if self._source is None:
-            return Case(
-                self.theory,
-                self.given,
-                {name: _plain(value) for name, value in self.numbers.items()},
-                self.free,
-                self.rounded,
-            )
-        parent, changes, depth = self._source
-        standing = parent._without_slopes()
-        plain = {name: _plain(value) for name, value in changes.items()}
-        return (
-            standing
-            if all(standing._value_is(name, value) for name, value in plain.items())
-            else standing._child(plain, depth)
-        )
-
-    def _value_is(self, name: str, value: Any) -> bool:
-        """Whether a name has this value here, and setting it changes no formula."""
-        if name in self.free or name in self.numbers:
-            return name not in self.free and bool(self.numbers[name] == value)
-        tree = self.given.get(name)
-        if tree is None and name not in OPTIONAL and self.theory.definition(name) is None:
-            tree = self.default(name)
-        return (
-            tree is not None
-            and (isinstance(tree, Num) or not shapes_layout(name))
-            and bool(self.value(name) == value)
-        )
+        return plain((largest_whole if largest else fixed_points)(at, high))
 
     def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -491,14 +479,12 @@ class Case(DropsCaches):
         ):
             return definition
         try:
-            values = [_plain(evaluate(key, self)) for key in keys]
+            values = [evaluate(key, self) for key in keys]
         except NoValue:
             return definition
-        if any(
-            isinstance(value, PiecewisePolynomial) for value in values
-        ):  # depends on the index of a sum
+        if not all(isinstance(value, float) for value in values):  # of scenarios, or of steps
             return definition
-        return definition.args[chosen_index(values)]
+        return definition.args[2 * chosen_index(values) + 1]
 
     def is_set(self, name: str) -> bool:
         """Whether a name is given or defined, rather than defaulted."""
@@ -515,57 +501,73 @@ class Case(DropsCaches):
         return default_of(name, self.theory.own)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        """A quantity at changed inputs.
+        """A quantity at changed inputs; where one of these has no value it has none, whether or not that moves it.
 
         Raises:
             NoValue: its inputs lead back to it, at changed inputs again and again.
         """
-        return self._inside(changes, name).value(name)
+        value = self._inside(changes, name).value(name)
+        for x in changes.values():
+            if isinstance(x, np.ndarray) and np.isnan(x).any():
+                value = value + np.where(np.isnan(x), np.nan, 0.0)
+        return value
 
     def _inside(
-        self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs"
+        self,
+        changes: Mapping[str, Any],
+        name: str = "a quantity at changed inputs",
+        careful: bool = False,
     ) -> Case:
         """The changed case one level deeper; a circular definition ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
-        return self._child(changes, self._depth + 1)
+        return self._child(changes, self._depth + 1, careful)
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; names that do not depend on them are computed here, once for all changes."""
         return self._child(changes, self._depth)
 
-    def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
+    def with_care(self) -> Case:
+        """The same case, where what is multiplied by zero needs no value in any scenario."""
+        if self.careful:
+            return self
+        made = replace(self, careful=True)
+        made._depth = self._depth
+        return made
+
+    def _child(self, changes: Mapping[str, Any], depth: int, careful: bool = False) -> Case:
         """The changed case, cached with the values that it has computed."""
-        if not all(
-            type(value) is Fraction for value in changes.values()
-        ):  # dual numbers are equal if their values are
-            return self._made(changes, depth)
-        key = (depth, *changes.items())
+        numbers = {name: _number(value) for name, value in changes.items()}
+        if not all(isinstance(value, float) for value in numbers.values()):
+            return self._made(numbers, depth, careful)
+        key = (depth, careful, *numbers.items())
         child = self._children.get(key)
         if child is None:
             if len(self._children) >= MOST_CHILDREN:
                 self._children.clear()
-            child = self._children[key] = self._made(changes, depth)
+            child = self._children[key] = self._made(numbers, depth, careful)
         return child
 
-    def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
-        laid_out = not any(map(affects_layout, changes))
+    def _made(self, changes: Mapping[str, Any], depth: int, careful: bool) -> Case:
+        laid_out = self.same_layout or not any(map(affects_layout, changes))
         child = Case(
             self.theory,
             self.given,
             {**self.numbers, **changes},
             self.free.difference(changes),
             self.rounded,
-            laid_out=laid_out,
+            self.same_layout,
+            laid_out,
+            careful or self.careful,
         )
-        child._depth, child._source = depth, (self, changes, depth)
+        child._depth, child.axes = depth, max(child.axes, self.axes)
         if child.theory is self.theory:
             changed = frozenset(changes)
-            child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(
-                changed, _Plans()
-            )
+            same = child.careful == self.careful or not self.axes
+            linked = same and self.theory.split.isdisjoint(changed)
+            child._plans = self._plans.below.setdefault((changed, linked), _Plans())
             child._formulas, child._dependencies_of = self._formulas, self._dependencies_of
-            if self.theory.split.isdisjoint(changed):
+            if linked:
                 child._unmoved, child._changes = self, changed
         return child
 
@@ -612,61 +614,30 @@ class Case(DropsCaches):
         """The value of any formula over this case's names; ``at`` sets other values in this formula only."""
         return evaluate(tree, self, at)
 
-    def with_slopes(self, *inputs: str) -> Case:
-        """The same case with some inputs as dual numbers: its values carry derivatives by them."""
-        if inputs not in self._moving:
-            self._moving[inputs] = self.changed(
-                {
-                    by: Dual(
-                        self.value(by),
-                        Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1),
-                    )
-                    for by in inputs
-                }
-            )
-        return self._moving[inputs]
+    def slope(self, name: str, by: str) -> float:
+        """The derivative of a quantity by an input, on the active arm.
 
-    def slope(self, name: str, by: str) -> Fraction:
-        """The derivative of a quantity by an input, on the active arm."""
-        found: Fraction = slope(self.with_slopes(by).value(name))
+        Raises:
+            NoValue: it has none, as a sum by the number of its terms.
+        """
+        found: float = self.value(DerivativeName.of(name, by))
         return found
 
-    def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
-        """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out.
+    def slopes(self, name: str, inputs: Collection[str]) -> dict[str, float]:
+        """The partial derivatives of a quantity by some inputs; those without one are left out."""
+        found = {}
+        for by in inputs:
+            with suppress(NoValue):
+                found[by] = self.slope(name, by)
+        return found
 
-        Inputs that are not counts and independent of the others are taken together; a dependent one must not be fixed.
-        """
-        value: Fraction = self.value(name)
+    def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, float]:
+        """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out."""
+        value = self.value(name)
         if not value:
             return {}
-        together = tuple(
-            by
-            for by in inputs
-            if not self.theory.symbol(by).counted and self.dependencies(by) & {*inputs} <= {by}
-        )
-        alone = ((by,) for by in inputs if by not in together)
-        slopes = {
-            by: own
-            for group in (together, *alone)
-            if group
-            for by, own in self.slopes(name, group).items()
-        }
-        return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
-
-    def slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
-        """The partial derivatives of a quantity by some inputs; those without one are left out."""
-        try:
-            found = slope(self.with_slopes(*inputs).value(name))
-        except NoValue:
-            return (
-                {}
-                if len(inputs) == 1
-                else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
-            )
-        return {
-            by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found
-            for by in inputs
-        }
+        slopes = self.slopes(name, inputs)
+        return {by: slope * self.value(by) / value for by, slope in slopes.items()}
 
     def inputs_used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""
@@ -698,6 +669,12 @@ class Case(DropsCaches):
         )
 
 
+_NAMES_OF_CONDITIONS = {
+    name: quantity.required_names for name, quantity in QUANTITIES.items() if quantity.exists
+}
+"""The names in the conditions of each quantity that does not always have a value."""
+
+
 def chooses(name: str) -> bool:
     """Whether the choice of the formula of a quantity, or of what it is the derivative of, depends on numbers."""
     while isinstance(name, DerivativeName):
@@ -723,8 +700,10 @@ def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     )
 
 
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Dual) else value
+def _number(value: Any) -> Any:
+    """A value of an input as it is computed with: a float, an array, or a polynomial in the index of a sum."""
+    has_axes = isinstance(value, Steps) or (isinstance(value, np.ndarray) and value.ndim)
+    return value if has_axes else float(value)
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,8 @@ import pytest
 
 from symroof.api import Study
 
+from ..near import near
+
 UNITS = {
     "": 1, "x": 1, "%": Fraction(1, 100), "s": 1, "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6),
     "B": 1, "MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30,
@@ -48,7 +50,7 @@ def row(what, quantity, expected, over=None, **case):
 
 def got(quantity, case):
     study = Study(**{"engine": "ideal"} | case)
-    return quantity(study) if callable(quantity) else study.exact(quantity)
+    return quantity(study) if callable(quantity) else study.value(quantity)
 
 
 def held(text):
@@ -75,7 +77,7 @@ def agree(result, expected, what=""):
             f"{what}: got {result}, expected {expected}"
         )
     else:
-        assert result == expected, f"{what}: got {result}, expected {expected}"
+        assert result == near(expected), f"{what}: got {result}, expected {expected}"
 
 
 def check(row):

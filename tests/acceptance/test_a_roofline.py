@@ -59,7 +59,7 @@ REGIME = [
     row("a prompt is classified the same way: 256", "prefill_bound", "memory", params=70 * 10**9, prompt=256, assume=WEIGHTS, **DEVICE),
     row("a prompt is classified the same way: 4000", "prefill_bound", "compute", params=70 * 10**9, prompt=4000, assume=WEIGHTS, **DEVICE),
     # A square product with activations reaches 295.22 at 344.9 rows (width 4096) and 318.2 (width 8192)
-    *(row(f"square product, width {width}, {rows} rows reach the ridge: {reached}", lambda s: s.exact("gemm_intensity") >= s.exact("ridge_point"), reached, gemm_m=rows, gemm_k=width, gemm_n=width, **DEVICE)
+    *(row(f"square product, width {width}, {rows} rows reach the ridge: {reached}", lambda s: s.value("gemm_intensity") >= s.value("ridge_point"), reached, gemm_m=rows, gemm_k=width, gemm_n=width, **DEVICE)
       for width, rows, reached in ((4096, 344, False), (4096, 345, True), (8192, 318, False), (8192, 319, True))),
 ]  # fmt: skip
 
@@ -164,7 +164,7 @@ def test_row(case):
 
 def test_slope_of_the_essay_is_wrong():
     """The essay writes the slope as 3.3e12; its own table has 3.35 TB/s, and 3.3 is neither that nor its rounding."""
-    slope = Study(**DEVICE, intensity=1).exact("attainable_flops")
+    slope = Study(**DEVICE, intensity=1).value("attainable_flops")
     assert slope == Fraction("3.35e12")
     assert slope != Fraction("3.3e12")
 
@@ -198,13 +198,13 @@ SPELLED = {
 
 def test_l2_cannot_hold_a_layer():
     study = Study(model="llama-3-8b", l2_capacity="50 MB")
-    assert study.exact("layer_weight_bytes") > study.exact("l2_capacity")
+    assert study.value("layer_weight_bytes") > study.value("l2_capacity")
 
 
 @pytest.mark.parametrize("precision", ["fp8", "int8"])
 def test_1987_of_the_essay_is_rejected(precision):
     """The essay's table has 1,987 TFLOP/s for FP8 and INT8 (digits swapped); its text and NVIDIA have 1,979 (1,978.9)."""
-    peak = Study(**H100, weights=precision, activations=precision).exact("peak_flops")
+    peak = Study(**H100, weights=precision, activations=precision).value("peak_flops")
     agree(peak, "1,979 TFLOP/s")
     wrong, half = held("1,987 TFLOP/s")
     assert abs(peak - wrong) > half
@@ -214,7 +214,7 @@ def test_a_precision_fallback_is_a_warning():
     """Hopper has no INT4 tensor rate: two 4-bit operands compute at 16 bits, and the case says so."""
     study = Study(**H100, weights="int4", activations="int4")
     assert any("int4" in warning for warning in study.first.warnings)
-    agree(study.exact("peak_flops"), "989.4 TFLOP/s")
+    agree(study.value("peak_flops"), "989.4 TFLOP/s")
 
 
 def test_unknown_precision_is_refused():
@@ -226,10 +226,10 @@ def test_regime_uses_the_rounded_peak():
     """989 and 989.4 TFLOP/s give the same regimes: both ridges lie between 295 and 296."""
     for device in (H100, H100_989):
         assert (
-            Study(params=70 * 10**9, batch=295, assume=WEIGHTS, **device).exact("decode_bound")
+            Study(params=70 * 10**9, batch=295, assume=WEIGHTS, **device).value("decode_bound")
             == "memory"
         )
         assert (
-            Study(params=70 * 10**9, batch=296, assume=WEIGHTS, **device).exact("decode_bound")
+            Study(params=70 * 10**9, batch=296, assume=WEIGHTS, **device).value("decode_bound")
             == "compute"
         )

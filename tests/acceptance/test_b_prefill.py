@@ -36,7 +36,7 @@ FIRST_ORDER = [
     ),
     row(
         "13x above the ridge",
-        lambda s: s.exact("prefill_intensity") / s.exact("ridge_point"),
+        lambda s: s.value("prefill_intensity") / s.value("ridge_point"),
         "13.9",
         **ESSAY,
     ),
@@ -45,12 +45,12 @@ FIRST_ORDER = [
 NOMINAL_ATTENTION = {**B70, **H100, "assume": ATTENTION}
 EXACT_8B = {**B8, **H100_989, "prompt": 2048, "mfu": 0.5}
 EXACT = [
-    row("matrix parameters of the 8B", lambda s: s.exact("linear_flops_per_token") / 2, LAYERS_8B, model="llama-3-8b"),
-    row("6.979e9", lambda s: s.exact("linear_flops_per_token") / 2, "6.979e9", model="llama-3-8b"),
-    row("head of the 8B: 0.525e9", lambda s: s.exact("head_flops_per_row") / 2, "0.525e9", model="llama-3-8b"),
-    row("matrix parameters of the 70B", lambda s: s.exact("linear_flops_per_token") / 2, LAYERS_70B, model="llama-3-70b"),
-    row("68.45e9", lambda s: s.exact("linear_flops_per_token") / 2, "68.45e9", model="llama-3-70b"),
-    row("head of the 70B: 1.051e9", lambda s: s.exact("head_flops_per_row") / 2, "1.051e9", model="llama-3-70b"),
+    row("matrix parameters of the 8B", lambda s: s.value("linear_flops_per_token") / 2, LAYERS_8B, model="llama-3-8b"),
+    row("6.979e9", lambda s: s.value("linear_flops_per_token") / 2, "6.979e9", model="llama-3-8b"),
+    row("head of the 8B: 0.525e9", lambda s: s.value("head_flops_per_row") / 2, "0.525e9", model="llama-3-8b"),
+    row("matrix parameters of the 70B", lambda s: s.value("linear_flops_per_token") / 2, LAYERS_70B, model="llama-3-70b"),
+    row("68.45e9", lambda s: s.value("linear_flops_per_token") / 2, "68.45e9", model="llama-3-70b"),
+    row("head of the 70B: 1.051e9", lambda s: s.value("head_flops_per_row") / 2, "1.051e9", model="llama-3-70b"),
     row("all parameters of the 8B: 8.03e9", "params", "8.03e9", model="llama-3-8b"),
     row("all parameters of the 70B: 70.6e9", "params", "70.6e9", model="llama-3-70b"),
     row("attention FLOPs of a pair, 70B", "attention_flops_per_pair", 2_621_440, **B70),
@@ -60,7 +60,7 @@ EXACT = [
     row("attention over linear, 70B, 4096 tokens", "attention_to_linear", "3.8 %", **NOMINAL_ATTENTION, prompt=4096),
     row("10 % at 10,681 tokens", "attention_to_linear", "10.00 %", **NOMINAL_ATTENTION, prompt=10_681),
     row("equality at 106.8k tokens", "attention_to_linear", "100.0 %", **NOMINAL_ATTENTION, prompt=106_812),
-    row("not yet equal at 106.7k tokens", lambda s: s.exact("attention_to_linear") < 1, True, **NOMINAL_ATTENTION, prompt=106_700),
+    row("not yet equal at 106.7k tokens", lambda s: s.value("attention_to_linear") < 1, True, **NOMINAL_ATTENTION, prompt=106_700),
     row("the full square doubles the share", "attention_to_linear", Fraction(4 * 80 * 64 * 128 * 4096, 2 * 70 * 10**9), **B70, prompt=4096, assume={**ATTENTION, "attention": "full"}),
     row("fp16 logits of every position, 8B", "logit_bytes", "525 MB", **B8, prompt=2048, assume={"logits": "all"}),
     row("fp16 logits of the last position, 8B", "logit_bytes", 2 * 128256, **B8, prompt=2048),
@@ -116,10 +116,10 @@ SHORT = [
 
 TTFT_70B = {**B70, **H100_989, "mfu": 0.5, "assume": WEIGHTS}
 TTFT = [
-    row("3,532 tokens within a second", lambda s: s.exact("ttft") <= 1, True, **TTFT_70B, prompt=3532),
-    row("3,533 tokens not", lambda s: s.exact("ttft") <= 1, False, **TTFT_70B, prompt=3533),
-    row("7,064 tokens within two seconds", lambda s: s.exact("ttft") <= 2, True, **TTFT_70B, prompt=7064),
-    row("7,065 tokens not", lambda s: s.exact("ttft") <= 2, False, **TTFT_70B, prompt=7065),
+    row("3,532 tokens within a second", lambda s: s.value("ttft") <= 1, True, **TTFT_70B, prompt=3532),
+    row("3,533 tokens not", lambda s: s.value("ttft") <= 1, False, **TTFT_70B, prompt=3533),
+    row("7,064 tokens within two seconds", lambda s: s.value("ttft") <= 2, True, **TTFT_70B, prompt=7064),
+    row("7,065 tokens not", lambda s: s.value("ttft") <= 2, False, **TTFT_70B, prompt=7065),
     # 3,532 tokens: 2*70e9*3532/(0.5*989e12) s; then 20 ms in a queue and 5 ms of dispatch
     row("queue and dispatch are added", "ttft", Fraction(2 * 70 * 3532, 494_500) + Fraction(25, 1000), **TTFT_70B, prompt=3532, queue_time="20 ms", prefill_overhead="5 ms"),
     row("a step's fixed costs are the dispatch unless it is given", "ttft", Fraction(2 * 70 * 3532, 494_500) + Fraction(3 + 80, 1000), **TTFT_70B, prompt=3532, step_overhead="3 ms", layer_overhead="1 ms"),
@@ -140,21 +140,21 @@ def test_row(case):
 
 def test_intensity_of_the_essay_is_a_rounding_artefact():
     """The essay divides a rounded 573 TFLOP by 140 GB and gets ~4,093; 573.44/140 is exactly 4,096 = S."""
-    assert Study(**ESSAY).exact("prefill_intensity") == 4096
+    assert Study(**ESSAY).value("prefill_intensity") == 4096
     agree(Fraction(573 * 10**12, 140 * 10**9), "4,093")
 
 
 def test_widget_is_memory_bound():
     """The third source calls its 6-token prefill compute-bound; its own widget has 4.78 ms of reading for 0.10 ms of arithmetic."""
     study = Study(**WIDGET)
-    assert study.exact("prefill_bound") == "memory"
-    assert study.exact("prefill_memory_time") > 49 * study.exact("prefill_compute_time")
+    assert study.value("prefill_bound") == "memory"
+    assert study.value("prefill_memory_time") > 49 * study.value("prefill_compute_time")
 
 
 def test_head_at_every_position():
     """Unused logits (the third source's "throw away"): +7.5 % of 2*P_mm*S, 7.2 % of the exact total, 8B at 2048 tokens."""
     last, every = (
-        Study(**EXACT_8B, assume={"logits": rows}).exact("prefill_flops")
+        Study(**EXACT_8B, assume={"logits": rows}).value("prefill_flops")
         for rows in ("last", "all")
     )
     assert every - last == 2047 * 2 * HEAD_8B
@@ -194,22 +194,22 @@ def test_attention_core_fused_and_not(prompt, fusion, expected):
 
 
 def test_unfused_attention_is_memory_bound_and_fused_is_not():
-    ridge = Study(**H100).exact("ridge_point")
+    ridge = Study(**H100).value("ridge_point")
     assert attention_intensity(4096, "unfused") < ridge < attention_intensity(4096, "flash")
 
 
 def test_score_traffic_of_the_70b():
     """One S^2 matrix written and read in fp16 is 343.6 GB, 102.6 ms; scores and probabilities are two of them: 4 L H S^2 b/BW."""
     study = Study(**B70, **H100, prompt=4096, assume={"attention": "full", "fusion": "unfused"})
-    both = study.exact("score_traffic")
+    both = study.value("score_traffic")
     assert both == 4 * 80 * 64 * 4096**2 * 2
     agree(both / 2, "343.6 GB")
-    agree(both / 2 / study.exact("mem_bandwidth"), "102.6 ms")
+    agree(both / 2 / study.value("mem_bandwidth"), "102.6 ms")
     flash = Study(**B70, **H100, prompt=4096, assume={"attention": "full"})
-    assert study.exact("prefill_bytes") - flash.exact("prefill_bytes") == both
-    assert flash.exact("score_traffic") == 0
+    assert study.value("prefill_bytes") - flash.value("prefill_bytes") == both
+    assert flash.value("score_traffic") == 0
 
 
 def test_linear_work_beside_the_score_traffic():
     """2*70e9*4096 FLOPs take 579.8 ms at 989 TFLOP/s (579.6 at 989.4)."""
-    agree(Study(**B70, **H100_989, prompt=4096, assume=WEIGHTS).exact("prefill_time"), "579.8 ms")
+    agree(Study(**B70, **H100_989, prompt=4096, assume=WEIGHTS).value("prefill_time"), "579.8 ms")

@@ -27,7 +27,7 @@ WITH_KV = [
     row("70B at 4608: bytes", "decode_bytes", "141.51 GB", **B70, context=4608, assume=KV),
     row(
         "70B at 4608: share of the cache",
-        lambda s: s.exact("kv_cache_bytes") / s.exact("decode_bytes"),
+        lambda s: s.value("kv_cache_bytes") / s.value("decode_bytes"),
         "1.07 %",
         **B70,
         context=4608,
@@ -90,7 +90,7 @@ GROWING = [
     row("the first step reads S + 1 tokens", "itl_first", Fraction(16_060_000_000 + 131_072 * 4001, 3350 * 10**9), **RESPONSE),
     row("the last step reads S + N - 1 tokens", "itl_last", Fraction(16_060_000_000 + 131_072 * 4099, 3350 * 10**9), **RESPONSE),
     row("a step appends, 70B", "kv_bytes_per_token", 327_680, **B70),
-    row("the essay's 320 KB is 320 KiB", lambda s: s.exact("kv_bytes_per_token") / 1024, 320, **B70),
+    row("the essay's 320 KB is 320 KiB", lambda s: s.value("kv_bytes_per_token") / 1024, 320, **B70),
 ]  # fmt: skip
 
 # AI_att = (2/b_kv)(H/H_kv)
@@ -100,16 +100,16 @@ INTENSITY = [
     row("8 groups of 4 heads, 8B", "attention_intensity", 4, **B8),
     row("multi-query: H", "attention_intensity", 64, **B70, n_kv_heads=1),
     row("an fp8 cache doubles it", "attention_intensity", 16, **B70, kv="fp8"),
-    *(row(f"below the ridge, {kv} KV heads", lambda s: s.exact("attention_intensity") < s.exact("ridge_point"), True, **B70, **H100, n_kv_heads=kv) for kv in (64, 8, 1)),
+    *(row(f"below the ridge, {kv} KV heads", lambda s: s.value("attention_intensity") < s.value("ridge_point"), True, **B70, **H100, n_kv_heads=kv) for kv in (64, 8, 1)),
 ]  # fmt: skip
 
 END_TO_END = {**B70, **H100, "prompt": 4096, "assume": WEIGHTS}
 WHOLE = [
     row("TTFT + (N - 1) TPOT", "response_time", Fraction(2 * 70 * 4096, 989_400) + 255 * Fraction(140, 3350), **END_TO_END, output=256),
     # N* = 1 + 2S/(b_w R) = 14.87: 14 tokens decode in less than the prefill takes, 15 in more
-    row("14 outputs: decode below TTFT", lambda s: s.exact("decode_time") < s.exact("ttft"), True, **END_TO_END, output=14),
-    row("15 outputs: decode above TTFT", lambda s: s.exact("decode_time") > s.exact("ttft"), True, **END_TO_END, output=15),
-    row("the tutorial counts N steps: 0.4 % more at 256", lambda s: s.exact("decode_time") / (255 * s.exact("itl")) - 1, "0.4 %", **TUTORIAL, **H100, prompt=2048, output=256),
+    row("14 outputs: decode below TTFT", lambda s: s.value("decode_time") < s.value("ttft"), True, **END_TO_END, output=14),
+    row("15 outputs: decode above TTFT", lambda s: s.value("decode_time") > s.value("ttft"), True, **END_TO_END, output=15),
+    row("the tutorial counts N steps: 0.4 % more at 256", lambda s: s.value("decode_time") / (255 * s.value("itl")) - 1, "0.4 %", **TUTORIAL, **H100, prompt=2048, output=256),
     row("TPOT is the mean step", "tpot", Fraction(16_060_000_000 + 131_072 * 4050, 3350 * 10**9), **RESPONSE),
 ]  # fmt: skip
 
@@ -125,7 +125,7 @@ RATIO = [
     ),
     row(
         "the essay's 300x, to one digit",
-        lambda s: s.exact("prefill_decode_ratio") / 100,
+        lambda s: s.value("prefill_decode_ratio") / 100,
         "3",
         **B70,
         **H100,
@@ -155,9 +155,9 @@ RATIO = [
 
 HEADS = [
     row("sampling, 5V FLOP", "sampling_flops", 5 * 128_256, **B70),
-    row("sampling over a 70B step", lambda s: s.exact("sampling_flops") / s.exact("decode_flops"), "4.6e-6", **B70, **H100, assume=WEIGHTS),
-    row("head over 2P, 70B", lambda s: s.exact("head_flops_per_row") / (2 * s.exact("params")), "1.5 %", **B70),
-    row("head over 2P, 8B", lambda s: s.exact("head_flops_per_row") / (2 * s.exact("params")), "6.5 %", **B8),
+    row("sampling over a 70B step", lambda s: s.value("sampling_flops") / s.value("decode_flops"), "4.6e-6", **B70, **H100, assume=WEIGHTS),
+    row("head over 2P, 70B", lambda s: s.value("head_flops_per_row") / (2 * s.value("params")), "1.5 %", **B70),
+    row("head over 2P, 8B", lambda s: s.value("head_flops_per_row") / (2 * s.value("params")), "6.5 %", **B8),
     # Of what a step really multiplies (the gathered input table is not), the head is 0.5253/(6.9793 + 0.5253) = 7.0 % of the 8B
     row("head over the matrix work of a step, 8B", "head_share", Fraction(4096 * 128_256, 6_979_321_856 + 4096 * 128_256), model="llama-3-8b", prompt=1, assume={"attention_flops": "off"}),
 ]  # fmt: skip
@@ -172,16 +172,16 @@ def test_row(case):
 
 def test_third_source_has_twice_the_intensity_and_thrice_the_utilisation():
     """It says ~2 FLOP per byte and ~1 % used: with two-byte weights a token does 2P FLOP on 2P bytes, 1 FLOP/byte, 1/295 = 0.34 %."""
-    assert Study(**WIDGET).exact("decode_intensity") == 1
-    assert Study(**WIDGET, weights="int8").exact("decode_intensity") == 2
-    assert Study(**WIDGET).exact("decode_mfu") < Fraction(1, 200)
+    assert Study(**WIDGET).value("decode_intensity") == 1
+    assert Study(**WIDGET, weights="int8").value("decode_intensity") == 2
+    assert Study(**WIDGET).value("decode_mfu") < Fraction(1, 200)
 
 
 def test_bandwidth_over_parameters_is_no_rate():
     """It also words the cap as "parameter count divided by bandwidth"; its figure, 3350/16 = 209, is bandwidth over bytes."""
     study = Study(**WIDGET)
-    assert study.exact("user_rate") == study.exact("mem_bandwidth") / study.exact("weight_bytes")
-    agree(study.exact("user_rate"), "209 tok/s")
+    assert study.value("user_rate") == study.value("mem_bandwidth") / study.value("weight_bytes")
+    agree(study.value("user_rate"), "209 tok/s")
 
 
 @pytest.mark.parametrize("batch", [1, 64, 4096])
@@ -194,4 +194,4 @@ def test_attention_is_memory_bound_at_every_batch(batch):
     )
     traffic = dict(core.streams)["kv"]
     assert case.evaluate(core.flops) == 8 * case.evaluate(traffic)
-    assert study.exact("attention_intensity") == 8
+    assert study.value("attention_intensity") == 8

@@ -65,7 +65,7 @@ QUANTIZED_CACHE = [
 
 def left(study):
     """What is left of memory beside the weights."""
-    return study.exact("usable_memory") - study.exact("weight_bytes")
+    return study.value("usable_memory") - study.value("weight_bytes")
 
 
 UTILISATION = {"prompt": 2048, "hardware": "h100-sxm"}
@@ -109,7 +109,7 @@ LENGTH = [
 
 
 def cache_exceeds_weights(study):
-    return study.exact("kv_cache_bytes") > study.exact("weight_bytes")
+    return study.value("kv_cache_bytes") > study.value("weight_bytes")
 
 
 RIVAL = [
@@ -181,14 +181,14 @@ def test_cache_of_the_tutorial_is_a_guessed_width():
     """It prints 1.20 GB for the 8B at 2048; the model's own heads give 0.268 GB. 1.20 is 2 L sqrt(P/(12 L)) S b: a width of
     4,572.9 guessed from the parameter count and no grouped heads. No whole batch of the true cache yields it."""
     study = Study(**TUTORIAL, **H100, prompt=2048)
-    agree(study.exact("kv_cache_bytes"), "1.19876 GB")
-    agree(study.exact("kv_cache_bytes"), "1.20 GB")
-    agree(study.exact("kv_bytes_per_token") / (2 * 32 * 2), "4,572.9")
-    agree(study.exact("kv_bytes_per_token"), "585,332")
-    agree(study.exact("kv_cache_bytes") / Study(**B8, prompt=2048).exact("kv_cache_bytes"), "4.47")
+    agree(study.value("kv_cache_bytes"), "1.19876 GB")
+    agree(study.value("kv_cache_bytes"), "1.20 GB")
+    agree(study.value("kv_bytes_per_token") / (2 * 32 * 2), "4,572.9")
+    agree(study.value("kv_bytes_per_token"), "585,332")
+    agree(study.value("kv_cache_bytes") / Study(**B8, prompt=2048).value("kv_cache_bytes"), "4.47")
     agree(
-        study.exact("kv_cache_bytes")
-        / Study(**B8, prompt=2048, n_kv_heads=32).exact("kv_cache_bytes"),
+        study.value("kv_cache_bytes")
+        / Study(**B8, prompt=2048, n_kv_heads=32).value("kv_cache_bytes"),
         "1.12",
     )
 
@@ -197,8 +197,8 @@ def test_essay_has_forty_gigabytes_left_of_minus_sixty():
     """ "140 GB of weights leaves only ~40 GB on an 80 GB GPU": the weights alone exceed it by 60 GB. Its 26 requests need 40 GB."""
     study = Study(**B70, **H100, prompt=4608)
     assert left(study) == -60 * 10**9
-    assert study.exact("fits") is False
-    assert study.exact("concurrency") == 0
+    assert study.value("fits") is False
+    assert study.value("concurrency") == 0
 
 
 def test_a_latency_that_does_not_fit_is_flagged():
@@ -224,15 +224,15 @@ def test_activations_are_counted_once_in_and_once_out():
     study = Study(**B8, **H100, prompt=1)
     layer = (4096 + 6144) + 2 * 4096 + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096)
     quiet = Study(**B8, **H100, prompt=1, assume={"activations": "off"})
-    assert study.exact("decode_bytes") - quiet.exact("decode_bytes") == 2 * (
+    assert study.value("decode_bytes") - quiet.value("decode_bytes") == 2 * (
         32 * layer + 4096 + 128_256
     )
-    assert study.exact("memory_bytes") == quiet.exact("memory_bytes")
+    assert study.value("memory_bytes") == quiet.value("memory_bytes")
 
 
 def test_four_parts_of_memory():
     """Weights, cache, activations and the runtime's own; the last two are unknown and stand in the reserve."""
     study = Study(**B8, **H100, prompt=2048, memory_reserve="activation_memory + 2 GB")
     widest = 2048 * (2 * 4096 + 2 * 14_336) * 2
-    assert study.exact("activation_memory") == widest
-    assert study.exact("memory_bytes") == 16_060_000_000 + 2048 * 131_072 + widest + 2 * 10**9
+    assert study.value("activation_memory") == widest
+    assert study.value("memory_bytes") == 16_060_000_000 + 2048 * 131_072 + widest + 2 * 10**9

@@ -41,8 +41,8 @@ WEIGHTS_AND_ACTIVATIONS = [
     # n* = b_w F/(2 BW): 295.4 with one byte and 1979 TFLOP/s, 590.7 with two bytes
     *(row(f"fp8, {bytes_} byte a weight, {batch}: {bound}", "decode_bound", bound, params=70 * 10**9, hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": bytes_}, batch=batch, assume=WEIGHTS)
       for bytes_, batch, bound in ((1, 295, "memory"), (1, 296, "compute"), (2, 590, "memory"), (2, 591, "compute"))),
-    row("n* = b_w R/2, one byte", lambda s: s.exact("ridge_point") * s.exact("weight_bytes_per_param") / 2, "295.4", hardware="h100-sxm", **FP8),
-    row("n* = b_w R/2, two bytes", lambda s: s.exact("ridge_point") * s.exact("weight_bytes_per_param") / 2, "590.7", hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": 2}),
+    row("n* = b_w R/2, one byte", lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2, "295.4", hardware="h100-sxm", **FP8),
+    row("n* = b_w R/2, two bytes", lambda s: s.value("ridge_point") * s.value("weight_bytes_per_param") / 2, "590.7", hardware="h100-sxm", **{**FP8, "weight_bytes_per_param": 2}),
     # Both with the tutorial's 0.01 ms of dispatch; without it 33.24 and 66.51
     row("8B prefill, int8", "ttft", "33.25 ms", **INT8_PREFILL, weights="int8", activations="int8", peak_flops="1979 TFLOP/s"),
     row("8B prefill, fp16", "ttft", "66.52 ms", **INT8_PREFILL, peak_flops="989 TFLOP/s"),
@@ -87,16 +87,16 @@ def test_row(case):
 )
 def test_two_of_the_four_cards_cannot_hold_the_model(hardware, fits):
     """The second source ranks four devices by bandwidth for 35 GB of weights; two of them have 24 GB."""
-    assert Study(**Q4, hardware=hardware, prompt=1).exact("fits") is fits
+    assert Study(**Q4, hardware=hardware, prompt=1).value("fits") is fits
 
 
 def test_one_byte_fp8_does_not_move_the_threshold():
     """The essay: FP8 can turn compute-bound work memory-bound. The ridge does double, but bytes halve with it: at 300 tokens
     one-byte weights stay compute-bound; only FP8 arithmetic on two-byte weights becomes memory-bound."""
     case = {"params": 70 * 10**9, "hardware": "h100-sxm", "batch": 300, "assume": WEIGHTS}
-    assert Study(**case).exact("decode_bound") == "compute"
-    assert Study(**case, **FP8).exact("decode_bound") == "compute"
-    assert Study(**case, **{**FP8, "weight_bytes_per_param": 2}).exact("decode_bound") == "memory"
+    assert Study(**case).value("decode_bound") == "compute"
+    assert Study(**case, **FP8).value("decode_bound") == "compute"
+    assert Study(**case, **{**FP8, "weight_bytes_per_param": 2}).value("decode_bound") == "memory"
 
 
 def test_int4_prefill_of_the_tutorial_is_a_fallback():
@@ -105,16 +105,16 @@ def test_int4_prefill_of_the_tutorial_is_a_fallback():
         Study(**TUTORIAL, **H100, prompt=2048, weights=weights)
         for weights in ("fp16", "int8", "int4")
     )
-    assert fp16.exact("ttft") == int4.exact("ttft") > int8.exact("ttft")
-    assert fp16.exact("peak_flops") == int4.exact("peak_flops") == 989 * 10**12
-    assert int8.exact("peak_flops") == 1979 * 10**12
+    assert fp16.value("ttft") == int4.value("ttft") > int8.value("ttft")
+    assert fp16.value("peak_flops") == int4.value("peak_flops") == 989 * 10**12
+    assert int8.value("peak_flops") == 1979 * 10**12
     assert any("int4" in warning for warning in int4.first.warnings)
 
 
 def test_gains_of_the_tutorial_are_not_two_and_four():
     """1.446x and 1.861x (1.44x and 1.86x from the printed digits): 3.2 ms of fixed tax do not shrink with the weights."""
     fp16, int8, int4 = (
-        Study(**TUTORIAL, **H100, prompt=2048, weights=weights).exact("itl")
+        Study(**TUTORIAL, **H100, prompt=2048, weights=weights).value("itl")
         for weights in ("fp16", "int8", "int4")
     )
     agree(fp16 / int8, "1.446 x")

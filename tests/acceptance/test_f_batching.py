@@ -48,10 +48,10 @@ def test_row(case):
 def test_3072_of_the_essay_multiplies_a_rounded_rate():
     """128*24 = 3,072; 24 is a rounded 23.93, and 128/41.79 ms is 3,063."""
     assert 128 * 24 == 3072
-    agree(Study(**FIRST, batch=128).exact("decode_throughput"), "3,063 tok/s")
+    agree(Study(**FIRST, batch=128).value("decode_throughput"), "3,063 tok/s")
 
 
 def test_batching_is_free_only_without_the_cache():
     """The essay: "each request still sees about 24 tokens/s" at batch 128. With 4k of cache it sees 10.7."""
-    agree(Study(**FIRST, batch=128).exact("user_rate"), "23.93 tok/s")
-    agree(Study(**CACHED, batch=128).exact("user_rate"), "10.7 tok/s")
+    agree(Study(**FIRST, batch=128).value("user_rate"), "23.93 tok/s")
+    agree(Study(**CACHED, batch=128).value("user_rate"), "10.7 tok/s")

@@ -28,12 +28,12 @@ LOADS = (0.3, 0.5, 0.7, 0.8)
 def test_the_latency_at_a_rate_is_that_of_a_simulated_server(named):
     """Within 5 % in the mean, within 10 % at every load; with every slot taken it is up to 4 times as long."""
     case = SERVED[named]
-    rate = float(sr.Study(**case).exact("sustained_requests"))
+    rate = float(sr.Study(**case).value("sustained_requests"))
     off = []
     for load in LOADS:
         there = sr.Study(**case, arrival_rate=load * rate)
         run = there.simulate("poisson", requests=1500, seed=3)
-        off.append(float(there.exact("loaded_itl")) / run.summary["itl"]["mean"].value - 1)
+        off.append(float(there.value("loaded_itl")) / run.summary["itl"]["mean"].value - 1)
     assert max(map(abs, off)) < 0.1
     assert sum(map(abs, off)) / len(off) < 0.05
 
@@ -44,7 +44,7 @@ def test_the_latency_rises_with_the_rate_up_to_that_of_full_slots():
         "model": "llama-3.3-70b", "hardware": "b200", "weights": "fp8", "prompt": 1500, "output": 300, "batch": 121, "chunk": 256,
         "mfu": 0.707, "mbu": 0.811, "layer_overhead": "83.9 us", "elementwise_bytes": "135 byte",
     }  # fmt: skip
-    assert sr.Study(**case).exact("loaded_itl") == sr.Study(**case).exact("sustained_itl")
+    assert sr.Study(**case).value("loaded_itl") == sr.Study(**case).value("sustained_itl")
     at = {
         rate: sr.Study(**case, arrival_rate=f"{rate}/s").first.case
         for rate in ("1", "2.5", "4.44", "6", "20")
@@ -58,7 +58,7 @@ def test_the_latency_rises_with_the_rate_up_to_that_of_full_slots():
 
 def test_with_drafts_a_token_takes_its_part_of_a_step():
     case = {**MANY, "chunk": 512, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.05}
-    rate = float(sr.Study(**case).exact("sustained_requests"))
+    rate = float(sr.Study(**case).value("sustained_requests"))
     there = sr.Study(**case, arrival_rate=0.98 * rate).first.case
     assert 0.9 < there.value("loaded_itl") / there.value("sustained_itl") <= 1
 
@@ -67,9 +67,9 @@ def test_with_drafts_a_token_takes_its_part_of_a_step():
 def test_targets_are_held_against_the_latency_at_the_rate(met):
     """As many as 64 slots would take 36 ms a token; at a third of that load it is shorter."""
     case = {**MANY, "chunk": 2048}
-    rate = float(sr.Study(**case).exact("sustained_requests")) * 0.3
+    rate = float(sr.Study(**case).value("sustained_requests")) * 0.3
     there = sr.Study(**case, arrival_rate=rate)
-    itl, full = (float(there.exact(name)) for name in ("loaded_itl", "sustained_itl"))
+    itl, full = (float(there.value(name)) for name in ("loaded_itl", "sustained_itl"))
     assert full > 3 * itl
     limit = itl * (1.01 if met else 0.99)
     judged = sr.Study(**case, arrival_rate=rate, targets={"itl": f"{limit} s"})

@@ -12,7 +12,7 @@ TAXED = {**TUTORIAL, **H100, "prompt": 2048}
 
 
 def dispatch(study):
-    return study.exact("ttft") - study.exact("prefill_time")
+    return study.value("ttft") - study.value("prefill_time")
 
 
 STEP70 = {**B70, **H100, "assume": WEIGHTS}
@@ -22,8 +22,8 @@ LAUNCHES = [
     row("ahead of the device: hidden", "itl", Fraction(140, 3350), **{**STEP70, "assume": {**WEIGHTS, "launches": "hidden"}}, kernel_launch="5 us", kernels_per_layer=10),
     row("ahead of the device, and too many", "itl", Fraction(48, 1000), **{**STEP70, "assume": {**WEIGHTS, "launches": "hidden"}}, kernel_launch="10 us", kernels_per_layer=60),
     row("as a graph: one launch", "itl", Fraction(140, 3350) + Fraction(1, 10**5), **{**STEP70, "assume": {**WEIGHTS, "launches": "graph"}}, kernel_launch="10 us", kernels_per_layer=60),
-    row("10 % of a step at 5 us", lambda s: s.exact("launch_time") / s.exact("decode_roofline_time"), "10 %", **STEP70, kernel_launch="5 us", kernels_per_layer=10),
-    row("19 % at 10 us", lambda s: s.exact("launch_time") / s.exact("decode_roofline_time"), "19 %", **STEP70, kernel_launch="10 us", kernels_per_layer=10),
+    row("10 % of a step at 5 us", lambda s: s.value("launch_time") / s.value("decode_roofline_time"), "10 %", **STEP70, kernel_launch="5 us", kernels_per_layer=10),
+    row("19 % at 10 us", lambda s: s.value("launch_time") / s.value("decode_roofline_time"), "19 %", **STEP70, kernel_launch="10 us", kernels_per_layer=10),
     row("a layer of the 70B has time for", "kernels_to_dominate", "52", **STEP70, kernel_launch="10 us"),
     row("of the 8B", "kernels_to_dominate", "15", **B8, **H100, assume=WEIGHTS, kernel_launch="10 us"),
     row("a step of the 8B", lambda s: s.solve("launches_dominate", for_="kernels").value, "479", **B8, **H100, assume=WEIGHTS, kernel_launch="10 us"),
@@ -51,7 +51,7 @@ ROWS = [
     *BETWEEN,
     row("32 layers at 0.1 ms", "decode_overhead", "3.2 ms", n_layers=32, layer_overhead="0.1 ms"),
     row("the tutorial's tax", "decode_overhead", "3.2 ms", **TAXED),
-    row("its share of the 8.35 ms", lambda s: s.exact("decode_overhead") / s.exact("itl"), "38 %", **TAXED),
+    row("its share of the 8.35 ms", lambda s: s.value("decode_overhead") / s.value("itl"), "38 %", **TAXED),
     row("bandwidth elasticity with it", elasticity("itl", "mem_bandwidth"), "-0.617", **TAXED),
     row("bandwidth elasticity without it", elasticity("itl", "mem_bandwidth"), -1, **TAXED, layer_overhead="0 ms"),
     row("dispatch on the H100", dispatch, "0.01 ms", **TAXED),
@@ -77,4 +77,4 @@ def test_row(case):
 def test_essay_practice_is_an_efficiency():
     """15 to 20 tok/s in practice and a ceiling of 24: an MBU of 0.63 to 0.84 turns the one into the other."""
     for mbu, rate in ((0.6269, "15.0 tok/s"), (0.8358, "20.0 tok/s")):
-        agree(Study(**B70, **H100, mbu=mbu, assume=WEIGHTS).exact("user_rate"), rate)
+        agree(Study(**B70, **H100, mbu=mbu, assume=WEIGHTS).value("user_rate"), rate)

@@ -51,7 +51,7 @@ ONE = [
     )
 ]
 RATIOS = [
-    row(f"exercise 1, {level}: ratio of {quantity}", lambda s, q=quantity, level=level: Study(**case("70B", level), prompt=2048).exact(q) / s.exact(q), expected, **case("8B", level), prompt=2048)
+    row(f"exercise 1, {level}: ratio of {quantity}", lambda s, q=quantity, level=level: Study(**case("70B", level), prompt=2048).value(q) / s.value(q), expected, **case("8B", level), prompt=2048)
     for level, ttft, itl in (("first order", "8.79", "8.79"), ("cache", "8.79", "8.69"), ("exact", "9.63", "9.14"), ("tool", "8.79", "6.21"))
     for quantity, expected in (("ttft", ttft), ("itl", itl))
 ]  # fmt: skip
@@ -84,19 +84,19 @@ def test_row(case):
 def test_the_prescribed_device_cannot_hold_the_70b():
     """Exercise 1 asks for the 70B on one H100: 141.2 GB in 80."""
     study = Study(**case("70B", "exact"), prompt=2048)
-    assert study.exact("weight_bytes") == 141_200_000_000
-    assert study.exact("fits") is False
+    assert study.value("weight_bytes") == 141_200_000_000
+    assert study.value("fits") is False
 
 
 @pytest.mark.parametrize(("prompt", "output"), [(50, 500), (4000, 100)])
 def test_both_workloads_are_dominated_by_decode(prompt, output):
     """The tutorial calls summarization TTFT-dominated; at its own 4000 in and 100 out the prefill is 13 to 22 % of the time."""
     for level in ("first order", "exact", "tool"):
-        assert Study(**case("8B", level), prompt=prompt, output=output).exact("ttft_share") < 0.25
+        assert Study(**case("8B", level), prompt=prompt, output=output).value("ttft_share") < 0.25
 
 
 @pytest.mark.parametrize(("prompt", "dominated"), [(14_613, False), (14_614, True)])
 def test_prompt_from_which_a_summary_is_dominated_by_prefill(prompt, dominated):
     """99 steps of the weights: 2 P S/(eta_c F) > 99 W/BW from S > 99 * R * eta_c = 14,613.6 (MFU 0.5)."""
     study = Study(**case("8B", "first order"), prompt=prompt, output=100)
-    assert (study.exact("ttft") > study.exact("decode_time")) is dominated
+    assert (study.value("ttft") > study.value("decode_time")) is dominated

@@ -29,7 +29,7 @@ SLA = [
     row(f"tutorial, {hardware}: {name}", quantity, printed, **TUTORIAL, hardware=hardware, prompt=4096, ttft_target="200 ms", itl_target="50 ms")
     for hardware, *cells in SLA_TABLE
     for (name, quantity), printed in zip(
-        (("TTFT", "ttft"), ("ITL", "itl"), ("TTFT OK", lambda s: s.exact("ttft") <= s.exact("ttft_target")), ("ITL OK", lambda s: s.exact("itl") <= s.exact("itl_target"))),
+        (("TTFT", "ttft"), ("ITL", "itl"), ("TTFT OK", lambda s: s.value("ttft") <= s.value("ttft_target")), ("ITL OK", lambda s: s.value("itl") <= s.value("itl_target"))),
         cells,
         strict=True,
     )
@@ -166,7 +166,7 @@ def test_cell(case):
 )
 def test_verdicts_of_the_tutorial(hardware, verdict):
     study = Study(**TUTORIAL, hardware=hardware, prompt=4096)
-    met = study.exact("ttft") <= Fraction(200, 1000) and study.exact("itl") <= Fraction(50, 1000)
+    met = study.value("ttft") <= Fraction(200, 1000) and study.value("itl") <= Fraction(50, 1000)
     assert ("PASS" if met else "FAIL") == verdict
 
 
@@ -179,16 +179,16 @@ def test_t4_row_of_the_tutorial_does_not_fit():
 
 def test_tutorial_says_fraction_of_a_millisecond_and_prints_eight():
     """ "ITL is a fraction of a millisecond": its own table has 8.35 ms, and the weights alone take 4.79 ms."""
-    assert Study(**TUTORIAL, **H100, prompt=2048).exact("itl") > Fraction(8, 1000)
+    assert Study(**TUTORIAL, **H100, prompt=2048).value("itl") > Fraction(8, 1000)
 
 
 def test_table_3_1_truncates_and_swaps():
     """TF32 is 494.7 (the table cuts it to 494); FP8 and INT8 are 1,978.9 (the table has 1,987, the text 1,979)."""
-    tf32 = Study(**H100, weights="tf32", activations="tf32").exact("peak_flops")
+    tf32 = Study(**H100, weights="tf32", activations="tf32").value("peak_flops")
     agree(tf32, "494.7 TFLOP/s")
     assert tf32 // 10**12 == 494
     for precision in ("fp8", "int8"):
-        peak = Study(**H100, weights=precision, activations=precision).exact("peak_flops")
+        peak = Study(**H100, weights=precision, activations=precision).value("peak_flops")
         agree(peak, "1,979 TFLOP/s")
         assert peak < held("1,986.5 TFLOP/s")[0]
 
@@ -198,14 +198,14 @@ def test_batch_295_is_not_quite_the_ridge():
     times = {
         batch: Study(params=70 * 10**9, batch=batch, assume=WEIGHTS, **H100) for batch in (295, 296)
     }
-    assert times[295].exact("decode_compute_time") < times[295].exact("decode_memory_time")
-    assert times[296].exact("decode_compute_time") > times[296].exact("decode_memory_time")
-    agree(times[295].exact("decode_compute_time") / times[295].exact("decode_memory_time"), "0.999")
+    assert times[295].value("decode_compute_time") < times[295].value("decode_memory_time")
+    assert times[296].value("decode_compute_time") > times[296].value("decode_memory_time")
+    agree(times[295].value("decode_compute_time") / times[295].value("decode_memory_time"), "0.999")
 
 
 def test_envelope_does_not_fit():
     """The whole back-of-envelope table is of 140 GB on an 80 GB device; its notes leave "~40 GB" for caches."""
-    assert Study(**B70, **H100, prompt=4096).exact("fits") is False
+    assert Study(**B70, **H100, prompt=4096).value("fits") is False
 
 
 def test_4093_of_the_envelope():

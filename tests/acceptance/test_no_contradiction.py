@@ -122,12 +122,12 @@ def contradictions(case, itl):
     same(
         "replicas at the peak, of solve and of the load",
         replicas["integer"]["at_least"],
-        least_above(bare.exact("load")),
+        least_above(bare.value("load")),
     )
     same(
         "replicas expected",
         replicas["expected"]["integer"]["at_least"],
-        least_above(measured.exact("load")),
+        least_above(measured.value("load")),
     )
     chosen = select(**case, targets={"itl": itl}).configurations[0]
     answers = chosen.run.bound_case

@@ -362,7 +362,7 @@ def test_root_of_the_tool_needs_fewer_outputs():
 
 def test_intensity_of_an_endless_batch():
     """AI(B -> infinity) = (2P + aS)/(kappa S) = 112.3 at 4096, below the ridge."""
-    agree(Study(**RIDGE, context=4096, batch=10**12).exact("decode_intensity"), "112.3")
+    agree(Study(**RIDGE, context=4096, batch=10**12).value("decode_intensity"), "112.3")
     agree(Fraction(2 * P70 + CORE70 * 4096, KAPPA70 * 4096), "112.3")
 
 
@@ -371,7 +371,7 @@ def test_operator_by_operator_linear_layers_reach_the_ridge_and_attention_never(
     """At 4096, where the step as a whole never does."""
     study = Study(**RIDGE, context=4096, batch=batch)
     case = study.first.case
-    ridge = study.exact("ridge_point")
+    ridge = study.value("ridge_point")
     intensity = {
         o.name: Fraction(case.evaluate(o.flops)) / Fraction(case.evaluate(o.bytes))
         for o in case.theory.operators["decode"]

@@ -75,7 +75,7 @@ def test_a_link_of_the_host_for_one_between_devices():
         Study(
             **CASE
             | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}
-        ).exact("prefill_roofline_time")
+        ).value("prefill_roofline_time")
     )
     diagnosis = found("ttft", links + compute, prompt=8192, tp=4, link_latency=0, link_share=1)
     assert named(diagnosis)[0] == "pcie"
@@ -93,7 +93,7 @@ def test_a_batch_that_is_larger_than_thought():
 
 
 def test_prefills_between_the_tokens():
-    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).exact(
+    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).value(
         "sustained_itl"
     )
     diagnosis = found("itl", loaded, batch=32)

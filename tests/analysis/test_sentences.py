@@ -41,7 +41,7 @@ SIDES = {  # equation for batch -> answer, sentence
     "50*batch = -1": ("never", "50*batch stays above -1 for every batch"),
     "(batch**2 - 10)*(batch - 5) = 0": ("3.162 requests, between 3 and 4", "(batch**2 - 10)*(batch - 5) and 0 meet here"),
     # numbers end at 10**1000, whose logarithm is 2,303
-    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 709.8 requests, where the search ended"),
+    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 709.8 requests (beyond it a number too large to work with)"),
     "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 140.9 requests to 1,000,000,000,000,000 requests"),
     "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
     "floor(batch/7) = 23/2": ("at least 84 requests", "floor(batch/7) stays below 11.5 up to 83 and is above it from 84 on"),
@@ -55,7 +55,7 @@ SHARE = {  # equation for mbu, a share -> the same
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
     "exp(1000000*mbu) = 0": (
         "never",
-        "exp(1e6*mbu) stays above 0 for every mbu up to 0.0007098, where the search ended",
+        "exp(1e6*mbu) stays above 0 for every mbu up to 0.0007098 (beyond it a number too large to work with)",
     ),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
@@ -169,7 +169,7 @@ def test_how_both_sides_grow():
     ).define("bent", "batch + 1000/batch")
     assert (
         study.solve("bent = 0", "batch").reason
-        == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
+        == "bent stays above 0 for every batch (each request adds 1 to bent)"
     )
     # one side settles and the other does not: nothing is to be said
     assert study.solve(

@@ -47,16 +47,16 @@ STUDY = sr.Study(**CASE)
 
 def by_differences(expression, by, case):
     """The slope between two whole cases, one a little below and one a little above."""
-    at = Fraction(sr.Study(**case).exact(by.name))
-    step = at / 10**6
+    at = float(sr.Study(**case).value(by.name))
+    step = at / 10**5
     below, above = (
-        sr.Study(**{**case, by.name: at + sign * step}).exact(expression) for sign in (-1, 1)
+        sr.Study(**{**case, by.name: at + sign * step}).value(expression) for sign in (-1, 1)
     )
     return (above - below) / (2 * step)
 
 
 def assert_slope(expression, by, case, rel=1e-6):
-    slope = sr.Study(**case).exact(diff(expression, by))
+    slope = sr.Study(**case).value(diff(expression, by))
     assert float(slope) == pytest.approx(float(by_differences(expression, by, case)), rel=rel)
     return slope
 
@@ -95,40 +95,37 @@ def test_a_derivative_in_any_expression_is_the_slope(expression, by):
 )
 def test_in_a_count_it_is_the_step_from_one_to_the_next(expression):
     """A memory-bound step is a line in the batch, and a product with it a parabola, whose middle slope is that between its neighbours."""
-    below, above = (sr.Study(**{**CASE, "batch": batch}).exact(expression) for batch in (7, 9))
-    assert (
-        STUDY.exact(diff(expression, s.batch))
-        == STUDY.exact(expression.diff(s.batch))
-        == (above - below) / 2
-    )
+    below, above = (sr.Study(**{**CASE, "batch": batch}).value(expression) for batch in (7, 9))
+    assert STUDY.value(diff(expression, s.batch)) == pytest.approx((above - below) / 2)
+    assert STUDY.value(diff(expression, s.batch)) == STUDY.value(expression.diff(s.batch))
 
 
 def test_what_does_not_move_is_zero():
-    assert STUDY.exact(diff(s.weight_bytes, s.prompt)) == 0
+    assert STUDY.value(diff(s.weight_bytes, s.prompt)) == 0
     assert (
-        STUDY.exact(diff(s.itl, s.peak_flops)) == 0
+        STUDY.value(diff(s.itl, s.peak_flops)) == 0
     )  # it moves the compute arm, which does not bind
-    assert STUDY.exact(diff(s.itl, s.itl)) == 1
+    assert STUDY.value(diff(s.itl, s.itl)) == 1
 
 
 def test_one_way_through_a_definition_and_not_where_a_value_stands_for_it():
     """The context follows the prompt unless it is given."""
-    assert STUDY.exact(diff(s.context, s.prompt)) == 1
-    assert STUDY.exact(diff(s.itl, s.prompt)) == STUDY.exact(diff(s.itl, s.context)) != 0
+    assert STUDY.value(diff(s.context, s.prompt)) == 1
+    assert STUDY.value(diff(s.itl, s.prompt)) == STUDY.value(diff(s.itl, s.context)) != 0
     given = sr.Study(**CASE, context=2048)
-    assert given.exact(diff(s.itl, s.prompt)) == 0 and given.exact(
+    assert given.value(diff(s.itl, s.prompt)) == 0 and given.value(
         diff(s.itl, s.context)
-    ) == STUDY.exact(diff(s.itl, s.context))
+    ) == STUDY.value(diff(s.itl, s.context))
     measured = sr.Study(**CASE, itl="14 ms")
-    assert measured.exact(diff(s.itl * s.batch, s.batch)) == measured.exact("itl")
+    assert measured.value(diff(s.itl * s.batch, s.batch)) == measured.value("itl")
     twice = sr.Study(**CASE, ttft=2 * s.itl)
-    assert twice.exact(diff(s.ttft, s.batch)) == 2 * twice.exact(diff(s.itl, s.batch)) != 0
+    assert twice.value(diff(s.ttft, s.batch)) == 2 * twice.value(diff(s.itl, s.batch)) != 0
 
 
 def test_by_another_quantity_it_is_held_beside_its_inputs():
-    assert STUDY.exact(diff(s.response_time, s.ttft)) == 1
+    assert STUDY.value(diff(s.response_time, s.ttft)) == 1
     assert (
-        STUDY.exact(diff(s.decode_time, s.itl)) == 63
+        STUDY.value(diff(s.decode_time, s.itl)) == 63
     )  # of 64 tokens, the prefill gives the first
 
 
@@ -148,14 +145,13 @@ def test_experts_read_follow_their_curve():
 
 def test_second_derivatives():
     """A line in the batch bends nowhere, and B*(a + bB) by 2b; 1/x**2 is what a bandwidth bends by."""
-    assert STUDY.exact(diff(s.itl, s.batch, 2)) == 0
-    assert STUDY.exact(diff(s.itl * s.batch, s.batch, s.batch)) == 2 * STUDY.exact(
-        diff(s.itl, s.batch)
-    )
-    assert STUDY.exact(diff(s.decode_memory_time, s.mem_bandwidth, 2)) == 2 * STUDY.exact(
-        s.decode_memory_time / s.mem_bandwidth**2
-    )
-    assert STUDY.exact(diff(s.itl, s.batch, s.context)) == STUDY.exact(diff(s.itl, s.context)) / 8
+    assert STUDY.value(diff(s.itl, s.batch, 2)) == 0
+    found = [
+        diff(s.itl * s.batch, s.batch, s.batch) / diff(s.itl, s.batch),
+        diff(s.decode_memory_time, s.mem_bandwidth, 2) * s.mem_bandwidth**2 / s.decode_memory_time,
+        diff(s.itl, s.batch, s.context) / diff(s.itl, s.context),
+    ]
+    assert [*map(STUDY.value, found)] == pytest.approx([2, 2, 1 / 8], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +160,13 @@ def test_second_derivatives():
     ids=["ours", "plain"],
 )
 def test_a_derivative_that_nobody_took_yet(standing):
-    assert STUDY.exact(standing) == STUDY.exact(diff(s.itl * s.batch, s.batch))
+    assert STUDY.value(standing) == STUDY.value(diff(s.itl * s.batch, s.batch))
 
 
 def test_by_a_symbol_of_that_name_or_an_alias():
     for name in ("batch", "bs", "batch_size"):
         assert (
-            STUDY.exact(diff(2 * s.itl, Symbol(name))) == STUDY.exact(diff(2 * s.itl, s.batch)) != 0
+            STUDY.value(diff(2 * s.itl, Symbol(name))) == STUDY.value(diff(2 * s.itl, s.batch)) != 0
         )
 
 
@@ -178,7 +174,7 @@ SERVED = {
     "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1, "price": 0.001,
     "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256, "mfu": 0.5, "mbu": 0.6,
 }  # fmt: skip
-DUALS = {
+SETTINGS = {
     "served": SERVED,
     "experts": {**MIXTURE, "arrival_rate": 1, "mfu": 0.5},
     "layers of two kinds": {**CASE, "model": "gemma-3-27b", "prompt": 1500},
@@ -209,29 +205,30 @@ BY = (
 )
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("setting", DUALS)
-def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
-    """Drawn at random, against a walk over the values of the whole case, in which no two arms meet; what has no slope there has none, or one, here."""
-    study = sr.Study(**DUALS[setting])
-    case, draw, compared = study.first.case, random.Random(setting), 0
-    numbers = [
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_quantity_moves_as_between_two_cases(setting):
+    """Drawn at random, where the cases on both sides rise alike: no arm takes over and nothing is rounded between them."""
+    case, draw, compared = sr.Study(**SETTINGS[setting]).first.case, random.Random(setting), 0
+    names = [
         name
-        for name, result in study.first.quantities().items()
-        if isinstance(result.value, Fraction) and "." not in name
+        for name in case.theory.definitions
+        if "." not in name and case.has_value(name) and isinstance(case.value(name), float)
     ]
-    for name, by in draw.sample(
-        [(name, by) for name in numbers for by in BY if case.has_value(by)], 400
-    ):
+    pairs = [(name, by) for name in names for by in BY if case.has_value(by)]
+    for name, by in draw.sample(pairs, 60):
+        at, here = case.value(by), case.value(name)
+        step = 1e-4 * at
         try:
-            expected = case.slope(name, by)
+            slope = case.slope(name, by)
+            below, above = (case.changed({by: at + way * step}).value(name) for way in (-1, 1))
         except ArithmeticError:
             continue
-        slope = diff(s.symbol(name), s.symbol(by))
-        found = study.exact(slope) if slope != 0 else 0  # SymPy's own, of an input by another
-        assert abs(found - expected) <= abs(expected) / 10**12, (name, by)
-        compared += 1
-    assert compared > 300
+        least = 1e-7 * abs(here / at)
+        left, right = (here - below) / step, (above - here) / step
+        if abs(left - right) <= 0.01 * abs(slope) + least:
+            assert (left + right) / 2 == pytest.approx(slope, rel=1e-3, abs=least), (name, by)
+            compared += 1
+    assert compared > 40
 
 
 @pytest.mark.full
@@ -240,7 +237,7 @@ def test_what_was_asked_before_makes_no_difference():
     study = sr.Study(**SERVED)
     for by in (s.mfu, s.mbu):
         study.value(diff(s.goodput, by)), study.value(diff(s.sustained_itl, by))
-    assert study.exact(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).exact(
+    assert study.value(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).value(
         diff(s.max_goodput, s.mbu)
     )
     assert_slope(s.max_goodput, s.mbu, {**SERVED, "mbu": Fraction(3, 5)})
@@ -260,7 +257,6 @@ def test_the_number_of_terms_of_a_sum_has_no_slope_at_any_door():
     slope = diff(s.decode_time, s.output)
     doors = (
         STUDY.value,
-        STUDY.exact,
         STUDY.sympy,
         lambda d: STUDY.derive(d).expanded,
         lambda d: sr.compile(d, ["batch"], study=STUDY),
@@ -272,7 +268,7 @@ def test_the_number_of_terms_of_a_sum_has_no_slope_at_any_door():
     ):
         with pytest.raises(sr.InputError, match="slope of a sum in the number of its terms"):
             door(slope)
-    assert STUDY.exact(diff(s.decode_time, s.prompt)) != 0
+    assert STUDY.value(diff(s.decode_time, s.prompt)) != 0
 
 
 def test_conditions_and_labels_have_none():
@@ -320,13 +316,13 @@ def test_swept():
     grid = STUDY.sweep(batch=[4, 8], quantities=[diff(s.itl, s.batch)])
     (name,) = (name for name in grid if str(name).startswith("Derivative"))
     assert grid[name].values.tolist() == pytest.approx(
-        [float(STUDY.exact(diff(s.itl, s.batch)))] * 2
+        [float(STUDY.value(diff(s.itl, s.batch)))] * 2
     )
 
 
 def test_solved_for_where_it_vanishes():
     """B/(a + bB)**2 is largest at B = a/b, a step's time being a + bB."""
-    one, two = (sr.Study(**{**CASE, "batch": batch}).exact("itl") for batch in (1, 2))
+    one, two = (sr.Study(**{**CASE, "batch": batch}).value("itl") for batch in (1, 2))
     solution = STUDY.solve(Eq(diff(s.batch / s.itl**2, s.batch), 0), for_=s.batch)
     assert float(solution.value) == pytest.approx(float((2 * one - two) / (two - one)), rel=1e-9)
 
@@ -340,7 +336,7 @@ def test_over_ranges():
 def test_numbers_put_in_find_the_derivatives_as_well():
     values = STUDY.values(quantities=True)
     slope = diff(s.itl * s.batch, s.batch)
-    assert slope.xreplace(values) == Rational(str(STUDY.exact(slope)))
+    assert float(slope.xreplace(values)) == pytest.approx(float(STUDY.value(slope)), rel=1e-12)
     assert (
         diff(sr.Study(**CASE, context=2048).sympy("itl"), s.prompt).xreplace(
             sr.Study(**CASE, context=2048).values()
@@ -421,9 +417,9 @@ def test_a_pickle_of_another_process_is_the_same_object_here():
 )
 def test_at_a_bend_it_is_the_mean_of_both_sides_as_in_sympy(expression, slope):
     derivative = diff(expression, s.batch)
-    assert STUDY.exact(derivative) == slope == derivative.xreplace(STUDY.values())
+    assert STUDY.value(derivative) == float(slope) == float(derivative.xreplace(STUDY.values()))
 
 
 def test_a_step_is_a_half_where_it_jumps():
-    heights = [STUDY.exact(sympy.Heaviside(s.batch - at)) for at in (7, 8, 9)]
-    assert heights == [1, Fraction(1, 2), 0] and STUDY.exact(sympy.Heaviside(s.batch - 8, 1)) == 1
+    heights = [STUDY.value(sympy.Heaviside(s.batch - at)) for at in (7, 8, 9)]
+    assert heights == [1, Fraction(1, 2), 0] and STUDY.value(sympy.Heaviside(s.batch - 8, 1)) == 1

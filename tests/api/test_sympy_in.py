@@ -18,10 +18,14 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Name, Num, QuantityAt, names, walk
 from symroof.theory.theory import theory
 
+from ..near import near
+
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=8)
 
 
 class Point(dict):
+    axes, careful = 0, False
+
     def value(self, name):
         return self[name]
 
@@ -37,17 +41,17 @@ def value_at(tree, point):
 
 
 def assert_same(one, other, seed):
-    """Equal at three points that make roots and logarithms take the same digits."""
+    """Equal at three points."""
     for i in range(3):
         draw = random.Random(f"{seed} {i}")
         point = Point(
             {
-                name: Fraction(draw.randint(1, 9))
+                name: float(draw.randint(1, 9))
                 for name in dict.fromkeys((*names(one), *names(other)))
             }
         )
         a, b = value_at(one, point), value_at(other, point)
-        assert a == b or (isinstance(a, Fraction) and abs(a - b) <= abs(a) / 10**30), (point, a, b)
+        assert a == near(b), (point, a, b)
 
 
 # ---------------------------------------------------------------------------------------------------------- there and back
@@ -199,7 +203,7 @@ def test_what_sympy_has_decided_is_no_equation():
 
 
 def test_value_and_exact_take_expressions():
-    assert STUDY.exact(s.ttft / s.itl) == STUDY.exact("ttft") / STUDY.exact("itl")
+    assert STUDY.value(s.ttft / s.itl) == STUDY.value("ttft") / STUDY.value("itl")
     assert STUDY.value(2 * s.itl).unit == "s" and STUDY.value(s.itl) == STUDY.value("itl")
     assert STUDY.value(s.itl < sympy.Rational(1, 100)) is True
     with pytest.raises(sr.InputError, match="unknown name 'foo'"):
@@ -212,14 +216,14 @@ def test_value_and_exact_take_expressions():
 def test_derive_takes_an_expression():
     derivation = STUDY.derive(s.ttft / s.itl)
     assert derivation.definition == s.ttft / s.itl
-    assert derivation.result.value == STUDY.exact("ttft") / STUDY.exact("itl")
+    assert derivation.result.value == STUDY.value("ttft") / STUDY.value("itl")
     assert derivation.expanded.subs(STUDY.values()) == sympy.Rational(str(derivation.result.value))
 
 
 def test_compile_takes_expressions_and_symbols():
     both = sr.compile([s.ttft / s.itl, "itl"], [s.batch], study=STUDY)
     ratio, _ = both(np.array([1.0, 8.0, 64.0]))
-    assert ratio[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))
+    assert ratio[1] == pytest.approx(float(STUDY.value("ttft") / STUDY.value("itl")))
     slope = sr.compile(sympy.diff(STUDY.sympy("itl"), s.batch), ["batch"], study=STUDY)
     itl_at = sr.compile("itl", ["batch"], study=STUDY)
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
@@ -244,14 +248,14 @@ def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
         match=r"evaluated it to True, whatever the symbols are\n.*symbols of symroof\.symbols",
     ):
         STUDY.solve(sympy.Eq(sympy.diff(sympy.Symbol("itl"), s.batch), 0), for_=s.batch)
-    assert sr.Study(batch=sympy.Integer(1)).exact("batch") == 1  # the number one is no truth
+    assert sr.Study(batch=sympy.Integer(1)).value("batch") == 1  # the number one is no truth
 
 
 def test_an_exponential_of_a_time_over_a_number_of_seconds():
     """SymPy has no units: the hundredth is of a second. Without a number, a time has no exponential."""
     weight = STUDY.value(s.decode_throughput * sympy.exp(-s.itl / sympy.Rational(1, 100)))
     assert weight == pytest.approx(
-        float(STUDY.exact("decode_throughput")) * math.exp(-float(STUDY.exact("itl")) / 0.01)
+        float(STUDY.value("decode_throughput")) * math.exp(-float(STUDY.value("itl")) / 0.01)
     )
     with pytest.raises(sr.InputError, match=r"exp\(\) must be a plain number"):
         STUDY.value(sympy.exp(-s.itl))
@@ -266,7 +270,7 @@ def test_an_extremum_is_a_place():
     """B/(a + bB)² is largest at B = a/b, by the slope b and the start a of a step's time."""
     case = sr.Study("llama-3-8b", "h100-sxm", prompt=4096)
     one, two = (
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).exact("itl")
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).value("itl")
         for batch in (1, 2)
     )
     best = (2 * one - two) / (two - one)
@@ -283,7 +287,7 @@ def test_an_extremum_is_a_place():
 def test_sweep_takes_expressions():
     grid = STUDY.sweep(batch=[1, 8], quantities=[s.ttft / s.itl, s.itl])
     assert grid["ttft/itl"].values[1] == pytest.approx(
-        float(STUDY.exact("ttft") / STUDY.exact("itl"))
+        float(STUDY.value("ttft") / STUDY.value("itl"))
     )
 
 
@@ -295,10 +299,10 @@ def test_keywords_and_targets_take_numbers_and_formulas():
         ttft=2 * s.itl,
         targets={"itl": sympy.Rational(1, 20)},
     )
-    assert study.exact("ttft") == 2 * study.exact("itl")
-    assert study.first.targets["itl"] == Fraction(1, 20)
+    assert study.value("ttft") == 2 * study.value("itl")
+    assert study.first.targets["itl"] == near(0.05)
     assert (
-        sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).exact(
+        sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).value(
             "prefill_flops"
         )
         == 16 * 8030261248
@@ -323,7 +327,7 @@ def test_check_takes_a_formula_and_gives_the_difference():
 
 
 def test_numbers_take_the_unit_of_what_stands_beside_them():
-    assert STUDY.exact(sympy.Max(s.itl, 1)) == 1
+    assert STUDY.value(sympy.Max(s.itl, 1)) == 1
     assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(
         STUDY.value("itl") + 1e-3
     )
@@ -335,9 +339,9 @@ def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
         "training", 6 * s.params * s.prompt, unit="FLOP"
     )
     wasted = sympy.Symbol("wasted")
-    assert study.exact("training") == 6 * 8_030_261_248 * 4096
+    assert study.value("training") == 6 * 8_030_261_248 * 4096
     assert study.value(wasted / s.prefill_flops) == 0.75
-    assert study.exact(wasted + s.prefill_flops) == Fraction(7, 4) * study.exact("prefill_flops")
+    assert study.value(wasted + s.prefill_flops) == Fraction(7, 4) * study.value("prefill_flops")
     with pytest.raises(sr.InputError, match=r"s\^2"):
         study.define("squared", s.ttft * s.itl, unit="s")
 

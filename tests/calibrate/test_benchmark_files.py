@@ -131,7 +131,7 @@ def test_a_report_is_fitted_like_a_table(tmp_path):
         for p, case in zip((512, 4096), study.cases, strict=True)
     ]
     steps = [
-        sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=c).exact("itl")
+        sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=c).value("itl")
         for c in (64, 2048)
     ]
     decodes = [

@@ -76,7 +76,7 @@ def test_the_same_layout_is_no_other():
         "cost_per_mtok",
         "served_devices",
     ):
-        assert named.exact(name) == counted.exact(name)
+        assert named.value(name) == counted.value(name)
 
 
 @pytest.mark.full
@@ -89,20 +89,20 @@ def test_three_that_prefill_for_two_that_decode():
         prefill={"tp": 4, "pp": 2, "instances": 3},
     )
     one = Study(**R1, tp=4, pp=2, efficiency="peak")
-    assert study.exact("prefill_request_rate") == Fraction(3, 2) / (
-        one.exact("prefill_time") + one.exact("prefill_overhead")
+    assert study.value("prefill_request_rate") == Fraction(3, 2) / (
+        one.value("prefill_time") + one.value("prefill_overhead")
     )
     assert (
-        study.exact("served_devices") == 8 + Fraction(3 * 8, 2)
-        and study.exact("prefill_devices") == 12
+        study.value("served_devices") == 8 + Fraction(3 * 8, 2)
+        and study.value("prefill_devices") == 12
     )
     assert (
-        study.exact("sustained_requests")
-        == study.exact("prefill_request_rate")
-        < study.exact("decode_request_rate")
+        study.value("sustained_requests")
+        == study.value("prefill_request_rate")
+        < study.value("decode_request_rate")
     )
     simulated = study.simulate(requests=12_000, users=2000).rates["request_rate"][0].value
-    assert simulated == pytest.approx(float(study.exact("sustained_requests")), rel=0.03)
+    assert simulated == pytest.approx(float(study.value("sustained_requests")), rel=0.03)
 
 
 def test_a_threshold_moves_with_the_prefill():

@@ -421,7 +421,7 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
     )  # 2 * 989.4/(2 * 3.35): the parameters drop out
     last = int(found["always"].judgement.reason.rpartition("to ")[2])
     bound = {
-        prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).exact(
+        prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).value(
             "prefill_bound"
         )
         for prompt in (last, last + 1)

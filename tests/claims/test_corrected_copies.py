@@ -18,7 +18,7 @@ def test_where_a_copy_goes(tmp_path):
     assert goals(["d/a.md"]) == {"a.md": "d/a.fixed.md"}
     assert goals(["a.md", "b.MD", "c.yaml", "a.md"]) == {"a.md": "a.fixed.md", "b.MD": "b.fixed.MD"}
     assert goals(["d/a.md"], "x.md") == {"a.md": "x.md"}
-    assert goals(["d/a.md", "b.tex"], "new/") == {"a.md": "new/a.md", "b.tex": "new/b.tex"}
+    assert goals(["d/a.md", "b.MD"], "new/") == {"a.md": "new/a.md", "b.MD": "new/b.MD"}
     assert goals(["d/a.md"], str(tmp_path)) == {"a.md": f"{tmp_path}/a.md"}
     assert goals(["d/a.md"], in_place=True) == {"a.md": str(Path("d/a.md").resolve())}
 

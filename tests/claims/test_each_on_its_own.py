@@ -149,14 +149,14 @@ def test_what_lacks_an_input_or_a_value_is_no_fault(tmp_path):
 
 def test_a_failure_of_symroof_stays_in_its_claim(tmp_path, monkeypatch):
     """Whatever the failure is: the others are reported, that claim says so, and --debug shows where it happened."""
-    whole = Study.exact
+    whole = Study.result
 
     def fails(self, name):
         if name == "weight_bytes":
             raise RuntimeError("a wheel came off")
         return whole(self, name)
 
-    monkeypatch.setattr(Study, "exact", fails)
+    monkeypatch.setattr(Study, "result", fails)
     file = tmp_path / "c.yaml"
     file.write_text(
         f"claims:\n- {{id: one, quantity: weight_bytes, given: {{model: gpt2}}, value: 1 GB}}\n- {{id: two, {GOOD}}}\n",
@@ -215,7 +215,7 @@ def test_a_failure_of_symroof_in_a_claim_of_a_study_leaves_its_review(tmp_path, 
 def test_a_missing_input_is_an_attribute_of_the_error_and_not_its_wording(monkeypatch):
     """A claim that leaves its prompt out is judged at any prompt, however the message of the error reads."""
     with pytest.raises(NoValueHere) as caught:
-        Study("llama-3-8b", "h100-sxm").exact("kv_cache_bytes")
+        Study("llama-3-8b", "h100-sxm").value("kv_cache_bytes")
     assert caught.value.missing in ("prompt", "context")
     monkeypatch.setattr("symroof.theory.declarations.MissingInput.__str__", lambda self: "reworded")
     claim = ClaimSpec(

@@ -8,6 +8,8 @@ from symroof.api import Study
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 
+from ..near import near
+
 STEP = "B*C*kv_bytes_per_token/mem_bandwidth + max(2*B*P/peak_flops, weight_bytes/mem_bandwidth)"
 """The step time of the scaling book: attention waits for the cache, the matrices for the larger of work and weights."""
 PLAIN = (
@@ -52,7 +54,7 @@ def test_the_fewest_conditions_are_named(quantity, formula, given, needs):
 def test_what_is_left_out_of_the_parameters_of_gpt2_is_the_difference_to_the_published_count():
     """12 layers of width 768: tables of 50,257 tokens and 1,024 positions; 9 d of biases and 4 d of norms a layer, 2 d at the end."""
     left_out = 768 * (50257 + 1024) + 12 * (9 + 4) * 768 + 2 * 768
-    assert Study("gpt2").exact("params") == 12 * 12 * 768**2 + left_out == 124_439_808
+    assert Study("gpt2").value("params") == 12 * 12 * 768**2 + left_out == 124_439_808
 
 
 def test_the_step_time_of_the_scaling_book_by_hand():
@@ -76,7 +78,7 @@ def test_the_step_time_of_the_scaling_book_by_hand():
     by_hand = Fraction(64 * 1024 * 2 * 40 * 40 * 128 * 2, 819 * 10**9) + max(
         Fraction(2 * 64 * 13 * 10**9, 197 * 10**12), Fraction(13, 819)
     )
-    assert study.exact("itl") == by_hand
+    assert study.value("itl") == near(by_hand)
 
 
 @pytest.mark.sample(1)

@@ -83,15 +83,15 @@ def test_a_claim_throughout_a_range_that_holds_in_a_part_of_it():
     assert no.reason == f"holds in only part of the range: not for batch 1 to {first - 1}"
     assert (yes.verdict, no.verdict) == ("conditional", "conditional")
     assert [
-        bool(Study(**CASE, engine="ideal", batch=batch).exact("fits"))
+        bool(Study(**CASE, engine="ideal", batch=batch).value("fits"))
         for batch in (first - 1, first)
     ] == [True, False]
 
 
 def test_what_a_claim_needs():
     """16 GFLOP a token: at the peak and at half of it, to the digits written."""
-    peak = Study(**CASE).exact("ttft")
-    half = Study(**CASE, mfu=0.5).exact("ttft")
+    peak = Study(**CASE).value("ttft")
+    half = Study(**CASE, mfu=0.5).value("ttft")
     needs = {"mfu": 0.5}
     there = judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * half):.2f} ms")
     assert (there.verdict, there.needs) == ("conditional", ("mfu 0.5",))

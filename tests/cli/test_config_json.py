@@ -179,7 +179,7 @@ def test_assume_family_is_the_way_out_and_is_reported(unknown):
 
 def test_assume_family_in_python_and_in_a_study(unknown, tmp_path):
     assert (
-        Study(model=str(unknown), assume_family="llama", prompt=128).exact("params")
+        Study(model=str(unknown), assume_family="llama", prompt=128).value("params")
         == 8_030_261_248
     )
     path = write_study(tmp_path, model=unknown.parent, assume_family="llama")
@@ -248,5 +248,5 @@ def test_a_model_with_a_recurrence_answers(tmp_path):
 )
 def test_names_that_are_no_file(name):
     with pytest.raises(InputError) as error:
-        Study(model=name, prompt=8).exact("params")
+        Study(model=name, prompt=8).value("params")
     assert len(error.value.problems) == 1

@@ -5,6 +5,7 @@ import pytest
 import symroof as sr
 from symroof.symbols import batch
 
+from ..near import near
 from . import call, good
 
 STUDY = """title: own
@@ -109,7 +110,7 @@ def test_a_value_for_it_replaces_the_formula(study):
 def test_a_theory_without_an_llm_answers_for_itself(tmp_path):
     run = ("training-step", "--set", "model_parameters=70e9", "--set", "training_tokens=1.4e12")
     (case,) = good("eval", *run, "--json").json["cases"]
-    assert case["quantities"]["training_flops"] == {"value": 588 * 10**21, "unit": "FLOP"}
+    assert case["quantities"]["training_flops"] == near({"value": 588 * 10**21, "unit": "FLOP"})
     assert (
         set(case["inputs"]) >= {"model_parameters", "training_tokens"} and case["assumptions"] == {}
     )
@@ -143,7 +144,7 @@ def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
     )
     (case,) = good("eval", path, "--set", "price=36 USD/hour", "--json").json["cases"]
     flops = 6 * 8_030_261_248 * 15 * 10**12
-    assert case["quantities"]["training_flops"]["value"] == flops
+    assert case["quantities"]["training_flops"]["value"] == near(flops)
     assert case["quantities"]["runs_paid"]["value"] == pytest.approx(flops / 989.4e12 * 0.01)
     assert "itl" in case["quantities"]
 

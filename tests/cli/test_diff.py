@@ -258,9 +258,9 @@ def test_python_compares_studies_presets_and_numbers():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=2048)
     way = sr.diff(study, "genz", "ttft")
     assert isinstance(way, sr.Waterfall)
-    assert study.exact("ttft") + way.effect == sr.Study(
+    assert study.value("ttft") + way.effect == sr.Study(
         "llama-3-8b", "h100-sxm", prompt=2048, preset="genz"
-    ).exact("ttft")
+    ).value("ttft")
     assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
     assert sr.diff(CHAT, "symroof").steps == ()
     assert sr.diff(study, "5 ms").end.value * 1000 == 5

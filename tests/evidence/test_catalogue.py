@@ -138,7 +138,7 @@ def test_the_parts_make_the_time_that_the_engine_gives(name):
         "link_latency": 6e-6,
         "link_share": 0.4,
     }
-    exact = {key: sr.Study(**{key: value}).exact(key) for key, value in given.items()}
+    exact = {key: sr.Study(**{key: value}).value(key) for key, value in given.items()}
     for made in [row for row in comparable(spec) if isinstance(row, MeasuredRow)][::8]:
         case = row_binding(spec, made.row).case.changed(exact)
         steps = (

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 CLOSE, DIGITS = 1e-9, 12
+ROUNDING = 1e-12
 PROSE = {
     *("text", "latex", "says", "means", "meaning", "message", "reason", "because"),
     *("title", "warnings", "source", "unit", "units", "read", "solved", "line", "command"),
@@ -88,7 +89,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Whether two values are equal, or close where the old one is no whole number.
+    """Whether two values are equal but for rounding, or close where the old one is no whole number.
 
     >>> _same(2, 2.0), _same(0.1, 0.1 + 1e-13), _same(1, True), _same(10, 10.0000000001)
     (True, True, False, False)
@@ -97,4 +98,6 @@ def _same(old: Any, new: Any) -> bool:
         return old is new
     if isinstance(old, float) and isinstance(new, (int, float)):
         return math.isclose(old, new, rel_tol=CLOSE)
+    if isinstance(old, int) and isinstance(new, float):
+        return abs(old - new) <= ROUNDING * max(abs(old), 1)
     return bool(old == new)

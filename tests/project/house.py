@@ -15,7 +15,7 @@ MODULE, FUNCTION, HELPER, MERGED = 400, 60, 6, 30
 
 PACKAGES = {
     "top level": (),
-    "symbolic": ("formula", "symbolic", "arrays"),
+    "symbolic": ("formula", "symbolic"),
     "theory": ("theory",),
     "checkpoints": ("specs/checkpoints",),
     "specs": ("specs",),

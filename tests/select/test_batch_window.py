@@ -20,10 +20,10 @@ def passes(case, targets, batch):
     """Whether a batch passes, in a case of its own."""
     made = Study(**case, batch=batch)
     values = [
-        (float(made.exact(METRICS[name])), limit / 3600 if name == "price" else limit)
+        (float(made.value(METRICS[name])), limit / 3600 if name == "price" else limit)
         for name, limit in targets.items()
     ]
-    return bool(made.exact("fits")) and all(value <= limit for value, limit in values)
+    return bool(made.value("fits")) and all(value <= limit for value, limit in values)
 
 
 def cases(seed):
@@ -87,7 +87,7 @@ def test_a_batch_that_meets_its_limit_exactly_passes():
         "prompt": 1000,
         "output": 2,
     }
-    exact = Study(**case, batch=40, assume={"targets_under": "isolated"}).exact("itl_last")
+    exact = Study(**case, batch=40, assume={"targets_under": "isolated"}).value("itl_last")
     answers = Study(**case, targets={"itl": 1}, assume={"targets_under": "isolated"}).first
     found = window(answers.at(answers.case.changed({"itl_target": exact})))
     assert (found.least, found.most, found.stopped_by) == (1, 40, ("itl",))

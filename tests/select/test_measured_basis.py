@@ -34,7 +34,7 @@ EXPECTED = {name: entry.value.value for name, entry in ENTRIES.items()} | {
 
 
 def at(values, batch, name="sustained_itl"):
-    return float(Study(**CASE, **values, batch=batch).exact(name))
+    return float(Study(**CASE, **values, batch=batch).value(name))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_what_it_bears_it_bears_at_the_slow_end():
         )
         for factor in (0.9999, 1.0001)
     )
-    assert below.exact("load") < 1 <= above.exact("load")
+    assert below.value("load") < 1 <= above.value("load")
 
 
 @pytest.mark.full
@@ -97,7 +97,7 @@ def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
     (configuration,) = select(**CASE, targets={"ttft": 2}, arrival_rate=4, batch=24).configurations
     result, copies = configuration.run.result("loaded_ttft"), configuration.run.copies
     ends = [
-        float(Study(**CASE, **values, batch=24, dp=copies, arrival_rate=4).exact("loaded_ttft"))
+        float(Study(**CASE, **values, batch=24, dp=copies, arrival_rate=4).value("loaded_ttft"))
         for values in (FAST, EXPECTED, SLOW)
     ]
     assert [float(x) for x in (result.low, result.value, result.high)] == pytest.approx(

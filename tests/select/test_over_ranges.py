@@ -27,9 +27,9 @@ def chosen(**more):
 
 def passes(targets, prompt, batch, **more):
     made = Study(**CASE, prompt=prompt, batch=batch, **more)
-    met = all(made.exact(METRICS[name]) <= limit for name, limit in targets.items())
+    met = all(made.value(METRICS[name]) <= limit for name, limit in targets.items())
     return (
-        met and bool(made.exact("fits")) and ("arrival_rate" not in more or made.exact("load") < 1)
+        met and bool(made.value("fits")) and ("arrival_rate" not in more or made.value("load") < 1)
     )
 
 
@@ -39,8 +39,8 @@ def test_the_window_is_that_of_both_ends(targets):
     window = chosen(targets=targets, **PRICE).window
     beyond = [Study(**CASE, prompt=prompt, batch=window.most + 1) for prompt in ENDS]
     broken = {
-        "memory": any(not made.exact("fits") for made in beyond),
-        "itl": any(made.exact("sustained_itl") > targets["itl"] for made in beyond),
+        "memory": any(not made.value("fits") for made in beyond),
+        "itl": any(made.value("sustained_itl") > targets["itl"] for made in beyond),
     }
     assert window.stopped_by == tuple(name for name, breaks in broken.items() if breaks)
     for batch, both in (
@@ -71,8 +71,8 @@ def test_a_wait_takes_more_copies_than_the_load():
     waits = {}
     for copies in range(1, 9):
         made = Study(**case, dp=copies)
-        if made.exact("load") < 1:
-            waits[copies] = made.exact("loaded_ttft")
+        if made.value("load") < 1:
+            waits[copies] = made.value("loaded_ttft")
     assert min(waits) == 2
     for target, more in ((0.036, True), (0.037, True), (0.039, True), (0.05, True), (0.4, False)):
         (configuration,) = select(
@@ -115,7 +115,7 @@ def test_the_shares_are_those_of_the_worse_end():
     """Where every end passes, what the metrics take of their limits is the most that they take at an end."""
     configuration = chosen(targets={"itl": 0.03}, batch=50)
     expected = (
-        max(float(Study(**CASE, prompt=prompt, batch=50).exact("sustained_itl")) for prompt in ENDS)
+        max(float(Study(**CASE, prompt=prompt, batch=50).value("sustained_itl")) for prompt in ENDS)
         / 0.03
     )
     assert float(configuration.run.worst) == pytest.approx(
@@ -125,7 +125,7 @@ def test_the_shares_are_those_of_the_worse_end():
 
 def _memory_share(prompt):
     made = Study(**CASE, prompt=prompt, batch=50)
-    return float(made.exact("memory_bytes_per_device") / made.exact("usable_memory_per_device"))
+    return float(made.value("memory_bytes_per_device") / made.value("usable_memory_per_device"))
 
 
 def test_the_worse_end_may_be_the_low_one():
@@ -136,7 +136,7 @@ def test_the_worse_end_may_be_the_low_one():
     assert ranged.window == slow.window
     middle = Study(**CASE, prompt=2048, batch=ranged.run.batch, mem_bandwidth="2 TB/s")
     assert ranged.run.rank("sustained_itl") == pytest.approx(
-        float(middle.exact("sustained_itl")), rel=1e-9
+        float(middle.value("sustained_itl")), rel=1e-9
     )
 
 

@@ -293,7 +293,7 @@ CASE = {
 
 
 def first_token(batch):
-    return Study(**CASE, batch=batch).exact("loaded_ttft")
+    return Study(**CASE, batch=batch).value("loaded_ttft")
 
 
 def test_without_an_arrival_rate_every_batch_has_its_own_first_token():

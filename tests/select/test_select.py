@@ -2,7 +2,6 @@
 
 import random
 import re
-from fractions import Fraction
 
 import pytest
 
@@ -11,6 +10,8 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.selection_tables import headline, parts
 from symroof.select.selection import BESTS, select
+
+from ..near import near
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
 CACHE = (
@@ -117,7 +118,7 @@ def test_the_passing_ones_stand_best_first(order):
             "hardware": c.run.bound_case.hardware.name,
             "tp": int(c.run.bound_case.case.value("tp")),
         }
-        best.append(Study(**SMALL, **lone, batch=16, chunk=2048).exact(name))
+        best.append(Study(**SMALL, **lone, batch=16, chunk=2048).value(name))
     assert len(best) == 6
     assert best == sorted(best, reverse=larger)
 
@@ -171,7 +172,7 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
 def test_over_a_range_it_passes_where_it_does_throughout():
     case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "chunk": 2048, "mbu": "0.4..0.8"}
     times = sorted(
-        float(Study(**{**case, "mbu": mbu}).exact("sustained_itl")) for mbu in (0.4, 0.8)
+        float(Study(**{**case, "mbu": mbu}).value("sustained_itl")) for mbu in (0.4, 0.8)
     )
     states = [
         select(**case, targets={"itl": target}).configurations[0].state
@@ -227,10 +228,10 @@ def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more()
     ).hints
     full = int(re.search(r"of every step from a batch of (\d+) on", says)[1])
     rates = [
-        Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests")
+        Study(**SMALL, hardware="h200", batch=batch, chunk=2048).value("sustained_requests")
         for batch in (full, 2 * full)
     ]
-    assert rates[0] == rates[1]
+    assert rates[0] == near(float(rates[1]))
 
 
 AMONG = [
@@ -329,4 +330,4 @@ def test_a_fixed_cost_takes_its_share_of_the_elasticity(tutorial):
 
 def test_slack_is_limit_less_value(tutorial):
     a100 = check(by_name(tutorial)["a100-80gb-sxm"], "ttft")
-    assert a100.slack == Fraction(1, 5) - Fraction(a100.metric.value) < 0
+    assert a100.slack == near(0.2 - a100.metric.value) and a100.slack < 0

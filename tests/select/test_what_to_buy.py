@@ -73,11 +73,11 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
         Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1)
     )
     assert (
-        enough.exact("load") < 1
-        and enough.exact("loaded_ttft") <= Fraction(1, 2)
-        and enough.exact("sustained_itl") <= Fraction(1, 20)
+        enough.value("load") < 1
+        and enough.value("loaded_ttft") <= Fraction(1, 2)
+        and enough.value("sustained_itl") <= Fraction(1, 20)
     )
-    assert less.exact("load") >= 1 or less.exact("loaded_ttft") > Fraction(1, 2)
+    assert less.value("load") >= 1 or less.value("loaded_ttft") > Fraction(1, 2)
 
 
 def test_equally_good_runs_are_one_row_of_a_front():
@@ -117,9 +117,9 @@ def to_buy(choice):
 
 def keeps_up(study):
     return (
-        study.exact("load") < 1
-        and study.exact("loaded_ttft") <= 2
-        and study.exact("sustained_itl") <= Fraction(8, 100)
+        study.value("load") < 1
+        and study.value("loaded_ttft") <= 2
+        and study.value("sustained_itl") <= Fraction(8, 100)
     )
 
 

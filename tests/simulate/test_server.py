@@ -99,7 +99,7 @@ def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
         chunk=4096,
         mem_capacity="18 GB",
     )
-    held = int(study.exact("concurrency"))
+    held = int(study.value("concurrency"))
     found = study.simulate(
         trace=write_trace(tmp_path, [(0, 10_000_000, 2), *[(0, 1000, 200)] * 40])
     )
@@ -318,10 +318,10 @@ def test_rates_are_the_closed_forms_where_prefills_pause_the_decode(case):
     study = sr.Study(**case, assume={"scheduling": "exclusive"})
     found = study.simulate("closed-loop", requests=max(600, 12 * case["batch"]))
     assert found.rates["request_rate"][0].value == pytest.approx(
-        float(study.exact("sustained_requests")), rel=0.01
+        float(study.value("sustained_requests")), rel=0.01
     )
     assert found.summary["itl"]["mean"].value == pytest.approx(
-        float(study.exact("sustained_itl")), rel=0.02
+        float(study.value("sustained_itl")), rel=0.02
     )
 
 
@@ -389,7 +389,7 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
         )
         for n in (1, 2)
     )
-    time = float(sr.Study(**case).exact("prefill_time"))
+    time = float(sr.Study(**case).value("prefill_time"))
     sent = whole.requests.first_token[0] - time
     assert whole.requests.first_token.tolist() == pytest.approx([time + sent, 2 * time + sent])
     assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
@@ -430,11 +430,11 @@ def test_drafts_as_in_the_closed_forms(server, drafts):
     study = sr.Study(**case)
     found = study.simulate(requests=3000)
     assert found.rates["request_rate"][0].value == pytest.approx(
-        float(study.exact("sustained_requests")), rel=0.03
+        float(study.value("sustained_requests")), rel=0.03
     )
     assert found.summary["itl"]["mean"].value == pytest.approx(
-        float(study.exact("sustained_itl")), rel=0.03
+        float(study.value("sustained_itl")), rel=0.03
     )
-    assert study.exact("sustained_itl") != sr.Study(
+    assert study.value("sustained_itl") != sr.Study(
         **{name: value for name, value in case.items() if name not in drafts}
-    ).exact("sustained_itl")
+    ).value("sustained_itl")

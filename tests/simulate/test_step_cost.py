@@ -43,10 +43,10 @@ def test_steps_take_what_the_theory_says(case):
         cost, prefill = StepCost(study.first.case), StepCost(study.first.case, "prefill")
         tokens = [[each * x for x in cost.of_token(context)]] * groups
         assert cost.slowest([cost.nothing] * groups, tokens, [each] * groups) == pytest.approx(
-            float(study.exact("itl")), rel=1e-9
+            float(study.value("itl")), rel=1e-9
         )
         prompts = [prefill.of_piece(prompt - cached, cached, 1.0)] * groups
-        alone = float(study.exact("prefill_time") + study.exact("prefill_overhead"))
+        alone = float(study.value("prefill_time") + study.value("prefill_overhead"))
         assert prefill.slowest(
             prompts, [prefill.nothing] * groups, [0] * groups, [1] * groups
         ) == pytest.approx(alone, rel=1e-9)
@@ -55,7 +55,7 @@ def test_steps_take_what_the_theory_says(case):
         ):  # a chunk of one prompt goes through all stages, or an even part of it through each
             pieces = [cost.of_piece(chunk, past, 1.0)] + [cost.nothing] * (groups - 1)
             assert cost.slowest(pieces, tokens, [each] * groups) == pytest.approx(
-                float(study.exact("mixed_time")), rel=1e-9
+                float(study.value("mixed_time")), rel=1e-9
             )
 
 
@@ -113,7 +113,7 @@ def test_memory_holds_as_many_as_the_theory_says(layout):
     for model in ("llama-3-8b", "gemma-2-9b", "deepseek-v2-lite"):
         study = sr.Study(model, "h100-sxm", prompt=3000, output=700, **layout)
         share = request_share(study.first.case)(3699)
-        assert layout.get("attention_dp", 1) * int(1 / share + 1e-9) == study.exact("concurrency")
+        assert layout.get("attention_dp", 1) * int(1 / share + 1e-9) == study.value("concurrency")
 
 
 def test_a_case_without_hardware_has_no_step_times():

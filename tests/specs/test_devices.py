@@ -23,7 +23,7 @@ def given(name):
 
 
 def value(name, quantity):
-    return sr.Study(hardware=name).exact(quantity)
+    return sr.Study(hardware=name).value(quantity)
 
 
 # ---------------------------------------------------------------------------------------------------------------- memory
@@ -104,7 +104,7 @@ def test_sixteen_bits_are_the_format_that_a_device_is_made_for():
 
 
 def test_a_given_capacity_is_stronger_than_the_catalogue():
-    assert sr.Study(hardware="h100-sxm", mem_capacity="80 GB").exact("mem_capacity") == 80 * GIGA
+    assert sr.Study(hardware="h100-sxm", mem_capacity="80 GB").value("mem_capacity") == 80 * GIGA
 
 
 # ----------------------------------------------------------------------------------------------------------------- links

@@ -84,7 +84,7 @@ GIB = 2**30
 @pytest.mark.parametrize(("name", "gib"), [("gpt-oss-120b", "60.8"), ("gpt-oss-20b", "12.8")])
 def test_a_quantized_checkpoint_is_as_large_as_published(name, gib):
     """The checkpoint sizes of OpenAI's model card, arXiv 2508.10925, table 1."""
-    stored = Study(model=name, hardware="h200", prompt=1024, batch=1).exact("weight_bytes")
+    stored = Study(model=name, hardware="h200", prompt=1024, batch=1).value("weight_bytes")
     assert abs(stored / GIB - Fraction(gib)) <= Fraction(1, 20)
 
 
@@ -93,7 +93,7 @@ def test_what_deepseek_v3_keeps_wide_and_its_scales_come_on_top_of_a_byte_a_para
     norms = 61 * (2 * 7168 + 1536 + 512) + 7168
     wide = tables + routers + biases + norms
     narrow = 671026419200 - wide
-    stored = Study(model="deepseek-v3", hardware="h200", tp=8, prompt=1024, batch=1).exact(
+    stored = Study(model="deepseek-v3", hardware="h200", tp=8, prompt=1024, batch=1).value(
         "weight_bytes"
     )
     assert stored == narrow + Fraction(narrow * 4, 128 * 128) + 2 * wide

@@ -34,22 +34,22 @@ definitions:
 def test_a_part_is_what_it_is_for_a_kind_of_model(tmp_path, model, flops):
     """A latent cache stands in a model with experts: a part without a text of its own for it takes theirs."""
     study = counted(tmp_path, KINDS, model)
-    assert study.exact("ttft") * study.exact("peak_flops") == flops
+    assert study.value("ttft") * study.value("peak_flops") == flops
 
 
 def test_a_kind_alone_leaves_other_models_as_they_are_counted(tmp_path):
-    assert counted(tmp_path, KINDS, "deepseek-v2-lite").exact("kv_bytes_per_token") == 7
-    assert counted(tmp_path, KINDS).exact("kv_bytes_per_token") == 2 * 32 * 8 * 128 * 2
+    assert counted(tmp_path, KINDS, "deepseek-v2-lite").value("kv_bytes_per_token") == 7
+    assert counted(tmp_path, KINDS).value("kv_bytes_per_token") == 2 * 32 * 8 * 128 * 2
     assert counted(tmp_path, KINDS).first.result("kv_bytes_per_token").value == sr.Study(
         "llama-3-8b", prompt=1000
-    ).exact("kv_bytes_per_token")
+    ).value("kv_bytes_per_token")
 
 
 def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path):
     text = "set: {link_latency: 1 us, step_overhead: 1 ms}\nhardware: {h100-sxm: {link_latency: 0.25 us}}\n"
-    assert counted(tmp_path, text).exact("link_latency") * 10**9 == 250
-    assert counted(tmp_path, text).exact("step_overhead") * 1000 == 1
-    assert counted(tmp_path, text, link_latency="2 us").exact("link_latency") * 10**6 == 2
+    assert counted(tmp_path, text).value("link_latency") * 10**9 == 250
+    assert counted(tmp_path, text).value("step_overhead") * 1000 == 1
+    assert counted(tmp_path, text, link_latency="2 us").value("link_latency") * 10**6 == 2
 
 
 @pytest.mark.sample(5)
@@ -81,7 +81,7 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
 )
 def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):
     with pytest.raises(sr.InputError, match=message):
-        counted(tmp_path, text).exact("itl")
+        counted(tmp_path, text).value("itl")
 
 
 def test_a_preset_shows_its_parts_and_kinds():

@@ -50,7 +50,7 @@ READ = {
 def test_bytes_of_a_decode_step(name):
     assert LINEAR == 6_979_321_856
     assert (
-        sr.Study(model="llama-3-8b", weights=name, prompt=1).exact("weight_bytes_read")
+        sr.Study(model="llama-3-8b", weights=name, prompt=1).value("weight_bytes_read")
         == READ[name]
     )
 
@@ -67,9 +67,9 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
     assert more == 16
     layers = bits((LINEAR - more * (values + down), 4.5), (more * (values + down), 6.5625))
     study = sr.Study(model="llama-3-8b", weights="q4_k_m", prompt=1)
-    assert study.exact("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
+    assert study.value("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
     assert (
-        study.exact("weight_bytes")
+        study.value("weight_bytes")
         == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32))
         == 4_912_898_048
     )
@@ -115,7 +115,7 @@ def test_precisions_are_listed_with_their_bits():
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_bits_of_a_weight(name):
     study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)
-    assert float(study.exact("weight_bytes") * 8 / study.exact("params")) == pytest.approx(
+    assert float(study.value("weight_bytes") * 8 / study.value("params")) == pytest.approx(
         PUBLISHED[name], abs=1e-4
     )
 
@@ -138,7 +138,7 @@ def test_the_published_size_of_a_70b():
         (table, 6.5625),
         (161 * 8192, 32),
     )
-    found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).exact("weight_bytes")
+    found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).value("weight_bytes")
     assert found == by_hand
     assert float(found) == pytest.approx(42.52e9, rel=1e-3)
 
@@ -146,8 +146,8 @@ def test_the_published_size_of_a_70b():
 def test_rows_that_do_not_fill_a_block_take_another_type():
     """Qwen2.5 0.5B is 896 wide, 3.5 blocks of 256: Q4_K becomes Q5_0 (5.5 bits), Q6_K Q8_0; d_ff 4,864 is 19 blocks."""
     study = sr.Study(model="qwen2.5-0.5b", weights="q4_k_m", prompt=1)
-    assert study.exact("weight_bytes_per_param.gate_up") * 8 == Fraction("5.5")
-    assert study.exact("weight_bytes_per_param.lm_head") * 8 == Fraction("8.5")
+    assert study.value("weight_bytes_per_param.gate_up") * 8 == Fraction("5.5")
+    assert study.value("weight_bytes_per_param.lm_head") * 8 == Fraction("8.5")
 
 
 @pytest.mark.sample(20)
@@ -155,7 +155,7 @@ def test_rows_that_do_not_fill_a_block_take_another_type():
 @pytest.mark.parametrize("model", entries("models"))
 def test_every_model_can_be_stored(model, name):
     study = sr.Study(model=model, weights=name, prompt=1)
-    assert 4 <= study.exact("weight_bytes") * 8 / study.exact("params") < 12
+    assert 4 <= study.value("weight_bytes") * 8 / study.value("params") < 12
 
 
 def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
@@ -163,7 +163,7 @@ def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
         sr.Study(model="gpt-oss-20b", prompt=1, **precision)
         for precision in ({}, {"weights": "mxfp4"})
     )
-    assert own.exact("weight_bytes") == asked.exact("weight_bytes")
+    assert own.value("weight_bytes") == asked.value("weight_bytes")
 
 
 @pytest.mark.parametrize(
@@ -231,13 +231,13 @@ def test_spellings(written, printed):
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
     """q8_0: 32 bytes and a 16-bit scale for 32 elements; the weights' own groups are another matter."""
     study = sr.Study(model="llama-3-8b", weights="awq", kv="q8_0", prompt=1)
-    assert study.exact("kv_bytes_per_token") == 2 * 32 * 8 * 128 * Fraction(34, 32)
-    assert study.exact("weight_bytes_read") == READ["awq"]
+    assert study.value("kv_bytes_per_token") == 2 * 32 * 8 * 128 * Fraction(34, 32)
+    assert study.value("weight_bytes_read") == READ["awq"]
 
 
 def test_without_layers_everything_is_narrow_and_that_is_told():
     study = sr.Study(params=8e9, weights="awq")
-    assert study.exact("weight_bytes") == bits((8 * 10**9, 4.15625))
+    assert study.value("weight_bytes") == bits((8 * 10**9, 4.15625))
     assert "without a model's layers" in study.first.warnings[0]
 
 

@@ -14,7 +14,7 @@ BATCHES = [1, 8, 64]
 
 
 def at(batch, expression):
-    return float(sr.Study(**{**CASE, "batch": batch}).exact(expression))
+    return float(sr.Study(**{**CASE, "batch": batch}).value(expression))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,6 @@ def at(batch, expression):
     [
         (s.itl / s.batch, s.itl / s.batch),
         ("itl/batch", s.itl / s.batch),
-        (r"\frac{\mathrm{itl}}{B}", s.itl / s.batch),
         (sympy.sin(s.itl / s.ttft), sympy.sin(s.itl / s.ttft)),
         (diff(s.itl * s.batch, s.batch), diff(s.itl * s.batch, s.batch)),
         (sympy.Symbol("itl") * 2, 2 * s.itl),

@@ -24,7 +24,7 @@ STUDY = "llama-3-70b-chat"
 def said(case, name):
     """A quantity of a case of its own, exactly; None where it has no value."""
     try:
-        return case.exact(name)
+        return case.value(name)
     except InputError:
         return None
 
@@ -173,7 +173,7 @@ def test_the_switch_beside_detail_wins():
         "decode_bytes", detail=["exact", "weights"], kv_traffic=["on", "off"]
     )
     assert found.attrs["assumptions"]
-    alone = sr.Study(**CASE, assume={"detail": "weights", "kv_traffic": "on"}).exact("decode_bytes")
+    alone = sr.Study(**CASE, assume={"detail": "weights", "kv_traffic": "on"}).value("decode_bytes")
     assert found.decode_bytes.sel(detail="weights", kv_traffic="on").item() == float(alone)
 
 
@@ -189,7 +189,7 @@ def test_a_queue_that_only_grows_has_no_wait():
 
 def test_whether_it_fits_comes_along():
     """8 billion weights of 2 byte leave 69.5 GB of 81,559 MiB; a request of 2,048 + 127 tokens takes 285 MB, so 243 fit and 244 do not."""
-    room = 81_559 * 2**20 - Fraction(sr.Study(**CASE).exact("weight_bytes"))
+    room = 81_559 * 2**20 - Fraction(sr.Study(**CASE).value("weight_bytes"))
     most = room // (131072 * (2048 + 127))
     found = sr.Study(**CASE).sweep("itl", batch=[most, most + 1])
     assert found.fits.values.tolist() == [True, False]
@@ -233,7 +233,7 @@ def test_units_meanings_and_assumptions():
     )
     assert "mfu is given as 0.5..0.7: evaluated at its middle, 0.6" in found.attrs["warnings"]
     assert found.ttft.sel(logits="last").item() == pytest.approx(
-        float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).exact("ttft")),
+        float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).value("ttft")),
         rel=1e-12,
     )
 
@@ -327,7 +327,7 @@ def test_what_is_needed_at_one_end_of_an_axis_is_missing_there_and_told(tp):
     found = sr.Study(**NO_LINKS).sweep("itl", tp=tp)
     assert np.isfinite(found.itl.values).tolist() == [devices == 1 for devices in tp]
     assert found.itl.sel(tp=1).item() == pytest.approx(
-        float(sr.Study(**NO_LINKS).exact("itl")), rel=1e-12
+        float(sr.Study(**NO_LINKS).value("itl")), rel=1e-12
     )
     assert "itl has no value where tp=8: needs link_bandwidth" in found.attrs["warnings"]
 
@@ -340,7 +340,7 @@ def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
     )
     assert np.isfinite(found.itl.values).tolist() == [[True, True], [True, False]]
     assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(
-        float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl"))
+        float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).value("itl"))
     )
     assert (
         f"itl has no value where hardware={alone}, tp=2: needs link_bandwidth"

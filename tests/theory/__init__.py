@@ -35,6 +35,18 @@ def number(name, value):
     return Num(Fraction(value), symbol.dimension)
 
 
+class Floats:
+    """Values of names for formulas by themselves."""
+
+    axes, careful = 0, False
+
+    def __init__(self, known):
+        self.known = known
+
+    def value(self, name):
+        return float(self.known[name])
+
+
 def case(model=None, switches=None, **values):
     """A theory with values, a text among them a formula; ``model`` is a catalogue name, a spec, or None for symbols alone."""
     spec = shipped(model) if isinstance(model, str) else model
@@ -59,7 +71,7 @@ def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
     return Case(
         held,
         given,
-        {name: Fraction(value) for name, value in (numbers or {}).items()},
+        {name: float(value) for name, value in (numbers or {}).items()},
         frozenset(free),
     )
 

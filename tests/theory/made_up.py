@@ -44,7 +44,9 @@ COUNTS = ["output", "long_output", "response_steps", "prompt_chunks", "chunk_ste
 
 
 class Made:
-    """A point: a made-up value for every name, ``fixed`` ones apart."""
+    """A point: a made-up value for every name, ``fixed`` ones apart: a float in formulas, exact by hand."""
+
+    axes, careful = 0, False
 
     def __init__(self, seed, **fixed):
         self.fixed = frozenset(fixed)
@@ -59,14 +61,10 @@ class Made:
         }
 
     def value(self, name):
-        return self.known[name]
+        return float(self.known[name])
 
     def at(self, name, changes):
-        """Not a quantity at changed inputs, but another number for every other change of it."""
-        result = self.known[name]
-        for key, value in changes.items():
-            result = value * Fraction(1, PRIMES[NAMES.index(key)]) + result
-        return result
+        return moved(self.value(name), changes)
 
     def __getattr__(self, name):
         if name not in NAMES:
@@ -74,4 +72,11 @@ class Made:
         return self.known[name]
 
     def __call__(self, name, **changes):
-        return self.at(name, changes)
+        return moved(self.known[name], changes)
+
+
+def moved(result, changes):
+    """Not a quantity at changed inputs, but another number for every other change of it."""
+    for key, value in changes.items():
+        result = value / PRIMES[NAMES.index(key)] + result
+    return result

@@ -29,8 +29,8 @@ def study(**more):
 def test_a_prefill_by_hand():
     """80 layers of 64 heads of 128, 4 FLOP for each of the 8192*8193/2 pairs a query sees, at half of the peak of the rest."""
     attention = 4 * 80 * 64 * 128 * Fraction(8192 * 8193, 2)
-    rest = sr.Study(**CASE).exact("prefill_flops") - attention
-    assert study().exact("prefill_compute_time") == rest / PEAK + attention / WIDE
+    rest = sr.Study(**CASE).value("prefill_flops") - attention
+    assert study().value("prefill_compute_time") == rest / PEAK + attention / WIDE
 
 
 @pytest.mark.parametrize(
@@ -44,22 +44,22 @@ def test_a_prefill_by_hand():
 def test_on_several_devices_each_runs_its_part(degrees, share):
     """A prompt goes through all stages one after the other, so pp does not shorten its compute."""
     one, own = study(), study(**degrees)
-    assert own.exact("prefill_compute_time") == pytest.approx(
-        float(one.exact("prefill_compute_time") / share), rel=1e-3
+    assert own.value("prefill_compute_time") == pytest.approx(
+        float(one.value("prefill_compute_time") / share), rel=1e-3
     )
 
 
 def test_operators_add_up_to_the_step():
     case = study()
-    parts = [case.exact(f"decode_compute_time.{name}") for name in ("linear", "attention")]
-    assert sum(parts) == case.exact("decode_compute_time")
+    parts = [case.value(f"decode_compute_time.{name}") for name in ("linear", "attention")]
+    assert sum(parts) == case.value("decode_compute_time")
     assert (
-        case.exact("decode_compute_time.attention") == case.exact("decode_flops.attention") / WIDE
+        case.value("decode_compute_time.attention") == case.value("decode_flops.attention") / WIDE
     )
 
 
 def test_without_the_choice_nothing_changes():
     assert (
-        sr.Study(**CASE, attention_peak_flops=WIDE).exact("prefill_compute_time")
-        == sr.Study(**CASE).exact("prefill_flops") / PEAK
+        sr.Study(**CASE, attention_peak_flops=WIDE).value("prefill_compute_time")
+        == sr.Study(**CASE).value("prefill_flops") / PEAK
     )

@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from symroof.errors import InputError
-from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
@@ -17,6 +16,7 @@ from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName
 
+from ..near import near
 from . import DEVICE, case, made
 
 TWO_KINDS = Architecture(
@@ -289,7 +289,6 @@ def test_numbers_that_move_lay_a_case_out_as_where_they_are():
     case = made(
         tp=4, n_heads=6, d_model=64, n_layers=2, node_devices=2, network_bandwidth=Fraction(1, 2)
     )
-    assert case.theory.layout == case.changed({"tp": Dual(Fraction(4), Fraction(1))}).theory.layout
     assert (
         case.theory.layout.uneven == {"n_heads"}
         and case.theory.layout.network
@@ -393,7 +392,7 @@ def test_a_change_gives_what_a_case_of_its_own_gives_where_formulas_are_given(mo
         answers(here.changed({by: Fraction(value)})),
         answers(case(model, **{**given, by: value})),
     )
-    assert after == alone
+    assert after == {name: near(value) for name, value in alone.items()}
     assert sum(before[name] != after[name] for name in QUANTITIES) >= 3
 
 
@@ -412,14 +411,6 @@ def test_the_same_change_is_worked_out_once():
     case = made(price=3)
     assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
     assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
-    for beside in ({}, {"power": Fraction(1)}):
-        moving = [
-            case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside})
-            .value("instance_price")
-            .slope
-            for slope in (1, 2)
-        ]
-        assert moving == [1, 2], "equal numbers that move otherwise are not the same"
 
 
 def test_slopes_and_elasticities():
@@ -428,7 +419,7 @@ def test_slopes_and_elasticities():
     assert (
         case.slope("instance_price", "chunk"),
         case.elasticities("instance_price", ("chunk",))["chunk"],
-    ) == (-2, Fraction(-4, 5))
+    ) == (-2, pytest.approx(-4 / 5))
     assert (
         case.slope("ridge_point", "mem_bandwidth"),
         case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"],
@@ -438,10 +429,6 @@ def test_slopes_and_elasticities():
         case.elasticities("ridge_point", ("chunk",))["chunk"],
         case.slope("chunk", "chunk"),
     ) == (0, 0, 1)
-    assert (
-        case.with_slopes("chunk") is case.with_slopes("chunk") is not case.with_slopes("peak_flops")
-    )
-    assert case.with_slopes("chunk", "peak_flops") is case.with_slopes("chunk", "peak_flops")
 
 
 # --------------------------------------------------------------------------------------------------------------- searches
@@ -486,11 +473,9 @@ def test_a_search_at_another_number_moves_as_it_does_there():
         price="disaggregated_batch(chunk = 8)",
         power="disaggregated_batch(chunk = 4)",
     )
-    assert abs(case.value("price") - Fraction(8, 3)) < Fraction(1, 10**12)
-    assert [
-        abs(case.slope(name, "prefill_request_rate") - grows) < Fraction(1, 10**9)
-        for name, grows in (("price", Fraction(160, 9)), ("power", 40))
-    ] == [True] * 2
+    assert case.value("price") == pytest.approx(8 / 3, rel=1e-12)
+    grows = [case.slope(name, "prefill_request_rate") for name in ("price", "power")]
+    assert grows == pytest.approx([160 / 9, 40], rel=1e-9)
 
 
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():

@@ -16,6 +16,7 @@ from symroof.formula.tree import names
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
 
+from . import Floats
 from .made_up import SHARES, Made
 
 MILLION = 10**6
@@ -824,16 +825,6 @@ HAS_A_VALUE = {
 """Name -> what has to be above 0, or below 1, and not at it."""
 
 
-class At:
-    """A value of one name alone."""
-
-    def __init__(self, known):
-        self.known = known
-
-    def value(self, name):
-        return Fraction(self.known[name])
-
-
 def same(value, expected):
     """Exactly, or as far as roots and logarithms in floats go."""
     return (
@@ -925,4 +916,4 @@ def test_a_value_ends_just_where_its_condition_does(name):
     beside = Fraction(1, 10**9)
     inside, outside = (end + beside, end - beside) if end == 0 else (end - beside, end + beside)
     for value, holds in ((inside, True), (end, False), (outside, False)):
-        assert bool(evaluate(parse(condition), At({key: value}))) is holds
+        assert bool(evaluate(parse(condition), Floats({key: value}))) is holds

@@ -22,6 +22,8 @@ from symroof.theory.layout import (
 from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
+from . import Floats
+
 DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
 
 
@@ -193,13 +195,8 @@ WIDTHS = {
 QUARTERS = {name: Fraction(width, 4) for name, width in WIDTHS.items() if name != "tp"}
 
 
-class Widths:
-    def value(self, name):
-        return Fraction(WIDTHS[name])
-
-
 def shares(made, layer=Layer()):  # noqa: B008
-    return {name: evaluate(tree, Widths()) for name, tree in made.shares(layer).items()}
+    return {name: evaluate(tree, Floats(WIDTHS)) for name, tree in made.shares(layer).items()}
 
 
 def test_one_devices_part_of_a_width():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from symroof.specs.model import ModelSpec
 
+from ..near import near
 from . import case
 
 D, V = 24, 50
@@ -81,7 +82,7 @@ def test_experts_read_are_the_mean_over_every_choice(experts, taken, tokens):
         {"n_heads": 1, "n_kv_heads": 1, "head_dim": 4},
         {"kind": "moe", "n_experts": experts, "experts_per_token": taken, "d_expert": 3},
     )
-    assert decode(spec, tokens, 9).value("experts_read") == union_read(experts, taken, tokens)
+    assert decode(spec, tokens, 9).value("experts_read") == near(union_read(experts, taken, tokens))
     assert decode(spec, tokens, 9, {"experts": "all"}).value("experts_read") == experts
     assert decode(spec, tokens, 9, {"experts": "distinct_max"}).value("experts_read") == min(
         experts, taken * tokens
@@ -137,9 +138,8 @@ def test_experts(pool, one):
     )
     if shared:
         moved += in_and_out(wide, gated) + (D + 1 if pool["shared_gate"] else 0)
-    assert (
-        more("prefill_bytes")
-        == 2 * fixed + read * 2 * sum(a * b for a, b in matrices) + rows * 2 * moved
+    assert more("prefill_bytes") == near(
+        2 * fixed + read * 2 * sum(a * b for a, b in matrices) + rows * 2 * moved
     )
 
 

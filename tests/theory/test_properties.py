@@ -12,6 +12,7 @@ from symroof.specs.model import ModelSpec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import DETAIL, SWITCHES
 
+from ..near import near
 from . import DEVICE, case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
@@ -152,7 +153,7 @@ def test_a_group_divides_what_counts_no_copies(model, work, devices):
     one, group = (
         case(model, {"detail": "weights"}, **DEVICE, **work, tp=tp) for tp in (1, devices)
     )
-    assert group.value("decode_roofline_time") == one.value("decode_roofline_time") / devices
+    assert group.value("decode_roofline_time") == near(one.value("decode_roofline_time") / devices)
     for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
         assert group.value(name) == one.value(name), name
 
@@ -261,13 +262,12 @@ def test_decode_time_is_the_sum_of_its_steps(model, growth, steps, roofline):
         for j in range(1, 45 + (steps == "output")):
             expected += one_step(model, chosen, batch, 10 + j if growth == "growing" else 10)
         count = 45 if steps == "output" else 44
-        assert found.value("decode_time") == expected
+        assert found.value("decode_time") == near(expected)
         assert found.value("response_steps") == count
-        assert found.value("tpot") == expected / count
-        assert found.value("response_time") == found.value("ttft") + expected
-        assert found.value("itl_last") == one_step(
-            model, chosen, batch, 10 + count if growth == "growing" else 10
-        )
+        assert found.value("tpot") == near(expected / count)
+        assert found.value("response_time") == near(found.value("ttft") + float(expected))
+        last = one_step(model, chosen, batch, 10 + count if growth == "growing" else 10)
+        assert found.value("itl_last") == near(last)
 
 
 def test_the_bound_flips_within_a_response():
@@ -289,7 +289,7 @@ def test_the_bound_flips_within_a_response():
         oracle.roofline(model, Pass(30, 1, 4 + j - 1), switches, Widths(), 13 * 10**5, 10**6)
         for j in range(1, 60)
     )
-    assert found.value("decode_time") == expected
+    assert found.value("decode_time") == near(expected)
 
 
 def test_growing_steps_do_not_look_at_the_context():
@@ -318,8 +318,9 @@ def test_rooflines_are_ordered(model, batch, context):
         r: case(model, {"roofline": r}, **DEVICE, prompt=context, batch=batch).value("itl")
         for r in ROOFLINES
     }
-    assert time["aggregate"] <= time["per_operator"]
-    assert time["aggregate"] <= time["no_overlap"] <= 2 * time["aggregate"]
+    least = time["aggregate"] * (1 - 1e-12)
+    assert least <= time["per_operator"]
+    assert least <= time["no_overlap"] <= 2 * time["aggregate"] * (1 + 1e-12)
 
 
 LEVELS = {
@@ -416,11 +417,11 @@ def test_a_given_quantity_replaces_its_definition():
     itl = Fraction(14, 1000)
     found = case("llama-3-8b", **DEVICE, **WORK, itl=itl)
     moved = case("llama-3-8b", **DEVICE, **WORK).value("decode_bytes")
-    assert found.value("itl") == itl
+    assert found.value("itl") == near(itl)
     assert found.value("decode_mbu") == moved / (itl * DEVICE["mem_bandwidth"])
-    assert found.value("user_rate") == 1 / itl
-    assert found.value("decode_throughput") == 6 / itl
-    assert found.value("decode_time") == 39 * itl
+    assert found.value("user_rate") == near(1 / itl)
+    assert found.value("decode_throughput") == near(6 / itl)
+    assert found.value("decode_time") == near(39 * itl)
 
 
 @pytest.mark.sample(1)

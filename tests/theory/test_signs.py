@@ -29,7 +29,7 @@ BASE = {
     "mem_capacity": 10**10, "memory_reserve": 10**8, "memory_share": Fraction(4, 5), "prompt": 600, "output": 100, "batch": 4, "cached_prefix": 50, "prefill_batch": 1,
     "mfu": Fraction(1, 2), "mbu": Fraction(3, 4), "step_overhead": Fraction(1, 1000), "layer_overhead": Fraction(1, 10**5), "queue_time": Fraction(1, 100),
     "price": Fraction(1, 1000), "power": 500, "host_bandwidth": 10**10, "disk_bandwidth": 10**9, "network_bandwidth": 10**10, "arrival_rate": Fraction(1, 2),
-    "ttft_target": 1, "chunk": 128,
+    "ttft_target": Fraction(3, 100), "chunk": 128,
 }  # fmt: skip
 COUNTED = {*SHAPE.split(), "prompt", "output", "batch", "cached_prefix", "prefill_batch", "chunk"}
 
@@ -161,9 +161,10 @@ def test_a_quantity_goes_the_way_that_its_inputs_push_it(cases, quantity):
     up, down, *still = ({*names.split()} for names in ROWS[quantity])
     up -= still[0] if still else set()
     here = base.value(quantity)
-    there = {name: other.value(quantity) for name, other in moved.items()}
-    assert {name for name, value in there.items() if value > here} == up
-    assert {name for name, value in there.items() if value < here} == down
+    change = {name: other.value(quantity) - here for name, other in moved.items()}
+    rounding = 1e-12 * abs(here)
+    assert {name for name, by in change.items() if by > rounding} == up
+    assert {name for name, by in change.items() if by < -rounding} == down
 
 
 def test_the_case_is_on_the_arms_that_the_table_speaks_of(cases):

@@ -71,7 +71,7 @@ def test_deployments_that_were_wrong(name):
     case, most = FOUND[name]
     off = differences(case, loads=(), replications=3)
     assert abs(off["rate"]) <= 0.05 and abs(off["itl"]) <= 0.03
-    assert float(sr.Study(**case).exact("mix_sustained_requests")) < most
+    assert float(sr.Study(**case).value("mix_sustained_requests")) < most
 
 
 def test_several_prompts_in_a_step_leave_no_tautology():
@@ -88,7 +88,7 @@ def test_several_prompts_in_a_step_leave_no_tautology():
     }
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
-    assert float(study.exact("loaded_ttft")) == pytest.approx(
+    assert float(study.value("loaded_ttft")) == pytest.approx(
         found.summary["ttft"]["mean"].value, rel=0.15
     )
 
@@ -108,7 +108,7 @@ def test_a_first_token_waits_for_the_rest_of_the_step():
     }
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
-    assert float(study.exact("loaded_ttft")) == pytest.approx(
+    assert float(study.value("loaded_ttft")) == pytest.approx(
         found.summary["ttft"]["mean"].value, rel=0.05
     )
 
@@ -127,7 +127,7 @@ def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
         "chunk": 16384,
     }
     study = sr.Study(**case)
-    assert study.exact("worst_itl") > study.exact("sustained_itl") * 3 / 2
+    assert study.value("worst_itl") > study.value("sustained_itl") * 3 / 2
     off = differences(case, loads=(), replications=2)
     assert abs(off["rate"]) <= 0.03 and abs(off["itl"]) <= 0.03
 
@@ -141,10 +141,10 @@ def test_no_rate_is_beyond_compute_or_bandwidth(kind):
         case = deployment(kind, draw)
         study = sr.Study(**{**case, "assume": {"attention_arithmetic": "as_activations"}})
         names = ("mix_sustained_requests",) if kind == "mix" else ("sustained_requests",)
-        rate = study.exact(*names)
+        rate = study.value(*names)
         flops = _flops(study.first.case, case)
-        devices = study.exact("instance_devices")
-        assert rate * flops <= devices * study.exact("mfu") * study.exact("peak_flops") * (
+        devices = study.value("instance_devices")
+        assert rate * flops <= devices * study.value("mfu") * study.value("peak_flops") * (
             1 + Fraction(1, 10**6)
         ), case
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ..near import near
 from .test_other_layers import (
     HEAD_ROW,
     OUTSIDE,
@@ -332,7 +333,7 @@ def test_attention_residuals(group):
     weighed, moved = weighed + sums + 1, moved + sums + 2
     assert a.value("params") - b.value("params") == (2 * layers + 1) * 2 * D
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 7 * weighed * (2 * D + 2 * D)
-    assert a.value("prefill_bytes") - b.value("prefill_bytes") == 2 * 7 * moved * D * 2
+    assert a.value("prefill_bytes") - b.value("prefill_bytes") == near(2 * 7 * moved * D * 2)
 
 
 @pytest.mark.parametrize(

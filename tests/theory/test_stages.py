@@ -12,15 +12,9 @@ from symroof.theory.layout import SYMBOLIC
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.stages import Stage, stages
 
+from . import Floats
+
 KINDS = Layer(label="a", own=frozenset({"n_layers"})), Layer(label="b", own=frozenset({"n_layers"}))
-
-
-class Numbers:
-    def __init__(self, **numbers):
-        self.numbers = numbers
-
-    def value(self, name):
-        return Fraction(self.numbers[name])
 
 
 def dealt(order, pp):
@@ -41,7 +35,7 @@ def test_stages_of_equal_layers(pp):
     for layers in range(1, 12):
         runs = dealt("x" * layers, pp)
         counts = [
-            evaluate(dict(stage.counts)["n_layers"], Numbers(n_layers=layers, pp=pp))
+            evaluate(dict(stage.counts)["n_layers"], Floats({"n_layers": layers, "pp": pp}))
             for stage in (first, last)
         ]
         assert counts == [len(runs[0]), len(runs[-1])], layers

@@ -26,14 +26,14 @@ def test_the_cache_of_windows(prompt, kept, chunk, tokens):
     study = Study(**CASE, prompt=prompt, window_chunk=chunk, assume={"window_cache": kept})
     by_hand = 32 * TOKEN * (FULL * prompt + LOCAL * min(prompt, tokens))
     for quantity in ("kv_cache_bytes", "kv_reserved_bytes", "kv_cache_bytes_per_device"):
-        assert study.exact(quantity) == by_hand
-    assert study.exact("decode_bytes") == Study(**CASE, prompt=prompt).exact("decode_bytes")
+        assert study.value(quantity) == by_hand
+    assert study.value("decode_bytes") == Study(**CASE, prompt=prompt).value("decode_bytes")
 
 
 def test_vllm_reserves_what_its_log_says():
     """8,192 tokens x 32 reserve 12.00 GiB while a chunk of 8,192 is allowed (alvarobartt/hf-mem 60 and 70)."""
     held = {
-        engine: Study(**CASE | {"engine": engine}, prompt=8192).exact("kv_reserved_bytes")
+        engine: Study(**CASE | {"engine": engine}, prompt=8192).value("kv_reserved_bytes")
         for engine in ("vllm", "ideal")
     }
     assert {engine: round(float(size) / 2**30, 2) for engine, size in held.items()} == {
@@ -49,6 +49,6 @@ def test_stages_and_groups_keep_as_much():
             **CASE, prompt=8192, window_chunk=512, assume={"window_cache": "chunk"}, **degrees
         )
         assert (
-            study.exact("kv_cache_bytes_per_device")
+            study.value("kv_cache_bytes_per_device")
             == 32 * TOKEN * (FULL * 8192 + LOCAL * 640) // 2
         )

@@ -280,7 +280,7 @@ def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
         "batch": batch,
         "chunk": chunk,
     }
-    one = Study(**served_by).exact("sustained_requests")
+    one = Study(**served_by).value("sustained_requests")
     assert found.replicas == (ceil(100 / one), ceil(100 / one))
     assert float(found.gives["load"].value) == pytest.approx(
         100 / float(one) / found.replicas[0], rel=1e-9
@@ -327,7 +327,7 @@ def test_fewer_requests_or_a_larger_budget_where_the_first_token_is_late():
             "attention_dp": 4,
             "ep": 4,
         }
-        return Study(**served_by, **case, batch=4 * own, chunk=4 * (budget - own)).exact(
+        return Study(**served_by, **case, batch=4 * own, chunk=4 * (budget - own)).value(
             "loaded_ttft"
         )
 
@@ -366,9 +366,9 @@ def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
     }
     whole, own = Study(**case, ep=4, chunk=4096), Study(**case, ep=4, chunk=1024)
     for name in ("sustained_itl", "sustained_throughput", "loaded_ttft"):
-        assert ranks.facts[name].value == whole.exact(name), name
-    assert ranks.facts["mixed_time"].value == own.exact("mixed_time")
-    assert own.exact("sustained_throughput") != whole.exact("sustained_throughput")
+        assert ranks.facts[name].value == whole.value(name), name
+    assert ranks.facts["mixed_time"].value == own.value("mixed_time")
+    assert own.value("sustained_throughput") != whole.value("sustained_throughput")
 
 
 @pytest.mark.full

@@ -11,7 +11,8 @@ from pathlib import Path
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
 from tools.evidence.closed_forms_page import closed_forms_page
 from tools.evidence.measured_page import measured_page
-from tools.evidence.peer_predictions import STORED, document
+from tools.evidence.peer_predictions import document
+from tools.evidence.peer_questions import STORED
 from tools.evidence.serving_page import serving_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -57,8 +57,8 @@ def by_preset(preset: str, row: Measurement) -> float | None:
     study = sr.Study(str(row.spec), row.hardware, preset=preset, **given)
     whole = row.metric in ("response_time", "response_rate")
     try:
-        first = float(study.exact("ttft")) if whole or row.output is None else 0.0
-        decode = float(study.exact("decode_time")) if row.output and row.output > 1 else 0.0
+        first = float(study.value("ttft")) if whole or row.output is None else 0.0
+        decode = float(study.value("decode_time")) if row.output and row.output > 1 else 0.0
     except sr.InputError:
         return None
     return first + decode if whole or row.output is None else decode / (row.output - 1)

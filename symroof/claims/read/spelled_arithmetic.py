@@ -21,7 +21,7 @@ from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.units import UnitError, parse_unit, significant
+from symroof.units import UnitError, parse_unit, settled, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"
 BETWEEN = re.compile(
@@ -289,11 +289,13 @@ def _value(source: str) -> Fraction | None:
         value = evaluate(parse(source), _NoNames())
     except (FormulaError, ArithmeticError, LookupError):
         return None
-    return value if isinstance(value, Fraction) and value > 0 else None
+    return settled(value) if isinstance(value, float) and value > 0 else None
 
 
 class _NoNames:
     """Where arithmetic of numbers finds names: nowhere."""
+
+    axes, careful = 0, False
 
     def value(self, name: str) -> Any:
         raise LookupError(name)

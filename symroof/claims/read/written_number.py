@@ -14,10 +14,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.claims.read.written_units import POWERS_OF_TEN, spelled_unit
-from symroof.formula.evaluate import RELATIONS
+from symroof.symbolic.kernels import holds, nearly_equal
 from symroof.units import COUNTED as COUNTS
-from symroof.units import Dimension, UnitError, describe, parse_number, parse_unit, strict
+from symroof.units import (
+    Dimension,
+    UnitError,
+    describe,
+    parse_number,
+    parse_unit,
+    settled,
+    strict,
+)
 
+ROUNDING = Fraction(1, 10**12)
+"""What a derived value may be off by rounding, as a share of it."""
 CLOSE_ENOUGH = Fraction(5, 100)
 """How far off a number may be to count as approximate, where the text states no tolerance."""
 ROUNDED_LIMIT = Fraction(1, 100)
@@ -116,10 +126,10 @@ class WrittenNumber:
     def agrees(self, derived: Fraction) -> bool:
         """Whether a derived value agrees to the digits written."""
         if self.operator:
-            return bool(RELATIONS[self.operator](derived, self.value))
+            return bool(holds(self.operator, float(derived), float(self.value)))  # type: ignore[arg-type]
         off = self._off(derived)
         return (
-            off <= self.half_unit
+            off <= self.half_unit + abs(derived) * ROUNDING
             or (off <= self.margin and off <= abs(derived) * CLOSE_ENOUGH)
             or self.truncated(derived)
         )
@@ -150,10 +160,13 @@ class WrittenNumber:
         off = abs(derived - self.value)
         return off <= self.half_unit and off <= abs(derived) * ROUNDED_LIMIT
 
-    def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
+    def verdict(
+        self, derived: float | Fraction | str | bool, tolerance: Fraction | None = None
+    ) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
         if self.word is not None or isinstance(derived, (str, bool)):
             return "exact" if self.word == derived else "wrong"
+        derived = settled(derived)
         if self.operator or self.low is not None:
             return (
                 "exact"
@@ -164,7 +177,7 @@ class WrittenNumber:
                 if self._near(derived, tolerance)
                 else "wrong"
             )
-        if derived == self.value:
+        if self.value is not None and nearly_equal(float(derived), float(self.value)):
             return "exact"
         return (
             "rounded"

@@ -29,6 +29,7 @@ from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.symbols import INPUTS, base_name
+from symroof.units import settled
 
 FAILURES = (InputError, ArithmeticError, LookupError)
 """The errors of a slip that does not apply to a case: a name it lacks, a division by zero, half a token."""
@@ -79,7 +80,7 @@ class Context:
     def value_with(self, sets: tuple[Settings, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""
         value = self.outcome_with(sets)
-        return value if isinstance(value, Fraction) and value > 0 else None
+        return settled(value) if isinstance(value, float | Fraction) and value > 0 else None
 
     def values_with(self, sets: tuple[Settings, ...]) -> tuple[Fraction, ...]:
         """The same, and of a threshold the whole number that follows from it."""
@@ -121,7 +122,7 @@ class Context:
 
     def _case(self, side: int, sets: Settings) -> Case:
         """One of the cases with something set: numbers in the case as it is, anything else (a switch, a precision, a definition) in a new one."""
-        if all(isinstance(value, Fraction) for value in sets.values()):
+        if all(isinstance(value, float | Fraction) for value in sets.values()):
             return self._unchanged(side).changed(sets) if sets else self._unchanged(side)
         return study_of(merged_settings(self.cases[side], _texts(sets))).first.case
 
@@ -236,8 +237,8 @@ def _texts(sets: Settings) -> Settings:
         if (symbol := INPUTS.get(name) or QUANTITIES.get(name)) and symbol.unit == "s"
     }
     return {
-        name: f"{value.numerator} s*1/{value.denominator}"
-        if isinstance(value, Fraction) and name in times
+        name: "{} s*1/{}".format(*settled(value).as_integer_ratio())
+        if isinstance(value, float | Fraction) and name in times
         else value
         for name, value in sets.items()
     }

@@ -34,7 +34,7 @@ from symroof.claims.slips.simplifications import (
 )
 from symroof.claims.slips.slip_catalogue import CATALOGUE, Slip
 from symroof.specs.claims import ClaimSpec
-from symroof.units import describe, format_quantity, parse_unit
+from symroof.units import describe, format_quantity, parse_unit, settled
 
 OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
 """Slips that are another way of counting rather than an error: a claim that one of them explains is right under what it leaves out."""
@@ -383,7 +383,7 @@ def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
     >>> digit_slips(Fraction("1978.9"), Fraction(1))[Fraction(1987)]
     'two digits swapped in 1978'
     """
-    exact = derived / unit
+    exact = settled(derived / unit)
     whole = {str(round(exact)), str(exact.numerator // exact.denominator)}
     slipped: dict[Fraction, str] = {}
     for digits in sorted(whole):

@@ -47,12 +47,16 @@ def explain_label(
     slip, text, outcome = holding[0]
     by_chance = _by_chance(context, written, derived, [reached for _, _, reached in outcomes])
     label = str(outcome).lower()
-    shown = format_quantity(outcome, derived.unit, 4) if isinstance(outcome, Fraction) else label
+    shown = (
+        format_quantity(outcome, derived.unit, 4)
+        if isinstance(outcome, float | Fraction)
+        else label
+    )
     return (
         SlipExplanation(
             slip,
             False,
-            outcome if isinstance(outcome, Fraction) else label,
+            outcome if isinstance(outcome, float | Fraction) else label,
             by_chance,
             f"{text}: then {shown}",
         ),
@@ -81,7 +85,7 @@ def _holds(written: WrittenNumber, outcome: Value) -> bool:
             ">"
         )  # whoever works out 42 writes "at least 42", not "at least 21"
         return (
-            isinstance(outcome, Fraction)
+            isinstance(outcome, float | Fraction)
             and written.agrees(outcome)
             and not (least and outcome > written.number * (1 + CLOSE_ENOUGH))
         )
@@ -100,7 +104,9 @@ def _by_chance(
         others = {str(outcome) for outcome in reached} - {str(derived.value)}
         return min(1.0, len(others) / (_answers(context.claim, context.answers) - 1))
     values = [
-        float(outcome) for outcome in reached if isinstance(outcome, Fraction) and outcome > 0
+        float(outcome)
+        for outcome in reached
+        if isinstance(outcome, float | Fraction) and outcome > 0
     ]
     span = (min(values), inf) if written.operator.startswith("<") else (0.0, max(values))
     return (

@@ -27,6 +27,7 @@ from symroof.theory.declarations import MissingInput
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
+from symroof.units import is_whole, settled
 
 MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
@@ -137,7 +138,7 @@ def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
         value = evaluate(formula_of(variant.formula), context.answers.case, context.put)
     except FAILURES:
         return None
-    return value if isinstance(value, Fraction) and value > 0 else None
+    return settled(value) if isinstance(value, float) and value > 0 else None
 
 
 @lru_cache(maxsize=512)
@@ -217,7 +218,7 @@ def _worked_out(case: Case, name: str, value: Any) -> Any:
         return value
     tree = formula_of(value)
     number: Fraction = case.evaluate(tree)  # also raises where a case lacks one of the names
-    if name in INPUTS and (number <= 0 or (INPUTS[name].counted and number.denominator != 1)):
+    if name in INPUTS and (number <= 0 or (INPUTS[name].counted and not is_whole(number))):
         raise ArithmeticError(f"{name} cannot be {number}")
     return number if name in INPUTS or mentions(tree, name) else value
 

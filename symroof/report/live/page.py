@@ -39,7 +39,7 @@ from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, UNBOU
 from symroof.resources import data_folder
 from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, parse_unit
+from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, is_whole, parse_unit
 
 WHOLE, SHARES = ("batch", "prompt", "output"), ("mfu", "mbu")
 LONGEST, LARGEST_BATCH, MOST_DEVICES, MOST_REPLICAS, MOST_REQUESTS = 16_384, 4_096, 16, 256, 1_000
@@ -274,7 +274,7 @@ def _is_plain(name: str, subject: BoundCase) -> bool:
         known
         and case.is_input(name)
         and case.has_value(name)
-        and (name in (*SHARES, "arrival_rate") or case.value(name).denominator == 1)
+        and (name in (*SHARES, "arrival_rate") or is_whole(case.value(name)))
     )
 
 

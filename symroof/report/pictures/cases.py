@@ -49,7 +49,7 @@ def compared(study: Study, what: str, where: str = "") -> str:
     first = study.first
     models = {case.model.shown_name for case in study.cases if case.model}
     sizes = [
-        f"{name} {study.first.case.value(name).numerator:,}"
+        f"{name} {int(study.first.case.value(name)):,}"
         for name in ("prompt", "output")
         if name in first.given and all(_same(case, first, name) for case in study.cases)
     ]

@@ -48,6 +48,7 @@ from symroof.report.pictures.labels import (
     unfit,
 )
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
+from symroof.units import is_whole
 
 HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"
@@ -187,7 +188,7 @@ def _other_batches(frame: Frame, there: BoundCase, points: list[Fraction]) -> di
     """Curves of half and of twice the batch; returns their names and labels."""
     own, shown = Fraction(there.case.value("batch")), {}
     for batch in (own / 2, own * 2):
-        if batch.denominator > 1:
+        if not is_whole(batch):
             continue
         values = values_along(
             cases_at(there.case.changed({"batch": batch}), "context", points), "itl"

@@ -85,7 +85,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     result = subject.get(name)
     if result is None or not subject.case.has_value(by):
         raise lacking("plot", subject, name, by)
-    if not isinstance(result.value, Fraction):
+    if not isinstance(result.value, float | Fraction):
         raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
     if by not in subject.case.reachable_names(name):
         raise InputError(

@@ -13,4 +13,4 @@ def spec(text, **changes):
 
 def resident(model):
     """Resident bytes of a model's weights, exact."""
-    return Study(model=model).exact("weight_bytes")
+    return Study(model=model).value("weight_bytes")

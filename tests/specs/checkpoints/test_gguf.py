@@ -96,7 +96,7 @@ def same_model(found, name):
         known.vocab_size,
         known.tied_embeddings,
     )
-    assert Study(model=found).exact("params") == found.published_params == known.published_params
+    assert Study(model=found).value("params") == found.published_params == known.published_params
     assert numbered(found.sequence()) == numbered(known.sequence())
     assert not any("hold" in note for note in found.notes)
 
@@ -162,7 +162,7 @@ def test_q4_k_m_is_as_large_as_llama_cpp_says(read, vocab, kv, ff, gib, bpw, nam
 def test_a_decode_step_reads_the_head_at_its_own_width(read):
     metadata, tensors = q4_k_m(128256, 8, 14336)
     read_by_step = [t for t in tensors if len(t[1]) == 2 and t[0] != "token_embd.weight"]
-    assert Study(model=read(metadata, tensors)).exact("weight_bytes_read") == bytes_of(read_by_step)
+    assert Study(model=read(metadata, tensors)).value("weight_bytes_read") == bytes_of(read_by_step)
 
 
 @pytest.mark.parametrize("kind", [Q6_K, Q8_0, F16])
@@ -177,8 +177,8 @@ def test_a_tied_head_is_read_at_the_width_of_the_embedding(read, kind):
     found = read(metadata, tied)
     assert found.tied_embeddings
     study = Study(model=found)
-    assert study.exact("weight_bytes") == bytes_of(tied)
-    assert study.exact("weight_bytes_read") == bytes_of([t for t in tied if len(t[1]) == 2])
+    assert study.value("weight_bytes") == bytes_of(tied)
+    assert study.value("weight_bytes_read") == bytes_of([t for t in tied if len(t[1]) == 2])
 
 
 def test_tables_of_angles_are_no_parameters(read):
@@ -215,7 +215,7 @@ def test_gemma2_slides_in_every_other_layer_and_is_tied(read):
         )
     )
     same_model(found, "gemma-2-9b")
-    assert Study(model=found).exact("weight_bytes_read") == bytes_of(
+    assert Study(model=found).value("weight_bytes_read") == bytes_of(
         [t for t in model("gemma2", layers, 3584, 256000, head=None)[1] if len(t[1]) == 2]
     )
 
@@ -333,7 +333,7 @@ def test_mixtral_is_a_llama_with_experts(read, split):
         table=Q4_K,
     )
     found = read(metadata, tensors)
-    assert Study(model=found).exact("params") == found.published_params == 46_702_792_704
+    assert Study(model=found).value("params") == found.published_params == 46_702_792_704
     assert resident(found) == bytes_of(tensors)
     assert found.layers[0].ffn.n_experts == 8
     assert found.quantization.widths["router"].value == 4
@@ -380,9 +380,9 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
         "deepseek2", [layer(i) for i in range(27)], d, 102400, stated, table=Q4_K
     )
     found = read(metadata, tensors)
-    assert Study(model=found).exact("params") == found.published_params == 31_412_968_448 // 2
+    assert Study(model=found).value("params") == found.published_params == 31_412_968_448 // 2
     assert resident(found) == bytes_of(tensors)
-    assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
+    assert Study(model=found).value("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
     assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
     for stated_count, counted in (
@@ -501,7 +501,7 @@ def test_gpt_oss_as_mxfp4(read):
         "gpt-oss", [layer(i) for i in range(24)], d, 201088, stated, head=Q8_0, table=Q8_0
     )
     found = read(metadata, tensors)
-    assert Study(model=found).exact("params") == found.published_params == 20_914_757_184
+    assert Study(model=found).value("params") == found.published_params == 20_914_757_184
     assert resident(found) == bytes_of(tensors)
     assert [(kind.count, kind.attention.window) for kind in found.layers] == [(12, 128), (12, None)]
     assert found.layers[0].attention.sinks
@@ -533,9 +533,9 @@ def test_mamba_has_a_state_and_no_cache(read):
         "mamba", [layer(i) for i in range(24)], d, 50280, head=None, table=F16
     )
     found = read(metadata, tensors)
-    assert Study(model=found).exact("params") == found.published_params == 129_135_360
+    assert Study(model=found).value("params") == found.published_params == 129_135_360
     assert resident(found) == bytes_of(tensors)
-    assert Study(model=found).exact("kv_bytes_per_token") == 0
+    assert Study(model=found).value("kv_bytes_per_token") == 0
 
 
 def test_mamba2_has_groups_of_heads_that_share_a_state(read):
@@ -569,7 +569,7 @@ def test_mamba2_has_groups_of_heads_that_share_a_state(read):
         "mamba2", [layer(i) for i in range(64)], d, vocab, known, head=F16, table=F16
     )
     found = read(metadata, tensors)
-    assert Study(model=found).exact("params") == found.published_params == 7_285_403_648
+    assert Study(model=found).value("params") == found.published_params == 7_285_403_648
     assert resident(found) == bytes_of(tensors)
     (kind,) = found.layers
     assert (kind.mixer.d_state, kind.mixer.ssm_groups, kind.mixer.ssm_heads, kind.mixer.d_conv) == (
@@ -617,7 +617,7 @@ def test_gpt2_has_a_row_for_every_position(read, positions):
         )
     )
     assert found.positions == positions
-    assert Study(model=found).exact("params") == 124_439_808 - (0 if positions else 1024 * 768)
+    assert Study(model=found).value("params") == 124_439_808 - (0 if positions else 1024 * 768)
 
 
 def test_what_no_operator_has_is_told(read):
@@ -681,7 +681,7 @@ def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
     assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][
         : 1 + also_none
     ]
-    assert Study(model=found).exact("params") == found.published_params
+    assert Study(model=found).value("params") == found.published_params
     assert resident(found) == bytes_of(tensors)
 
 
@@ -723,7 +723,7 @@ def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
     )
     metadata, tensors = model("deepseek2", layers, d, 320, heads("deepseek2", n, 1))
     made = read(metadata, tensors)
-    assert Study(model=made).exact("params") == made.published_params
+    assert Study(model=made).value("params") == made.published_params
     assert resident(made) == bytes_of(tensors)
 
 

@@ -32,16 +32,16 @@ def config(tmp_path, name, **changes):
 
 def test_the_config_of_gpt_oss_alone_gives_the_size_of_its_index():
     """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13761264768."""
-    assert Study(model=from_file("gpt-oss-20b")).exact("weight_bytes") == 13_761_264_768
+    assert Study(model=from_file("gpt-oss-20b")).value("weight_bytes") == 13_761_264_768
 
 
 def test_the_config_of_deepseek_v3_gives_eight_bits_and_scales():
     """671 billion parameters, 8-bit but for tables, head, routers and norms (arXiv 2412.19437)."""
     study = Study(model=from_file("deepseek-v3"))
-    wide = study.exact("params") - study.exact("quantized_params")
+    wide = study.value("params") - study.value("quantized_params")
     assert wide == 2 * 129280 * 7168 + 58 * 256 * 7168 + 61 * (2 * 7168 + 1536 + 512) + 7168
-    scales = study.exact("weight_bytes") - study.exact("quantized_params") - 2 * wide
-    assert scales / study.exact("quantized_params") == pytest.approx(4 / 128**2, rel=1e-3)
+    scales = study.value("weight_bytes") - study.value("quantized_params") - 2 * wide
+    assert scales / study.value("quantized_params") == pytest.approx(4 / 128**2, rel=1e-3)
 
 
 def test_deepseek_v3_and_what_its_files_hold_beside_it():
@@ -65,7 +65,7 @@ def test_deepseek_v3_and_what_its_files_hold_beside_it():
     experts = 257 * (2 * narrow(2048, 7168) + narrow(7168, 2048))
     wide = 2 * (256 * 7168 + 7168 * 14336 + 2 * 129280 * 7168 + 5 * 7168 + 1536 + 512)
     beside = attention + experts + wide + 59 * 256 * 4
-    assert Study(model=from_file("deepseek-v3")).exact("weight_bytes") + beside == 688_574_839_360
+    assert Study(model=from_file("deepseek-v3")).value("weight_bytes") + beside == 688_574_839_360
 
 
 def test_an_awq_config_on_the_command_line(tmp_path):

@@ -2,7 +2,7 @@
 
 A step's time is the larger of two polynomials in the step number. Where they cross differs from point to point: the pieces have array
 ends, some of them empty in some places. Cuts that a float puts one step too early or late do no harm, since both arms are equal there.
-The exact twin, for one point, is :mod:`symroof.formula.piecewise`.
+One point is an array of one.
 
 >>> import numpy as np
 >>> j = Steps.index(1.0, np.array([10.0, 3.0]))
@@ -15,17 +15,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from symroof.formula.piecewise import Coefficients, NotPolynomial, added, at, power_sum, times
+Coefficients = tuple[Any, ...]
+"""Numbers or arrays, lowest power first."""
 
 MOST_PIECES = 64
 LEAST_WIDTH = 16
 """Terms of the narrowest stair, on average, that a rounded line is taken stair by stair for: a stair costs as much as several terms."""
 NEAR = 1e-9
 """How near to a whole number, as a share of it, a rounded line is taken to be that number."""
+
+
+class NotPolynomial(ArithmeticError):
+    """What is no polynomial in the index (a quotient by it, a rounding with many stairs): it is summed term by term."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,3 +280,46 @@ def _settled(x: Any) -> Any:
 def _or_beyond(root: Any) -> Any:
     """A root, or infinity where there is none."""
     return np.where(np.isnan(root), np.inf, root)
+
+
+def added(p: Coefficients, q: Coefficients) -> Coefficients:
+    """The sum of two polynomials."""
+    longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
+    return tuple(c + shorter[i] if i < len(shorter) else c for i, c in enumerate(longer))
+
+
+def times(p: Coefficients, q: Coefficients) -> Coefficients:
+    """The product of two polynomials."""
+    if len(q) == 1:
+        return tuple(c * q[0] for c in p)
+    if len(p) == 1:
+        return tuple(p[0] * c for c in q)
+    result: list[Any] = [0.0] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for k, b in enumerate(q):
+            result[i + k] = result[i + k] + a * b
+    return tuple(result)
+
+
+def at(p: Coefficients, index: Any) -> Any:
+    """The value of a polynomial at an index."""
+    *lower, value = p
+    for coefficient in reversed(lower):
+        value = value * index + coefficient
+    return value
+
+
+def power_sum(n: Any, power: int) -> Any:
+    """``1**power + ... + n**power`` (and its polynomial continuation to 0 and below); ``n`` may be an array.
+
+    >>> power_sum(4.0, 2), power_sum(-1.0, 0)
+    (30.0, -1.0)
+    """
+    if power == 0:
+        return n
+    if power == 1:
+        return n * (n + 1) / 2
+    if power == 2:
+        return n * (n + 1) * (2 * n + 1) / 6
+    known = sum(comb(power + 1, i) * power_sum(n, i) for i in range(power))
+    return ((n + 1) ** (power + 1) - 1 - known) / (power + 1)

@@ -1,4 +1,4 @@
-"""Values that are searched, over arrays: as :mod:`symroof.theory.search` looks for one, for every point at once."""
+"""Values that are searched, for every scenario at once: a fixed point, and the largest whole number that meets a condition."""
 
 from collections.abc import Callable
 from typing import Any
@@ -77,13 +77,8 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
     spans, middles = [(low, high)], []
     for start in range(2**levels - 1):
         low, high = spans[start]
-        middle = np.floor((low + high) / 2)
+        # never 0, which only settled intervals have in their middle: 0 times a missing input is 0
+        middle = np.maximum(np.floor((low + high) / 2), 1.0)
         middles.append(middle)
         spans += [(low, middle), (middle, high)]
     return middles
-
-
-SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
-    "fixed_point": fixed_points,
-    "largest": largest_whole,
-}

@@ -14,6 +14,10 @@ from symroof.formula.text import text
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.thresholds import THRESHOLDS
 
+from ..near import near
+
+pytestmark = pytest.mark.usefixtures("bounded")
+
 B8 = {"model": "llama-3-8b", "hardware": "h200", "engine": "ideal", "mem_capacity": "141 GB"}
 WEIGHTS, TOKEN = 2 * 8_030_261_248, 2 * 32 * 8 * 128 * 2
 """Resident bytes of Llama 3 8B in 16 bits, and the cache of one token: 32 layers, 8 heads of 128."""
@@ -47,13 +51,13 @@ def test_the_longest_prompt_heeds_the_output_and_nothing_that_is_said_of_prompts
             "decode_overhead = 1 s",
             "kernel_launch",
             {"n_layers": 4, "kernels_per_layer": 5},
-            Fraction(1, 20),
+            0.05,
         ),
     ],
 )
 def test_what_stands_in_for_an_input_never_replaces_it(equation, unknown, given, value):
     found = sr.Study(**given).solve(equation, for_=unknown)
-    assert (found.verdict, found.value) == ("crosses", value)
+    assert (found.verdict, found.value) == near(("crosses", value))
 
 
 def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
@@ -181,9 +185,9 @@ def test_a_crossing_within_the_first_token():
     found = study.solve("output_decode_exceeds_ttft")
     first_step = sr.Study(
         model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600
-    ).exact("itl")
+    ).value("itl")
     assert (found.verdict, found.integer) == ("crosses", {"at_least": 1})
-    assert abs(found.value - study.exact("ttft") / first_step) < 1e-12
+    assert abs(found.value - study.value("ttft") / first_step) < 1e-12
     assert 0 < found.value < 1
     assert "below one" in found.reason
 
@@ -192,10 +196,10 @@ def test_a_response_of_millions_of_tokens():
     """Once the window of 4096 is full every step takes equally long, so the rest of the answer is a division."""
     given = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
     found = sr.Study(**given).solve("response_time = 10000 s", for_="output")
-    full = sr.Study(**given, output=4097).exact(
+    full = sr.Study(**given, output=4097).value(
         "response_time"
     )  # the last of its 4096 steps is at context 4196
-    step = sr.Study(**given, context=4196).exact("itl")
+    step = sr.Study(**given, context=4196).value("itl")
     assert found.integer == {"at_least": 4097 + floor((10_000 - full) / step) + 1}
     assert 2_200_000 < found.value < 2_300_000
 
@@ -219,7 +223,7 @@ def test_a_search_says_where_it_ended():
             arrival_rate="1 request/s",
             mem_bandwidth=bandwidth,
         )
-        assert there.exact("queue_wait") + there.exact("ttft") > there.exact("itl")
+        assert there.value("queue_wait") + there.value("ttft") > there.value("itl")
 
 
 @pytest.mark.full
@@ -235,7 +239,7 @@ def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():
     swap = Fraction(512 * TOKEN, 50 * 10**9)
     served = (1000 + swap) / (10 + swap)
     found = study.solve("swap_time = burst_drain_time", for_="mem_bandwidth").value
-    assert float(found) == pytest.approx(float(served * study.exact("prefill_bytes")), rel=1e-12)
+    assert float(found) == pytest.approx(float(served * study.value("prefill_bytes")), rel=1e-12)
     assert sr.solve("swap_time = burst_drain_time", for_="mem_bandwidth").verdict == "conditional"
 
 
@@ -299,7 +303,7 @@ def test_the_rate_at_which_a_queue_waits_for_long_is_next_to_its_last(wait):
     study = sr.Study(
         model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=2048, output=256, batch=32
     )
-    service = study.exact("prefill_time")
+    service = study.value("prefill_time")
     assert (
         abs(
             study.solve(f"queue_wait = {wait} s", for_="arrival_rate").value

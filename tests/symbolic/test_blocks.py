@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from symroof.arrays.blocks import blocks, cut
+from symroof.symbolic.blocks import blocks, cut
 
 
 @pytest.mark.sample(5)

@@ -1,6 +1,6 @@
-"""An independent scan: a formula on a whole grid of one input at once, in floats, and exactly wherever a sign is in doubt.
+"""An independent scan: a formula on a whole grid of one input at once, in arrays, and at the point alone wherever a sign is in doubt.
 
-Nothing of the solver is used here. The walk below evaluates definitions on arrays; the exact values come from the case at
+Nothing of what solves equations is used here. The walk below evaluates definitions on arrays; those in doubt come from the case at
 changed inputs. What the scan says of an equation is a list of intervals on which left less right changes sign.
 """
 
@@ -16,7 +16,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Add, Call, Div, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
 
 DOUBT = 1e-7
-"""Float gaps below this share of the larger side are decided exactly."""
+"""Gaps below this share of the larger side are looked at alone."""
 
 JUMP, ROOT, POLE = "jump", "root", "pole"
 
@@ -174,9 +174,9 @@ class Scan:
         return None if sides is None else apart(sides)
 
     def meets(self, x):
-        """Whether the sides have a value there, and the same to twelve digits."""
+        """Whether the sides have a value there, and the same to nine digits."""
         residual = self.residual(x)
-        return residual is not None and residual < 1e-12
+        return residual is not None and residual < 1e-9
 
     @property
     def ends(self):

@@ -7,7 +7,7 @@ import pytest
 SECONDS = 4
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def bounded():
     """Interrupt a test that works for longer than any answer may take."""
     if not hasattr(signal, "SIGPROF"):

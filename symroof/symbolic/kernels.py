@@ -1,0 +1,367 @@
+"""What the functions in a formula's code do: over floats, over NumPy arrays along scenarios, and over polynomials in the index of a sum.
+
+A float without a value raises :class:`NoValue`; in an array NaN stands for no value. What lies within
+1e-12 of a whole number is that number, and values that near to each other are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from symroof.symbolic.step_polynomials import NotPolynomial, Steps
+
+NEAR = 1e-12
+"""Relative distance of what counts as equal, or as whole: rounding errors are a few 1e-15."""
+TOGETHER = 2**16
+"""Terms of a sum, over all scenarios, that are computed at once where it is taken term by term."""
+MOST_TERMS = 20_000
+"""The longest sum that is taken term by term."""
+
+
+class NoValue(ArithmeticError):
+    """The formula has no value here; the message says why."""
+
+
+class UndefinedValue(NoValue):
+    """A name in the formula has no value at any point."""
+
+
+def plain(x: Any) -> Any:
+    """A Python float where an array holds a single number without an axis."""
+    return float(x) if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 else x
+
+
+def div(over: Any, under: Any) -> Any:
+    """A quotient.
+
+    Raises:
+        NoValue: division by zero, in floats.
+    """
+    if isinstance(under, float):
+        if not under:
+            raise NoValue("division by zero")
+        return over / under
+    if isinstance(under, Steps):
+        return (over if isinstance(over, Steps) else under.power(0) * over).over(under, div)
+    if isinstance(over, Steps):
+        return over.over(under, div)
+    with np.errstate(all="ignore"):
+        return over / (under if np.all(under) else np.where(under == 0, np.nan, under))
+
+
+def product(first: Any, rest: Callable[[], Any]) -> Any:
+    """A product whose other factors need not have a value where the first is zero."""
+    if isinstance(first, float):
+        return first * rest() if first else first
+    try:
+        result = first * rest()
+    except NoValue:
+        if isinstance(first, Steps) or np.all(first):
+            raise
+        result = np.nan
+    if isinstance(result, Steps) or np.all(first):
+        return result
+    return np.where(np.equal(first, 0), 0.0, result)
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """A power.
+
+    Raises:
+        NoValue: a negative power of zero, a broken one of a negative number, or one too large, in floats.
+    """
+    if isinstance(base, Steps) or isinstance(exponent, Steps):
+        return _power_of_steps(base, exponent)
+    if isinstance(base, float) and isinstance(exponent, float):
+        if not base and exponent < 0:
+            raise NoValue("a negative power of zero")
+        if base < 0 and exponent != int(exponent):
+            raise NoValue("a fractional power of a negative number")
+        try:
+            return base**exponent
+        except OverflowError:
+            raise NoValue("a number too large to work with") from None
+    with np.errstate(all="ignore"):
+        if isinstance(exponent, float) and exponent in (1.0, 2.0, -1.0):
+            return base if exponent == 1 else base * base if exponent == 2 else div(1.0, base)
+        none = np.equal(base, 0) & np.less(exponent, 0)
+        result = np.power(np.where(none, np.nan, base) if np.any(none) else base, exponent)
+        return np.where(np.isinf(result), np.nan, result) if np.isinf(result).any() else result
+
+
+def _power_of_steps(base: Any, exponent: Any) -> Steps:
+    if not isinstance(base, Steps):
+        return exponent.of_constant(lambda x: power(base, x))  # type: ignore[no-any-return]
+    if isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8:
+        return base.power(int(exponent))
+    return base.of_constant(power, exponent)
+
+
+def larger(*args: Any) -> Any:
+    """The largest of some values."""
+    return max(args) if all(isinstance(arg, float) for arg in args) else _extreme(args, True)
+
+
+def smaller(*args: Any) -> Any:
+    """The smallest of some values."""
+    return min(args) if all(isinstance(arg, float) for arg in args) else _extreme(args, False)
+
+
+def _extreme(args: tuple[Any, ...], is_larger: bool) -> Any:
+    steps = [arg for arg in args if isinstance(arg, Steps)]
+    others = [arg for arg in args if not isinstance(arg, Steps)]
+    if not steps:
+        return reduce(np.maximum if is_larger else np.minimum, others)
+    best = steps[0]
+    for other in (*steps[1:], *([_extreme(tuple(others), is_larger)] if others else ())):
+        best = best.maximum(other, is_larger)
+    return best
+
+
+def ceiling(x: Any) -> Any:
+    """The next whole number above."""
+    return _rounded(x, up=True)
+
+
+def floor(x: Any) -> Any:
+    """The next whole number below."""
+    return _rounded(x, up=False)
+
+
+def _rounded(x: Any, up: bool) -> Any:
+    if isinstance(x, float):
+        if not math.isfinite(x):
+            raise NoValue("a number too large to work with")
+        whole = round(x)
+        if abs(x - whole) <= NEAR * (abs(whole) + 1):
+            return float(whole)
+        return float(math.ceil(x) if up else math.floor(x))
+    if isinstance(x, Steps):
+        if np.max(x.last - x.first) >= MOST_TERMS:
+            raise NotPolynomial("a rounding of the index of a sum")
+        return x.rounded(up)
+    whole = np.rint(x)
+    settled = np.abs(x - whole) <= NEAR * (np.abs(whole) + 1)
+    return np.where(settled, whole, np.ceil(x) if up else np.floor(x))
+
+
+def _smooth(
+    what: str,
+    of_float: Callable[[float], float],
+    of_array: Callable[[Any], Any],
+    domain: Callable[[Any], Any],
+) -> Callable[[Any], Any]:
+    """A function of one argument with its domain."""
+
+    def of(x: Any) -> Any:
+        if isinstance(x, Steps):
+            return x.of_constant(of)
+        if isinstance(x, float):
+            if not domain(x):
+                raise NoValue(what)
+            try:
+                return of_float(x)
+            except OverflowError:
+                raise NoValue("a number too large to work with") from None
+        with np.errstate(all="ignore"):
+            return of_array(np.where(domain(x), x, np.nan))
+
+    return of
+
+
+sqrt = _smooth("the square root of a negative number", math.sqrt, np.sqrt, lambda x: x >= 0)
+log = _smooth("the logarithm of a number that is not positive", math.log, np.log, lambda x: x > 0)
+log2 = _smooth(
+    "the logarithm of a number that is not positive", math.log2, np.log2, lambda x: x > 0
+)
+exp = _smooth("an exponential", math.exp, np.exp, lambda x: x == x)
+
+
+def nearly_equal(a: Any, b: Any) -> Any:
+    """Whether values are equal but for rounding."""
+    return abs(a - b) <= NEAR * np.maximum(abs(a), abs(b))
+
+
+HOLDS: dict[str, tuple[Callable[[Any, Any], Any], bool]] = {
+    "<=": (np.less_equal, True),
+    ">=": (np.greater_equal, True),
+    "<": (np.less, False),
+    ">": (np.greater, False),
+    "=": (np.equal, True),
+}
+"""Each relation, and whether it holds between equal values."""
+
+
+def holds(operator: str, left: Any, right: Any) -> Any:
+    """A relation: a truth of floats; of arrays 1 where it holds, 0 where not, NaN where a side has no value."""
+    refuse_polynomials(left, right)
+    relation, of_equals = HOLDS[operator]
+    if isinstance(left, float) and isinstance(right, float):
+        return of_equals if nearly_equal(left, right) else bool(relation(left, right))
+    with np.errstate(all="ignore"):
+        result = np.where(nearly_equal(left, right), of_equals, relation(left, right))
+        return np.where(np.isnan(left - right), np.nan, result)
+
+
+def _place_of_largest(values: tuple[Any, ...]) -> Any:
+    """Where the largest value stands, the first of equal ones; NaN where one has no value."""
+    stacked = np.stack(np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in values)))
+    best = stacked.max(axis=0)
+    place = np.argmax(nearly_equal(stacked, best), axis=0)
+    return np.where(np.isnan(best), np.nan, place)
+
+
+def largest(*arms: tuple[str, Any]) -> Any:
+    """The label of the largest arm, the first of equal ones; of arrays its place among the arms."""
+    values = tuple(value for _, value in arms)
+    refuse_polynomials(*values)
+    if all(isinstance(value, float) for value in values):
+        best = max(values)
+        return next(label for label, value in arms if nearly_equal(value, best))
+    return _place_of_largest(values)
+
+
+def of_largest(*pairs: tuple[Any, Callable[[], Any]]) -> Any:
+    """Of pairs (key, value) the value whose key is largest, the first of equal ones. What is chosen nowhere is not computed."""
+    keys = tuple(key for key, _ in pairs)
+    refuse_polynomials(*keys)
+    if all(isinstance(key, float) for key in keys):
+        return pairs[chosen_index(keys)][1]()
+    place = _place_of_largest(keys)
+    chosen = [i for i in range(len(pairs)) if np.any(place == i)]
+    if len(chosen) == 1 and np.all(place == chosen[0]):
+        return pairs[chosen[0]][1]()
+    result: Any = np.nan
+    for i in chosen:
+        value = _or_nan(pairs[i][1])
+        refuse_polynomials(value)
+        result = np.where(place == i, value, result)
+    return result
+
+
+def _or_nan(value: Callable[[], Any]) -> Any:
+    try:
+        return value()
+    except UndefinedValue:
+        raise
+    except NoValue:
+        return np.nan
+
+
+def chosen_index(keys: tuple[Any, ...] | list[Any]) -> int:
+    """The position of the largest of some floats, the first of equal ones."""
+    best = max(keys)
+    return next(i for i, key in enumerate(keys) if nearly_equal(key, best))
+
+
+def refuse_polynomials(*values: Any) -> None:
+    if any(isinstance(value, Steps) for value in values):
+        raise NotPolynomial("a choice by the index of a sum")
+
+
+def geometric(first: Any, last: Any, ratio: Any) -> Any:
+    """A sum of powers of one ratio; near a ratio of 1 by the logarithm, which loses no digits there."""
+    refuse_polynomials(first, last, ratio)
+    with np.errstate(all="ignore"):
+        count = last - first + 1
+        low = np.less_equal(ratio, 0)
+        inner = np.where(np.equal(ratio, 1) | low, 0.5, ratio)
+        shrinking = np.where(
+            low,
+            1 - np.power(np.where(low, ratio, 0.5), count),
+            -np.expm1(count * np.log(inner)),
+        )
+        under = np.where(low, 1 - ratio, -np.expm1(np.log(inner)))
+        total = np.where(
+            np.equal(ratio, 1), count, power(np.where(low, ratio, inner), first) * shrinking / under
+        )
+        some = np.where(np.less(ratio, 0), np.nan, total)
+        return plain(np.where(np.isnan(count), np.nan, np.where(count > 0, some, 0.0)))
+
+
+def total(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+    """The sum of a body over every whole index: piece by piece in closed form, or term by term; NaN where a bound is not whole.
+
+    Args:
+        axes: how many axes the scenarios have.
+        body: a term as a function of its index.
+
+    Raises:
+        NoValue: of floats, bounds that are not whole or a sum of too many terms.
+    """
+    refuse_polynomials(first, last)
+    whole = np.equal(np.rint(first), first) & np.equal(np.rint(last), last)
+    alone = isinstance(first, float) and isinstance(last, float)
+    if alone and not whole:
+        raise NoValue(f"a sum from {first:g} to {last:g}: both must be whole numbers")
+    if alone and last <= first:
+        return body(first) if last == first else 0.0
+    start, end = np.where(whole, first, 1.0), np.where(whole, last, 0.0)
+    if np.all(end < start):  # nothing to add up, whatever a term would be
+        return np.where(whole, np.zeros(np.shape(end - start)), np.nan)
+    result = _total(axes, body, start, end)
+    if not np.all(whole):
+        refuse_polynomials(result)
+        result = np.where(whole, result, np.nan)
+    return plain(result)
+
+
+def _total(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+    index = Steps.index(first, last)
+    try:
+        value = body(index)
+    except NotPolynomial:
+        return _term_by_term(axes, body, first, last)
+    if isinstance(value, Steps) and value.same_index(index):
+        result = value.total()
+    else:
+        result = value * np.maximum(last - first + 1, 0.0)
+    if np.any(last < first) and not isinstance(result, Steps):
+        result = np.where(last < first, 0.0, result)
+    return result
+
+
+def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+    """The sum, as many terms of all scenarios at a time as fit a block."""
+    too_long = last - first >= MOST_TERMS
+    if np.all(too_long) and not np.ndim(too_long):
+        raise NoValue(f"a sum of {int(last - first + 1)} terms that has no closed form")
+    end = np.where(too_long, first - 1, last)
+    result: Any = np.zeros(np.shape(end - first))
+    low, high = np.min(first), np.max(end)
+    while low <= high:
+        together = max(1, TOGETHER // max(1, np.size(result)))
+        index = np.arange(low, min(low + together, high + 1)).reshape(-1, *(1,) * axes)
+        each = body(index)
+        refuse_polynomials(each)
+        terms = np.where((first <= index) & (index <= end), each, 0.0)
+        result = result + terms.sum(axis=0)
+        low += together
+    return np.where(too_long, np.nan, result) if np.any(too_long) else result
+
+
+FUNCTIONS: dict[str, Any] = {
+    "max": larger,
+    "min": smaller,
+    "ceil": ceiling,
+    "floor": floor,
+    "sqrt": sqrt,
+    "log2": log2,
+    "log": log,
+    "exp": exp,
+    "pi": math.pi,
+    "div": div,
+    "pow": power,
+    "product": product,
+    "holds": holds,
+    "of_largest": of_largest,
+    "largest": largest,
+    "geometric": geometric,
+    "total": total,
+}
+"""What the code of a formula calls."""

@@ -1,0 +1,20 @@
+"""Equality of numbers that are computed in floats."""
+
+from numbers import Real
+
+import pytest
+
+
+def near(expected):
+    """What differs from the expected by rounding alone is equal to it; labels and truths as they are; in collections each.
+
+    >>> 0.1 + 0.2 == near(0.3), (1.0, "memory") == near((1, "memory"))
+    (True, True)
+    """
+    if isinstance(expected, dict):
+        return {key: near(value) for key, value in expected.items()}
+    if isinstance(expected, list | tuple):
+        return type(expected)(map(near, expected))
+    if isinstance(expected, bool) or not isinstance(expected, Real):
+        return expected
+    return pytest.approx(float(expected), rel=1e-12, abs=0)

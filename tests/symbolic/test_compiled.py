@@ -1,0 +1,147 @@
+"""Compiled functions against the values of cases, one point after another: on grids, on scattered
+points, and where the memory is used up to the last byte.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+import symroof as sr
+from symroof.formula.evaluate import NoValue
+
+CASE = {
+    "hardware": "h100-sxm", "prompt": 4096, "output": 48, "batch": 8, "tp": 2, "acceptance": 0.7, "draft_tokens": 4, "chunk": 512, "arrival_rate": 1,
+    "long_prompt": 8192, "long_output": 64, "long_share": 0.1, "kernels_per_layer": 8, "kernel_launch": "4 us", "ttft_target": "500 ms", "step_overhead": "1 ms",
+    "link_latency": "5 us", "network_bandwidth": "50 GB/s", "preemption_rate": 0.01, "percentile": 0.99, "burst_rate": 10, "burst_duration": "3 s",
+}  # fmt: skip
+WHOLE = {
+    "batch": (1, 600),
+    "prompt": (1, 20000),
+    "output": (1, 200),
+    "tp": (1, 8),
+    "chunk": (64, 4096),
+    "context": (1, 20000),
+}
+CASES = [
+    ("llama-3-8b", ("output", "tp", "batch"), {"assume": {"roofline": "per_operator"}}),
+    ("gemma-2-9b", ("batch", "prompt"), {"output": 30}),
+    (
+        "mixtral-8x7b",
+        ("mem_bandwidth", "acceptance", "batch"),
+        {"assume": {"experts": "expected", "kv_reserve": "paged"}},
+    ),
+    (
+        "deepseek-v3",
+        ("batch", "prompt"),
+        {"hardware": "h200", "tp": 16, "assume": {"experts": "distinct_max", "queue": "md1"}},
+    ),
+    (
+        "gpt-oss-20b",
+        ("batch", "prompt", "mbu"),
+        {"tp": 1, "output": 20, "chunk": 8192, "assume": {"kv_growth": "fixed"}},
+    ),
+    ("llama-3-8b", ("context", "batch"), {"assume": {"detail": "kv"}}),
+]
+
+
+def study(model, **changes):
+    return sr.Study(model=model, **{**CASE, **changes})
+
+
+def drawn(axis, draw):
+    if axis in WHOLE:
+        return float(draw.randint(*WHOLE[axis]))
+    return draw.randint(1, 999) * 1e10 if axis == "mem_bandwidth" else draw.randint(1, 100) / 100
+
+
+def value_or_none(case, name):
+    try:
+        return case.value(name)
+    except NoValue:
+        return None
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(("model", "axes", "changes"), CASES)
+def test_every_quantity_is_that_of_the_case_at_each_point(model, axes, changes):
+    case = study(model, **changes).first
+    names = [
+        name
+        for name in case.case.theory.definitions
+        if value_or_none(case.case, name) is not None and name not in axes
+    ]
+    draw = random.Random(f"{model} {axes}")
+    points = [tuple(drawn(axis, draw) for axis in axes) for _ in range(3)]
+    found = sr.compile(names, axes, case)(*map(np.array, zip(*points, strict=True)))
+    for i, point in enumerate(points):
+        moved = case.case.changed(dict(zip(axes, point, strict=True)))
+        for name, values in zip(names, found, strict=True):
+            true, value = value_or_none(moved, name), np.broadcast_to(values, len(points))[i]
+            where = f"{name} at {dict(zip(axes, point, strict=True))}"
+            if true is None:
+                assert value == "" or np.isnan(value) or not value, where
+            elif isinstance(true, bool | str):
+                assert value == true, where
+            else:  # of a share that is 0, the difference of two floats near 1 may be left
+                least = 1e-300 if moved.theory.symbol(name).unit else 1e-12
+                assert value == pytest.approx(true, rel=1e-10, abs=least), where
+
+
+def test_a_grid_is_the_same_as_its_points():
+    names = ["ttft", "itl", "fits", "decode_bound", "cost_per_mtok", "concurrency"]
+    function = sr.compile(names, ["batch", "prompt", "tp"], study("gemma-2-9b").first)
+    axes = [np.arange(1.0, 40), np.arange(16.0, 9000, 300), np.array([1.0, 2, 4])]
+    scattered = function(*(x.ravel() for x in np.meshgrid(*axes, indexing="ij")))
+    for order in ((0, 1, 2), (2, 0, 1)):
+        opened = [axes[i].reshape([-1 if k == order[i] else 1 for k in range(3)]) for i in range(3)]
+        for name, grid, points in zip(names, function(*opened), scattered, strict=True):
+            back = np.transpose(grid, order).ravel()
+            if points.dtype.kind in "bU":
+                assert (back == points).all(), name
+            else:
+                np.testing.assert_allclose(back, points, rtol=1e-12, err_msg=name)
+
+
+def test_more_points_than_a_block_holds():
+    function = sr.compile(["itl", "fits"], ["batch", "prompt"], study("llama-3-8b").first)
+    rng = np.random.default_rng(5)
+    batch, prompt = rng.integers(1, 500, 100_000), rng.integers(1, 30_000, 100_000)
+    itl, fits = function(batch, prompt)
+    for i in range(0, 100_000, 9_973):
+        alone = function(float(batch[i]), float(prompt[i]))
+        assert (itl[i], fits[i]) == (pytest.approx(alone[0], rel=1e-13), alone[1])
+
+
+def test_fits_where_the_memory_is_used_up_to_the_last_byte():
+    case = study("llama-3-8b", tp=1, engine="ideal", long_share=0).first
+    per_token, weights = case.case.value("kv_bytes_per_token"), case.case.value("weight_bytes")
+    function = sr.compile(["fits", "concurrency"], ["batch", "prompt", "mem_capacity"], case)
+    draw, points = random.Random(2), []
+    for _ in range(200):
+        batch, prompt = draw.randint(1, 64), draw.randint(1, 5000)
+        needed = weights + batch * (prompt + 47) * per_token
+        points += [(batch, prompt, needed + off) for off in (-1, 0, 1)]
+    fits, most = function(*(np.array([float(p[i]) for p in points]) for i in range(3)))
+    assert fits.tolist() == [False, True, True] * 200
+    assert all(most[i] == p[0] - (i % 3 == 0) for i, p in enumerate(points))
+
+
+def test_a_quotient_that_is_a_whole_number_is_not_rounded_up():
+    function = sr.compile("chunk_steps", ["prompt", "chunk"], study("llama-3-8b", tp=1).first)
+    chunks = (49, 100, 7)
+    steps = function(np.arange(1.0, 4001)[:, None], np.array([chunks], float))
+    for column, chunk in zip(steps.T, chunks, strict=True):
+        assert column.tolist() == [-(-prompt // chunk) for prompt in range(1, 4001)]
+
+
+def test_a_tie_goes_to_the_arm_named_first():
+    """3,000 FLOPs at 0.3 of the peak and 30 bytes at 0.1 of the bandwidth: tied where three peaks are a hundred bandwidths."""
+    inputs = ["peak_flops", "mem_bandwidth", "mfu", "mbu"]
+    work = {"decode_flops": 3000, "decode_bytes": 30, "prompt": 8}
+    tied = sr.compile("decode_bound", inputs, hardware="h100-sxm", model="llama-3-8b", **work)
+    bandwidths = np.arange(3.0, 6e4, 3.0)
+    peaks = 100 * bandwidths / 3
+    assert (3000 / (0.3 * peaks) < 30 / (0.1 * bandwidths)).any(), "rounding decides nowhere"
+    assert (tied(peaks, bandwidths, 0.3, 0.1) == "compute").all()
+    assert (tied(peaks * (1 + 1e-11), bandwidths, 0.3, 0.1) == "memory").all()
