@@ -173,13 +173,22 @@ def each_once():
                 yield name, switches
 
 
+BELOW_ONE_DEVICE = pytest.mark.xfail(
+    strict=False, reason="without numbers a branch may hold at less than one device of a group"
+)
 PARAMETERS = [
     *(
         pytest.param(equation, unknown, "exact", id=f"{equation} for {unknown}")
         for equation, unknown in EQUATIONS
     ),
     *(
-        pytest.param(name, THRESHOLDS[name].unknown, switches, id=f"{name}, {switches}")
+        pytest.param(
+            name,
+            THRESHOLDS[name].unknown,
+            switches,
+            id=f"{name}, {switches}",
+            marks=BELOW_ONE_DEVICE if name == "min_devices_itl" else (),
+        )
         for name, switches in sorted(each_once())
     ),
 ]

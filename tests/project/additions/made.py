@@ -58,9 +58,8 @@ OF_THE_THEORY = {
     ],
     "A function of the formula grammar": [
         Insert("symroof/formula/parse.py", '"nearest": (1, 1), ', '"sqrt": (1, 1)'),
-        Insert("symroof/formula/evaluate.py", '    "nearest": lambda x: _whole(x + Fraction(1, 2), False),\n', '    "sqrt": sqrt,\n'),
         Insert("symroof/formula/to_sympy.py", '"nearest": lambda x: sympy.floor(x + sympy.Rational(1, 2)), ', '"sqrt": sympy.sqrt'),
-        Insert("symroof/arrays/functions.py", '    "nearest": lambda x: np.floor(x + 0.5),\n', '    "exp": _of_constants(np.exp),\n'),
+        Insert("symroof/symbolic/kernels.py", '    "nearest": lambda x: floor(x + 0.5),\n', '    "sqrt": sqrt,\n'),
     ],
 }  # fmt: skip
 
