@@ -56,6 +56,9 @@ workloads = st.fixed_dictionaries(
 )
 some_model = st.sampled_from(MODELS)
 
+ROUNDING = 1e-8
+"""What may be left where terms cancel."""
+
 
 @given(some_model, workloads, st.integers(1, 4))
 def test_twice_the_device_is_twice_as_fast(model, work, devices):
@@ -130,7 +133,7 @@ def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, n
     for name in QUANTITIES:
         with suppress(NoValue):
             value = here.value(name)
-            assert isinstance(value, str) or value >= 0 or name == "free_memory", name
+            assert isinstance(value, str) or value >= -ROUNDING or name == "free_memory", name
 
 
 @given(some_model, workloads)
@@ -197,7 +200,7 @@ def test_more_requests_are_more_work(model, work, more):
         case(model, **DEVICE, **{**work, "batch": work["batch"] + more}),
     )
     for name in GROWING:
-        assert many.value(name) >= few.value(name), name
+        assert many.value(name) >= few.value(name) * (1 - ROUNDING), name
     assert many.value("decode_flops") * work["batch"] == few.value("decode_flops") * (
         work["batch"] + more
     )
