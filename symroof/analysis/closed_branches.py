@@ -380,9 +380,13 @@ def value_of(name: str, case: Case, bound_case: BoundCase) -> float:
 
 def written(expr: Any, places: Mapping[str, int], bound_case: BoundCase) -> Expr:
     """The formula of an expression in plain symbols."""
-    from symroof.formula.from_sympy import from_sympy
+    from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
+    from symroof.symbolic.polynomials import NoClosedForm
 
-    tree = ordered(from_sympy(expr), places)
+    try:
+        tree = ordered(from_sympy(expr), places)
+    except UnsupportedExpression:  # a division by zero
+        raise NoClosedForm("it has no value") from None
     return substitute(tree, dict(bound_case.memo.measured)) if bound_case.memo.measured else tree
 
 

@@ -74,7 +74,7 @@ def numbers(derivations):
     return [
         derivation
         for derivation in derivations
-        if derivation.result and isinstance(derivation.result.value, Fraction)
+        if derivation.result and isinstance(derivation.result.value, float)
     ]
 
 
