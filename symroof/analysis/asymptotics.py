@@ -5,6 +5,7 @@ Declared here are the inputs and ends that readers reason with; the mathematics 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -192,10 +193,14 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     """
     if isinstance(bound_case.case.formula_or_name(name), (Compare, ArgMax)):
         return ()
-    reported = (row for row in REPORTED if not acts_through_context(row[0], name, bound_case))
-    return tuple(
-        limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case)
-    )
+    from symroof.symbolic.polynomials import NoClosedForm
+
+    found: list[LimitForm] = []
+    for x, to, words in REPORTED:
+        with suppress(NoClosedForm):
+            if not acts_through_context(x, name, bound_case):
+                found += _limits(name, x, to, words, bound_case)
+    return tuple(found)
 
 
 def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
@@ -211,7 +216,7 @@ def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
 
 
 def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[LimitForm]:
-    """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
+    """The limits at one end, an arm each; none where it does not move, nothing is left out, or it is searched. Raises NoClosedForm."""
     tree = readable_form(name, x, bound_case)
     if (
         size(tree) > MOST_NODES
@@ -223,7 +228,6 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
     import sympy
 
     from symroof.symbolic.limits import leading_terms
-    from symroof.symbolic.polynomials import NoClosedForm
 
     places, plain = places_of(tree), plain_symbol(x, bound_case)
 
@@ -231,15 +235,10 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
         return written(expr, places, bound_case)
 
     formula = in_plain_symbols(tree, bound_case)
-    if formula.has(
-        sympy.zoo, sympy.nan
-    ):  # a division by zero, such as by a launch that takes no time
+    if formula.has(sympy.zoo, sympy.nan):  # as by a launch that takes no time
         return []
-    try:
-        found = leading_terms(formula, plain, to, lambda part: _sign(part, bound_case))
-        terms = list(islice(found, MOST_ARMS + 1))
-    except NoClosedForm:
-        return []
+    found = leading_terms(formula, plain, to, lambda part: _sign(part, bound_case))
+    terms = list(islice(found, MOST_ARMS + 1))
     if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
         return []
     forms: dict[Expr, Leading] = {}

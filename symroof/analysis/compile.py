@@ -25,9 +25,7 @@ def compile(
         study: a study, or one of its cases; without one, the keywords are the case.
         case: keywords of :class:`Study`.
 
-    What no input moves is folded to a number, exactly. Called with the axes of a grid (shapes that broadcast: ``batch[:, None],
-    prompt[None, :]``), it works along axes what moves along one, and in blocks that fit a core's cache what moves along two.
-    Roundings and comparisons that floats cannot decide are decided by exact arithmetic, so ``fits`` is never wrong.
+    Called with the axes of a grid (``batch[:, None], prompt[None, :]``), what moves along one axis is worked out along it alone.
 
     >>> import numpy as np
     >>> itl = compile("itl", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)

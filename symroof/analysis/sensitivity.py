@@ -46,7 +46,7 @@ class Elasticity:
 
     Attributes:
         symbol: the input.
-        span: the exact value, with its extremes over the ranges; None without numbers.
+        span: the value, with its extremes over the ranges; None without numbers.
         sympy, text: the formula on the arm that binds; None where it is long or has no closed form.
         arm: without numbers, the arm it is the formula of, where there is more than one.
     """
@@ -59,7 +59,7 @@ class Elasticity:
 
     @property
     def value(self) -> Fraction | None:
-        """The exact value, at the middle of the ranges."""
+        """The value at the middle of the ranges."""
         return self.span[0] if self.span else None
 
     def __repr__(self) -> str:
@@ -122,8 +122,8 @@ def elasticities_over_ranges(
 
 
 def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, Any]:
-    try:
-        return case.elasticities(name, inputs)
+    try:  # equal but for rounding is equal: inputs of one share keep the order of their use
+        return {by: float(settled(own)) for by, own in case.elasticities(name, inputs).items()}
     except NoValue:
         return {}
 
@@ -153,7 +153,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         for x, span in elasticities_over_ranges(bound_case, name, inputs).items()
         if max(map(abs, span)) >= NOTICEABLE
     }
-    order = sorted(spans, key=lambda x: -round(abs(spans[x][0]), 9))
+    order = sorted(spans, key=lambda x: -abs(spans[x][0]))
     return tuple(
         Elasticity(
             bound_case.case.theory.symbol(x),

@@ -335,7 +335,7 @@ class Solution(InSympy):
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
-        """The whole-number answer, from exact values at it and at its neighbours."""
+        """The whole-number answer, from the values at it and at its neighbours."""
         if not self.symbol.counted or self.value is None:
             return None
         if stretch := longest(self.stretches):
@@ -366,8 +366,7 @@ class Solution(InSympy):
     def rounded(self, value: Fraction) -> int:
         """A crossing as the whole number it allows: the last that keeps a limit, the first that reaches.
 
-        The sides are evaluated at the candidate and its neighbours: a jump just behind a whole number, or a crossing
-        known to 40 digits that lies on one, is not left to rounding.
+        The sides are evaluated at the candidate and its neighbours, as a jump may lie just behind a whole number.
         """
         down, up = to_whole(value, LIMIT), to_whole(value, REACH)
         before = self.before(value)

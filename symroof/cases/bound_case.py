@@ -517,13 +517,13 @@ class BoundCase(DropsCaches):
         except NoValue as error:
             return Result(symbol, value, flags=(_without_range(error),))
 
-    def at_corners(self, name: str) -> tuple[Fraction, Fraction]:
+    def at_corners(self, name: str) -> tuple[Any, Any]:
         """The least and the largest value of a number in the case and at the corners of its ranges.
 
         Raises:
             NoValue: it has none at one of them.
         """
-        values = [Fraction(case.value(name)) for case in (self.case, *self.corners)]
+        values = [case.value(name) for case in (self.case, *self.corners)]
         return min(values), max(values)
 
     def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
@@ -535,15 +535,15 @@ class BoundCase(DropsCaches):
             return Result(symbol, value, possible=self.ranges.labels(name))
         return self._over_prices(name, Result(symbol, value))
 
-    def over_list_prices(self, name: str) -> tuple[Fraction, Fraction]:
+    def over_list_prices(self, name: str) -> tuple[Any, Any]:
         """A number at the lowest and the highest list price, everything else as expected.
 
         Raises:
             NoValue: it has none.
         """
-        values = [
-            Fraction(self.case.changed({PRICE: price}).value(name)) for price in self.list_prices
-        ] or [Fraction(self.case.value(name))]
+        values = [self.case.changed({PRICE: price}).value(name) for price in self.list_prices] or [
+            self.case.value(name)
+        ]
         return min(values), max(values)
 
     def _over_prices(self, name: str, result: Result) -> Result:

@@ -1,9 +1,6 @@
 """The value of a formula: printed once as a Python function (:mod:`symroof.formula.codegen`), run over floats or arrays along scenarios."""
 
-import operator
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -90,32 +87,12 @@ def _elementary(name: str, *args: Any) -> Any:
     return found
 
 
-@lru_cache(maxsize=65536)
-def exact_decimal(x: float) -> Fraction:
-    """The decimal that a float is written as.
-
-    >>> exact_decimal(0.1)
-    Fraction(1, 10)
-    """
-    return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
-
-
-RELATIONS: dict[str, Any] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-    "=": operator.eq,
-}
-
 __all__ = [
-    "RELATIONS",
     "Environment",
     "NoValue",
     "UndefinedValue",
     "chosen_index",
     "compiled",
     "evaluate",
-    "exact_decimal",
     "function",
 ]

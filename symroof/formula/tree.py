@@ -1,6 +1,6 @@
 """The formula tree: immutable nodes without operations.
 
-Each operation (text, LaTeX, dimension, exact value, SymPy, ...) is a module next to this one. The tree keeps the
+Each operation (text, LaTeX, dimension, code, SymPy, ...) is a module next to this one. The tree keeps the
 order in which a formula was written; :mod:`symroof.formula.build` has the constructors that simplify on the way.
 
 Users see SymPy expressions; an ``eval`` avoids the import of SymPy, which takes as long as the rest of it.

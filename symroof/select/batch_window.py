@@ -1,4 +1,4 @@
-"""Which batches pass: memory and every target solved for the batch, whole numbers from exact values, nothing scanned; under load bisected."""
+"""Which batches pass: memory and every target solved for the batch, whole numbers looked at beside each crossing, nothing scanned; under load bisected."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -120,7 +120,7 @@ def _reaches(window: Window, asked: list[Constraint], corners: Sequence[Case]) -
 
 
 def _beside(value: Fraction) -> tuple[int, ...]:
-    """The whole numbers next to a crossing, which may lie on one: it is known to 40 digits."""
+    """The whole numbers next to a crossing, which may lie on one."""
     down = math.floor(value)
     return tuple(n for n in range(down - 1, down + 3) if n >= 1)
 

@@ -123,7 +123,7 @@ def _compared(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def _solved(c: Configuration, short: bool) -> dict[str, Any]:
-    """What takes exact arithmetic and solving."""
+    """What takes solving."""
     bound_case = c.run.bound_case
     failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
     bought = combined_change(bound_case) if failing and short else None

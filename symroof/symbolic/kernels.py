@@ -138,7 +138,7 @@ def _rounded(x: Any, up: bool) -> Any:
         if not math.isfinite(x):
             raise NoValue("a number too large to work with")
         whole = round(x)
-        if abs(x - whole) <= NEAR * (abs(whole) + 1):
+        if abs(x - whole) <= NEAR * abs(whole):
             return float(whole)
         return float(math.ceil(x) if up else math.floor(x))
     if isinstance(x, Steps):
@@ -146,7 +146,7 @@ def _rounded(x: Any, up: bool) -> Any:
             raise NotPolynomial("a rounding of the index of a sum")
         return x.rounded(up)
     whole = np.rint(x)
-    settled = np.abs(x - whole) <= NEAR * (np.abs(whole) + 1)
+    settled = np.abs(x - whole) <= NEAR * np.abs(whole)
     return np.where(settled, whole, np.ceil(x) if up else np.floor(x))
 
 

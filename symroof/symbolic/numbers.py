@@ -8,9 +8,7 @@ from typing import Any
 
 import sympy
 
-ROUNDING = 1e-12
-"""A quotient that near a whole number is that number."""
-MOST_TERMS = 20_000
+from symroof.symbolic.kernels import MOST_TERMS, ceiling, floor
 
 
 class NoNumber(ArithmeticError):
@@ -39,7 +37,7 @@ class Numbers:
         made: dict[Any, float] = dict(at or {})
         try:
             return self._value(expr, made)
-        except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
+        except (ArithmeticError, ValueError, TypeError) as error:
             raise NoNumber(str(error)) from None
 
     def size(self, expr: Any, at: Mapping[Any, float] | None = None) -> float:
@@ -113,9 +111,9 @@ def _worked_out(node: Any, args: list[float]) -> float:
         case sympy.Min():
             return min(args)
         case sympy.ceiling():
-            return math.ceil(args[0] - ROUNDING * abs(args[0]))
+            return float(ceiling(args[0]))
         case sympy.floor():
-            return math.floor(args[0] + ROUNDING * abs(args[0]))
+            return float(floor(args[0]))
         case sympy.log():
             return math.log(args[0])
         case sympy.exp():
