@@ -362,9 +362,9 @@ class Case(DropsCaches):
         return derivative(self.formula(name, changed), by, moves)
 
     def _is_independent(self, name: str) -> bool:
-        """Whether a name is an independent number here."""
-        if name in self.given:
-            return isinstance(self.given[name], Num)
+        """Whether a name is an independent number here, and no formula leaves it out as not set."""
+        if name in self.given or name in OPTIONAL:
+            return isinstance(self.given.get(name), Num)
         return self.theory.definition(name) is None and self.search(name) is None
 
     def formula_or_name(

@@ -581,3 +581,10 @@ def test_what_moves_with_what(name, keys, moves):
     if name == "recompute_time":
         case = made(prefill_time="prompt*2", context=6, prompt=5)
     assert Dependence(case).moves(name, frozenset(keys)) is moves
+
+
+def test_a_default_that_a_formula_leaves_out_moves_it_all_the_same():
+    """Pairs of a prompt of 4, of which 1 is cached if it hits: (h*3^2 + (1 - h)*4^2)/(4 - h), 3 at h = 1, with a slope of (-7*3 + 9)/3^2."""
+    here = made(prompt=4, cached_prefix=1)
+    assert here.value("uncached_prompt_of_token") == 3
+    assert here.slope("uncached_prompt_of_token", "hit_rate") == pytest.approx(-12 / 9, rel=1e-12)
