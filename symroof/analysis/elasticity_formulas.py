@@ -41,16 +41,16 @@ def elasticity(expr: Any, x: sympy.Symbol) -> Any:
     Raises:
         NoClosedForm: the expression is no quotient of polynomials in ``x``.
     """
-    over, under = (tidied(p, x, factored=False)[0] for p in fraction(expr, x))
+    above, below = fraction(expr, x)
+    over, under = (tidied(p, x, factored=False)[0] for p in (above, below))
     if set(over.values()) == {0}:
         return sympy.S.Zero
-    if (
-        len(over) == 1
-    ):  # what falls with the denominator: weights/(weights + cache), rather than 1 - cache/(weights + cache)
-        return _weighted(under, x, -1, next(iter(over)))
+    taken_out = min(above) - min(over) - min(below) + min(under)  # the power of x itself
+    if len(over) == 1:  # weights/(weights + cache), rather than 1 - cache/(weights + cache)
+        return _weighted(under, x, -1, next(iter(over)) + taken_out)
     if len(under) == 1:
-        return _weighted(over, x, 1, next(iter(under)))
-    return _weighted(over, x, 1) + _weighted(under, x, -1)
+        return _weighted(over, x, 1, next(iter(under)) - taken_out)
+    return _weighted(over, x, 1, -taken_out) + _weighted(under, x, -1)
 
 
 def _weighted(p: Powers, x: sympy.Symbol, direction: int, origin: int = 0) -> Any:
@@ -61,9 +61,9 @@ def _weighted(p: Powers, x: sympy.Symbol, direction: int, origin: int = 0) -> An
 
 
 WORTH_SHORTENING = 400
+"""Characters beyond which no choice of names makes a formula readable."""
 MOST_NODES = 4_000
 """The largest formula, written out, that an elasticity is made of: nobody reads a longer one."""
-"""Characters beyond which no choice of names makes a formula readable."""
 
 
 @dataclass

@@ -139,7 +139,7 @@ def test_every_elasticity_is_a_central_difference(numbers):
         quantity = derivation.name
         assert derivation.bound_case.case is case
         for result in derivation.elasticities:
-            name, h = result.symbol.name, Fraction(1, 10**7)
+            name, h = result.symbol.name, Fraction(1, 10**5)
             above, below = (
                 at(name, case.value(name) * (1 + s * h)).value(quantity) for s in (1, -1)
             )
@@ -427,7 +427,8 @@ def test_a_range_shows_how_far_an_elasticity_moves():
     assert low < middle < high < 0
     for corner, expected in ((Fraction(1, 2), low), (Fraction(1), high)):
         exact = Study(model="llama-3-8b", **H100, step_overhead="1 ms", mbu=corner).first
-        assert -exact.case.value("decode_memory_time") / exact.case.value("itl") == expected
+        share = exact.case.value("decode_memory_time") / exact.case.value("itl")
+        assert -share == near(expected)
     limit = limits_of(study, "itl")["kv_bytes_per_element", 0]
     assert limit.result.ranged
 

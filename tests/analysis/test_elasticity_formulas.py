@@ -19,6 +19,10 @@ WRITTEN = [  # formula, its elasticity
     ((A * X + B) / (C * X), -B / (B + A * X)),
     (A / X + B * X, (B * X**2 - A) / (A + B * X**2)),
     (A - B * X, -B * X / (A - B * X)),
+    ((X - C) * X, (2 * X - C) / (X - C)),  # the full pairs of a prompt behind a cached prefix
+    (A * X**2 * (X + C), (3 * X + 2 * C) / (X + C)),
+    (A / (X * (X + C)), -(2 * X + C) / (X + C)),
+    (X * (X + B) / (X + C), (2 * X + B) / (X + B) - X / (X + C)),
     (0 * X, 0),
 ]
 
