@@ -32,7 +32,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1971,
-    "symbolic": 7013,
+    "symbolic": 6988,
     "theory": 5984,
     "specs": 6017,
     "checkpoints": 5980,
@@ -45,7 +45,7 @@ BUDGETS = {
     "check": 10033,
     "report": 11483,
     "cli": 5277,
-    "tests": 69208,
+    "tests": 69143,
     "other": 3765,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
