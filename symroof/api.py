@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 PUBLIC = (
-    "calibrate", "check", "define", "derive", "exact", "expected", "load", "plot", "report", "result", "simulate", "solve", "sweep", "symbol", "sympy", "value", "values",
+    "calibrate", "check", "define", "derive", "expected", "load", "plot", "report", "result", "simulate", "solve", "sweep", "symbol", "sympy", "value", "values",
 )  # fmt: skip
 """What a study offers; the rest of its attributes are for the package itself, and change."""
 

@@ -298,11 +298,7 @@ class Study:
             return Number(result)
         except OverflowError:
             raise InputError(
-                Problem(
-                    result.name,
-                    "is beyond the numbers that a float holds",
-                    hint="study.exact gives it",
-                )
+                Problem(result.name, "is beyond the numbers that a float holds")
             ) from None
 
     def expected(self, name: Any) -> Number | None:
