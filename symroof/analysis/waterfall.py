@@ -14,6 +14,7 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.preset import PresetSpec
+from symroof.symbolic.kernels import nearly_equal
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
@@ -79,7 +80,7 @@ class Waterfall:
 
     Attributes:
         start, end: the quantity on both sides, with unit and flags.
-        steps: what moves it, in order; their effects add up to the difference exactly.
+        steps: what moves it, in order; their effects add up to the difference.
         without_effect: what differs and moves nothing, whichever side one starts from.
         hidden: what moves nothing after the changes before it, and does move the last value where it alone is undone.
         presets: what each preset of the two sides sets, where nothing moves.
@@ -301,7 +302,7 @@ def _moving_alone(
 
 def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
     try:
-        return bool(change.applied(side).case.value(name) != side.case.value(name))
+        return not nearly_equal(change.applied(side).case.value(name), side.case.value(name))
     except (NoValue, InputError, UnknownName):
         return False
 
@@ -365,11 +366,11 @@ def _steps(
     steps: list[WaterfallStep] = []
     silent: list[CaseDifference] = []
     for changes, after in _values(a, b, name):
-        if after == value:
+        if nearly_equal(after, value):
             silent += [change for change in changes if change.before != change.after]
         else:
             steps.append(WaterfallStep(changes, value, after))
-        value = after
+            value = after
     return tuple(steps), tuple(silent)
 
 

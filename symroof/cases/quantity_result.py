@@ -12,6 +12,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
+from symroof.symbolic.kernels import nearly_equal
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
 from symroof.units import COUNTED, format_quantity, is_whole, parse_quantity, parse_unit
@@ -74,13 +75,13 @@ class Result:
 
     @property
     def ranged(self) -> bool:
-        """Whether the value differs over the ranges of the inputs."""
-        return self.low is not None and self.low != self.high
+        """Whether the value differs over the ranges of the inputs, by more than roundings."""
+        return self.low is not None and not nearly_equal(self.low, self.high)
 
     @property
     def ranged_at_median(self) -> bool:
         """Whether it differs over the ranges of the inputs, at the median of the list prices."""
-        return self.at_median[0] != self.at_median[1] if self.at_median else self.ranged
+        return not nearly_equal(*self.at_median) if self.at_median else self.ranged
 
     @property
     def without_range(self) -> str:

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.evaluate import UndefinedValue
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import NoRealValue, arguments, slope
@@ -37,6 +36,7 @@ from symroof.formula.tree import (
     mapper,
     sums,
 )
+from symroof.symbolic.no_value import UndefinedValue
 
 Rule = Callable[[Any, Callable[[Expr], Expr]], Expr]
 """The derivative of a node, from those of its parts."""

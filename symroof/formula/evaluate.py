@@ -9,12 +9,11 @@ from symroof.formula.codegen import GeneratedCode, python
 from symroof.formula.tree import Expr
 from symroof.symbolic.kernels import (
     FUNCTIONS,
-    NoValue,
-    UndefinedValue,
     chosen_index,
     plain,
     refuse_polynomials,
 )
+from symroof.symbolic.no_value import NoValue, UndefinedValue
 
 
 class Environment(Protocol):

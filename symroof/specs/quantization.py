@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
-from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Spec, Whole, amount
@@ -42,24 +41,25 @@ class Dimensions(NamedTuple):
     axes: int = 0
     careful: bool = False
 
+    def of(self, tree: Expr) -> Any:
+        from symroof.formula.evaluate import evaluate  # with NumPy, which most lists do without
+
+        return evaluate(tree, self)
+
     def value(self, name: str) -> Any:
-        return (
-            evaluate(self.definitions[name], self)
-            if name in self.definitions
-            else float(self.numbers[name])
-        )
+        tree = self.definitions.get(name)
+        return float(self.numbers[name]) if tree is None else self.of(tree)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
         return self._replace(numbers={**self.numbers, **changes}).value(name)
 
 
 def matrices(kind: LayerKind, d_model: int) -> Iterator[Matrix]:
-    """Every matrix of one layer of a kind as checkpoints store it: what runs as one product (``qkv``, ``gate_up``) is stored, and
-    scaled, part by part."""
+    """Every matrix of one layer as checkpoints store it: what runs as one product (``qkv``, ``gate_up``) is stored and scaled in parts."""
     widths = Dimensions(kind.widths() | {"d_model": d_model})
     for row in layer_rows(kind.structure("all", 0, frozenset()), "none"):
         for shape in row.shapes:
-            yield Matrix(row.operator, *(int(evaluate(parse(extent), widths)) for extent in shape))
+            yield Matrix(row.operator, *(int(widths.of(parse(extent))) for extent in shape))
 
 
 class Storage(Spec):

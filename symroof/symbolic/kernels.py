@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from symroof.symbolic.no_value import NoValue, UndefinedValue
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 
 NEAR = 1e-12
@@ -21,14 +22,6 @@ TOGETHER = 2**16
 """Terms of a sum, over all scenarios, that are computed at once where it is taken term by term."""
 MOST_TERMS = 20_000
 """The longest sum that is taken term by term."""
-
-
-class NoValue(ArithmeticError):
-    """The formula has no value here; the message says why."""
-
-
-class UndefinedValue(NoValue):
-    """A name in the formula has no value at any point."""
 
 
 def plain(x: Any) -> Any:
@@ -221,8 +214,7 @@ def largest(*arms: tuple[str, Any]) -> Any:
     values = tuple(value for _, value in arms)
     refuse_polynomials(*values)
     if all(isinstance(value, float) for value in values):
-        best = max(values)
-        return next(label for label, value in arms if nearly_equal(value, best))
+        return arms[chosen_index(values)][0]
     return _place_of_largest(values)
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import changed_inputs, names
+from symroof.symbolic.no_value import NoValue
 from symroof.theory.case import Case
 
 

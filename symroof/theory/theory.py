@@ -12,11 +12,11 @@ from typing import Any
 
 from symroof.formula import build, dimension
 from symroof.formula.derivative import derivative
-from symroof.formula.evaluate import UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, DerivativeName, Expr, Name, changed_inputs, names
+from symroof.symbolic.no_value import UndefinedValue
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, total_of

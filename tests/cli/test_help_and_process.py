@@ -70,12 +70,14 @@ LIGHT = {
     ("eval", str(CHAT)): {"symroof.symbolic.crossings", "symroof.claims", "symroof.report.view"},
 }
 """Commands, and what each leaves unloaded beside the heavy packages."""
+EVALUATES = {("list", "models"), ("eval", str(CHAT))}
+"""Those that work out a value (of models with experts, the active parameters), which takes NumPy."""
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("line", LIGHT, ids=" ".join)
 def test_light_commands_load_what_they_need(line):
-    code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - ({'numpy'} if line == ('eval', str(CHAT)) else set())!r} & set(sys.modules)), file=sys.stderr)"
+    code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - ({'numpy'} if line in EVALUATES else set())!r} & set(sys.modules)), file=sys.stderr)"
     assert process(code=code).stderr.strip() == "0 []"
 
 

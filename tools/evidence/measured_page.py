@@ -171,6 +171,5 @@ def _refused(fitted: CatalogueFit) -> str:
             "| source | rows | why |",
             "| --- | --- | --- |",
             *rows,
-            "",
         ]
     )
