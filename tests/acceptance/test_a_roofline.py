@@ -64,31 +64,13 @@ REGIME = [
 ]  # fmt: skip
 
 HIERARCHY = [
-    row(
-        "shared memory bandwidth 132*128 B*1.755 GHz",
-        "sram_bandwidth",
-        "29.65 TB/s",
-        multiprocessors=132,
-        clock="1.755 GHz",
-    ),
+    row("shared memory bandwidth 132*128 B*1.755 GHz", "sram_bandwidth", "29.65 TB/s", multiprocessors=132, clock="1.755 GHz"),
     row("ridge against shared memory", "sram_ridge", "33", hardware="h100-sxm", clock="1.755 GHz"),
-    row(
-        "shared memory and L1: 132*256 KiB",
-        "sram_capacity",
-        "33 MiB",
-        multiprocessors=132,
-        sram_per_multiprocessor="256 KiB",
-    ),
-    row(
-        "the same in decimal: the essay's 33 MB is MiB",
-        "sram_capacity",
-        "34.6 MB",
-        multiprocessors=132,
-        sram_per_multiprocessor="256 KiB",
-    ),
+    row("shared memory and L1: 132*256 KiB", "sram_capacity", "33 MiB", multiprocessors=132, sram_per_multiprocessor="256 KiB"),
+    row("the same in decimal: the essay's 33 MB is MiB", "sram_capacity", "34.6 MB", multiprocessors=132, sram_per_multiprocessor="256 KiB"),
     row("50 MB of L2 hold the cache of", "l2_tokens", 381, l2_capacity="50 MB", **B8),
     row("one layer's weights of the 8B", "layer_weight_bytes", "436 MB", model="llama-3-8b"),
-]
+]  # fmt: skip
 
 PRECISION = [
     row("TF32", "peak_flops", "494.7 TFLOP/s", weights="tf32", activations="tf32", **H100),
@@ -96,46 +78,11 @@ PRECISION = [
     row("BF16", "peak_flops", "989.4 TFLOP/s", weights="bf16", activations="bf16", **H100),
     row("FP8", "peak_flops", "1978.9 TFLOP/s", weights="fp8", activations="fp8", **H100),
     row("INT8", "peak_flops", "1978.9 TFLOP/s", weights="int8", activations="int8", **H100),
-    row(
-        "W4A16 computes at FP16",
-        "peak_flops",
-        "989.4 TFLOP/s",
-        weights="int4",
-        activations="fp16",
-        **H100,
-    ),
-    row(
-        "W8A16 computes at FP16",
-        "peak_flops",
-        "989.4 TFLOP/s",
-        weights="int8",
-        activations="fp16",
-        **H100,
-    ),
-    row(
-        "three independent widths: weights",
-        "weight_bytes_per_param",
-        Fraction(1, 2),
-        weights="int4",
-        kv="fp8",
-        activations="fp16",
-    ),
-    row(
-        "three independent widths: cache",
-        "kv_bytes_per_element",
-        1,
-        weights="int4",
-        kv="fp8",
-        activations="fp16",
-    ),
-    row(
-        "three independent widths: activations",
-        "act_bytes_per_element",
-        2,
-        weights="int4",
-        kv="fp8",
-        activations="fp16",
-    ),
+    row("W4A16 computes at FP16", "peak_flops", "989.4 TFLOP/s", weights="int4", activations="fp16", **H100),
+    row("W8A16 computes at FP16", "peak_flops", "989.4 TFLOP/s", weights="int8", activations="fp16", **H100),
+    row("three independent widths: weights", "weight_bytes_per_param", Fraction(1, 2), weights="int4", kv="fp8", activations="fp16"),
+    row("three independent widths: cache", "kv_bytes_per_element", 1, weights="int4", kv="fp8", activations="fp16"),
+    row("three independent widths: activations", "act_bytes_per_element", 2, weights="int4", kv="fp8", activations="fp16"),
     # bits/8 + scale_bits/(8*group): 4/8 + 16/(8*128) = 0.515625; 4/8 + 16/(8*32) = 0.5625
     row(
         "4 bits, a 16-bit scale for 128 weights",
@@ -154,7 +101,7 @@ PRECISION = [
         scale_group=32,
     ),
     row("without scales", "quantized_bytes_per_param", Fraction(1, 2), weight_bits="4 bit"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*ROOFLINE, *RIDGE, *GEMM, *REGIME, *HIERARCHY, *PRECISION])

@@ -24,23 +24,9 @@ FIRST_ORDER = [
     row("the same at MFU 0.5", "prefill_time", "1.16 s", **ESSAY, mfu=0.5),
     row("the same at MFU 0.7", "prefill_time", "0.83 s", **ESSAY, mfu=0.7),
     row("70B, 4096 tokens: rate", "prefill_throughput", "7,067 tok/s", **ESSAY),
-    row(
-        "8B, 2048 tokens, MFU 0.5",
-        "prefill_time",
-        "66.51 ms",
-        **B8,
-        **H100_989,
-        prompt=2048,
-        mfu=0.5,
-        assume=WEIGHTS,
-    ),
-    row(
-        "13x above the ridge",
-        lambda s: s.value("prefill_intensity") / s.value("ridge_point"),
-        "13.9",
-        **ESSAY,
-    ),
-]
+    row("8B, 2048 tokens, MFU 0.5", "prefill_time", "66.51 ms", **B8, **H100_989, prompt=2048, mfu=0.5, assume=WEIGHTS),
+    row("13x above the ridge", lambda s: s.value("prefill_intensity") / s.value("ridge_point"), "13.9", **ESSAY),
+]  # fmt: skip
 
 NOMINAL_ATTENTION = {**B70, **H100, "assume": ATTENTION}
 EXACT_8B = {**B8, **H100_989, "prompt": 2048, "mfu": 0.5}
@@ -72,47 +58,15 @@ SHORT = [
     row("widget: weight read", "prefill_memory_time", "4.776 ms", **WIDGET),
     row("widget: tensor cores", "prefill_compute_time", "0.0971 ms", **WIDGET),
     row("widget: utilisation", "prefill_mfu", "2.03 %", **WIDGET),
-    row(
-        "widget: utilisation is S*2/(b_w R)",
-        "prefill_mfu",
-        Fraction(6 * 2, 2) / (Fraction(989_000) / 3350),
-        **WIDGET,
-    ),
+    row("widget: utilisation is S*2/(b_w R)", "prefill_mfu", Fraction(6 * 2, 2) / (Fraction(989_000) / 3350), **WIDGET),
     row("widget: input rate", "prefill_throughput", "1,256 tok/s", **WIDGET),
     row("widget: output rate", "user_rate", "209 tok/s", **WIDGET),
-    row(
-        "256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS
-    ),
-    row(
-        "256 tokens: under the ridge",
-        "prefill_bound",
-        "memory",
-        **B70,
-        **H100,
-        prompt=256,
-        assume=WEIGHTS,
-    ),
+    row("256 tokens: intensity", "prefill_intensity", 256, **B70, **H100, prompt=256, assume=WEIGHTS),
+    row("256 tokens: under the ridge", "prefill_bound", "memory", **B70, **H100, prompt=256, assume=WEIGHTS),
     row("7 tokens: memory", "prefill_bound", "memory", **B8, **H100, prompt=7, assume=WEIGHTS),
-    row(
-        "50 tokens, 8B: the memory roof",
-        "ttft",
-        "4.79 ms",
-        **B8,
-        **H100_989,
-        prompt=50,
-        mfu=0.5,
-        assume=WEIGHTS,
-    ),
-    row(
-        "50 tokens, 8B: the tutorial's tool has no memory roof",
-        "ttft",
-        "1.63 ms",
-        preset="tutorial-mlsysim",
-        model="llama-3-8b",
-        **H100,
-        prompt=50,
-    ),
-]
+    row("50 tokens, 8B: the memory roof", "ttft", "4.79 ms", **B8, **H100_989, prompt=50, mfu=0.5, assume=WEIGHTS),
+    row("50 tokens, 8B: the tutorial's tool has no memory roof", "ttft", "1.63 ms", preset="tutorial-mlsysim", model="llama-3-8b", **H100, prompt=50),
+]  # fmt: skip
 
 TTFT_70B = {**B70, **H100_989, "mfu": 0.5, "assume": WEIGHTS}
 TTFT = [

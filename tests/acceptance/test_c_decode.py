@@ -25,62 +25,15 @@ FIRST_ORDER = [
 WITH_KV = [
     row("70B at 4608: cache", "kv_cache_bytes", "1.510 GB", **B70, context=4608),
     row("70B at 4608: bytes", "decode_bytes", "141.51 GB", **B70, context=4608, assume=KV),
-    row(
-        "70B at 4608: share of the cache",
-        lambda s: s.value("kv_cache_bytes") / s.value("decode_bytes"),
-        "1.07 %",
-        **B70,
-        context=4608,
-        assume=KV,
-    ),
+    row("70B at 4608: share of the cache", lambda s: s.value("kv_cache_bytes") / s.value("decode_bytes"), "1.07 %", **B70, context=4608, assume=KV),
     row("70B at 100,000: cache", "kv_cache_bytes", "32.77 GB", **B70, context=100_000),
     row("8B at 100,000: cache", "kv_cache_bytes", "13.11 GB", **B8, context=100_000),
-    row(
-        "FLOPs B(2P + aS)",
-        "decode_flops",
-        32 * (140 * 10**9 + 2_621_440 * 4608),
-        **B70,
-        context=4608,
-        batch=32,
-        assume=ATTENTION,
-    ),
-    row(
-        "bytes W + B S kappa",
-        "decode_bytes",
-        140 * 10**9 + 32 * 4608 * 327_680,
-        **B70,
-        context=4608,
-        batch=32,
-        assume=ATTENTION,
-    ),
-    row(
-        "a context token costs",
-        slope("itl", "context"),
-        "0.098 us",
-        **B70,
-        **H100,
-        context=4608,
-        assume=KV,
-    ),
-    row(
-        "a context token costs kappa/BW",
-        slope("itl", "context"),
-        Fraction(327_680, 3350 * 10**9),
-        **B70,
-        **H100,
-        context=4608,
-        assume=KV,
-    ),
-    row(
-        "a request at 4k costs",
-        slope("itl", "batch"),
-        "0.40 ms",
-        **B70,
-        **H100,
-        context=4096,
-        assume=KV,
-    ),
-]
+    row("FLOPs B(2P + aS)", "decode_flops", 32 * (140 * 10**9 + 2_621_440 * 4608), **B70, context=4608, batch=32, assume=ATTENTION),
+    row("bytes W + B S kappa", "decode_bytes", 140 * 10**9 + 32 * 4608 * 327_680, **B70, context=4608, batch=32, assume=ATTENTION),
+    row("a context token costs", slope("itl", "context"), "0.098 us", **B70, **H100, context=4608, assume=KV),
+    row("a context token costs kappa/BW", slope("itl", "context"), Fraction(327_680, 3350 * 10**9), **B70, **H100, context=4608, assume=KV),
+    row("a request at 4k costs", slope("itl", "batch"), "0.40 ms", **B70, **H100, context=4096, assume=KV),
+]  # fmt: skip
 
 # 8B, 4000 in, 100 out: 99 steps of W + kappa*(4000 + j)
 RESPONSE = {**B8, **H100_989, "prompt": 4000, "output": 100, "assume": KV}
@@ -114,44 +67,11 @@ WHOLE = [
 ]  # fmt: skip
 
 RATIO = [
-    row(
-        "equal efficiencies: R b_w/2",
-        "prefill_decode_ratio",
-        "295.3",
-        **B70,
-        **H100,
-        prompt=4096,
-        assume=WEIGHTS,
-    ),
-    row(
-        "the essay's 300x, to one digit",
-        lambda s: s.value("prefill_decode_ratio") / 100,
-        "3",
-        **B70,
-        **H100,
-        prompt=4096,
-        assume=WEIGHTS,
-    ),
-    row(
-        "the blog post's 100x needs eta_c/eta_m = 0.339",
-        "prefill_decode_ratio",
-        "100",
-        **B70,
-        **H100,
-        prompt=4096,
-        mfu=0.339,
-        assume=WEIGHTS,
-    ),
-    row(
-        "independent of P",
-        "prefill_decode_ratio",
-        "295.3",
-        **B8,
-        **H100,
-        prompt=4096,
-        assume=WEIGHTS,
-    ),
-]
+    row("equal efficiencies: R b_w/2", "prefill_decode_ratio", "295.3", **B70, **H100, prompt=4096, assume=WEIGHTS),
+    row("the essay's 300x, to one digit", lambda s: s.value("prefill_decode_ratio") / 100, "3", **B70, **H100, prompt=4096, assume=WEIGHTS),
+    row("the blog post's 100x needs eta_c/eta_m = 0.339", "prefill_decode_ratio", "100", **B70, **H100, prompt=4096, mfu=0.339, assume=WEIGHTS),
+    row("independent of P", "prefill_decode_ratio", "295.3", **B8, **H100, prompt=4096, assume=WEIGHTS),
+]  # fmt: skip
 
 HEADS = [
     row("sampling, 5V FLOP", "sampling_flops", 5 * 128_256, **B70),

@@ -15,45 +15,14 @@ SIZE = [
     row("a token, 70B", "kv_bytes_per_token", 327_680, **B70),
     row("a token, 8B", "kv_bytes_per_token", 131_072, **B8),
     row("a token, 70B, fp8", "kv_bytes_per_token", 163_840, **B70, kv="fp8"),
-    row(
-        "2 L H_kv d_h S B b_kv",
-        "kv_cache_bytes",
-        2 * 80 * 8 * 128 * 4096 * 32 * 1,
-        **B70,
-        prompt=4096,
-        batch=32,
-        kv="fp8",
-    ),
-]
+    row("2 L H_kv d_h S B b_kv", "kv_cache_bytes", 2 * 80 * 8 * 128 * 4096 * 32 * 1, **B70, prompt=4096, batch=32, kv="fp8"),
+]  # fmt: skip
 
 GROUPED = [
-    row(
-        "70B without grouped heads at 4096",
-        "kv_cache_bytes",
-        "10.74 GB",
-        **B70,
-        n_kv_heads=64,
-        prompt=4096,
-    ),
-    row(
-        "without grouped heads: H/H_kv times as much",
-        "kv_cache_bytes",
-        8,
-        {"n_kv_heads": 8},
-        **B70,
-        n_kv_heads=64,
-        prompt=4096,
-    ),
-    row(
-        "multi-query: 1/H of multi-head",
-        "kv_cache_bytes",
-        Fraction(1, 64),
-        {"n_kv_heads": 64},
-        **B70,
-        n_kv_heads=1,
-        prompt=4096,
-    ),
-]
+    row("70B without grouped heads at 4096", "kv_cache_bytes", "10.74 GB", **B70, n_kv_heads=64, prompt=4096),
+    row("without grouped heads: H/H_kv times as much", "kv_cache_bytes", 8, {"n_kv_heads": 8}, **B70, n_kv_heads=64, prompt=4096),
+    row("multi-query: 1/H of multi-head", "kv_cache_bytes", Fraction(1, 64), {"n_kv_heads": 64}, **B70, n_kv_heads=1, prompt=4096),
+]  # fmt: skip
 
 QUANTIZED_CACHE = [
     row("batch 1 at 4096: hardly any faster", "itl", "1.005 x", {"kv": "fp8"}, **B70, **H100, prompt=4096, kv="fp16", assume=KV),

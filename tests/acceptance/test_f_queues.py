@@ -31,44 +31,10 @@ ROWS = [
 
 SLA = [
     row("T4", "fits", False, **TUTORIAL, hardware="t4", prompt=4096),
-    row(
-        "A100",
-        lambda s: s.value("ttft") > Fraction(1, 5),
-        True,
-        **TUTORIAL,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-    ),
-    row(
-        "A100 at MFU 1",
-        "prefill_time",
-        "210.8 ms",
-        **B8,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-        assume=WEIGHTS,
-    ),
-    *(
-        row(
-            device,
-            lambda s: s.value("ttft") < Fraction(1, 5),
-            True,
-            **TUTORIAL,
-            hardware=device,
-            prompt=4096,
-        )
-        for device in ("h100-sxm", "h200")
-    ),
-    row(
-        "least MFU",
-        lambda s: s.solve("min_mfu_ttft").value,
-        "0.333",
-        **B8,
-        **H100_989,
-        prompt=4096,
-        ttft_target="200 ms",
-        assume=WEIGHTS,
-    ),
+    row("A100", lambda s: s.value("ttft") > Fraction(1, 5), True, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
+    row("A100 at MFU 1", "prefill_time", "210.8 ms", **B8, hardware="a100-80gb-sxm", prompt=4096, assume=WEIGHTS),
+    *(row(device, lambda s: s.value("ttft") < Fraction(1, 5), True, **TUTORIAL, hardware=device, prompt=4096) for device in ("h100-sxm", "h200")),
+    row("least MFU", lambda s: s.solve("min_mfu_ttft").value, "0.333", **B8, **H100_989, prompt=4096, ttft_target="200 ms", assume=WEIGHTS),
     row(
         "tokens of cache that 50 ms allow, 70B",
         lambda s: s.solve("max_context_itl").whole,
@@ -79,17 +45,8 @@ SLA = [
         itl_target="50 ms",
         assume=KV,
     ),
-    row(
-        "8B",
-        lambda s: s.solve("max_context_itl").whole,
-        1_155_395,
-        **B8,
-        **H100,
-        prompt=1,
-        itl_target="50 ms",
-        assume=KV,
-    ),
-]
+    row("8B", lambda s: s.solve("max_context_itl").whole, 1_155_395, **B8, **H100, prompt=1, itl_target="50 ms", assume=KV),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*ROWS, *SLA])

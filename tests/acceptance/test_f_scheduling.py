@@ -26,41 +26,14 @@ LOOPS = [
 ]  # fmt: skip
 
 WAITS = [
-    row(
-        "31 more to come at 4 a second, half of them on average",
-        "static_fill_wait",
-        Fraction(31, 8),
-        batch=32,
-        arrival_rate="4/s",
-    ),
-    row(
-        "half a step",
-        "continuous_join_wait",
-        (140 * 10**9 + 32 * 4096 * 327_680) / RATE / 2,
-        **CACHED,
-    ),
+    row("31 more to come at 4 a second, half of them on average", "static_fill_wait", Fraction(31, 8), batch=32, arrival_rate="4/s"),
+    row("half a step", "continuous_join_wait", (140 * 10**9 + 32 * 4096 * 327_680) / RATE / 2, **CACHED),
     row("Little", "in_flight", 10, arrival_rate="4/s", response_time="2.5 s"),
-]
+]  # fmt: skip
 
 ASYMPTOTES = [
-    row(
-        "of the cache",
-        "bandwidth_throughput_limit",
-        RATE / (KAPPA * 2048),
-        **B8,
-        **H100,
-        prompt=2048,
-    ),
-    row(
-        "at mbu 0.8 on two",
-        "bandwidth_throughput_limit",
-        Fraction(16, 10) * RATE / (KAPPA * 2048),
-        **B8,
-        **H100,
-        prompt=2048,
-        mbu=0.8,
-        tp=2,
-    ),
+    row("of the cache", "bandwidth_throughput_limit", RATE / (KAPPA * 2048), **B8, **H100, prompt=2048),
+    row("at mbu 0.8 on two", "bandwidth_throughput_limit", Fraction(16, 10) * RATE / (KAPPA * 2048), **B8, **H100, prompt=2048, mbu=0.8, tp=2),
     row(
         "of compute",
         "compute_throughput_limit",
@@ -70,16 +43,7 @@ ASYMPTOTES = [
         prompt=2048,
         assume={"detail": "attention"},
     ),
-    row(
-        "neither moves with the batch",
-        "compute_throughput_limit",
-        PEAK / (2 * 8_030_000_000),
-        **B8,
-        **H100,
-        prompt=2048,
-        batch=77,
-        assume=KV,
-    ),
+    row("neither moves with the batch", "compute_throughput_limit", PEAK / (2 * 8_030_000_000), **B8, **H100, prompt=2048, batch=77, assume=KV),
     row(
         "a window bounds the cache",
         "bandwidth_throughput_limit",
@@ -88,7 +52,7 @@ ASYMPTOTES = [
         **H100,
         prompt=100_000,
     ),
-]
+]  # fmt: skip
 
 CHUNKS = [
     row("2,048 at a time", "mixed_time", "289.9 ms", **ON, chunk=2048),
@@ -97,34 +61,11 @@ CHUNKS = [
     row("4,000 in steps of 512", "chunk_steps", 8, prompt=4000, chunk=512),
     row("what is left for the last", "last_chunk", 416, prompt=4000, chunk=512),
     row("nothing is left over of a whole number", "last_chunk", 512, prompt=4096, chunk=512),
-    row(
-        "TTFT, every step full",
-        "chunked_ttft",
-        8 * 544 * 140 * 10**9 / PEAK,
-        **ON,
-        prompt=4000,
-        chunk=512,
-        batch=32,
-    ),
-    row(
-        "TTFT, the last as short as it is",
-        "chunked_ttft_alone",
-        (7 * 544 + 448) * 140 * 10**9 / PEAK,
-        **ON,
-        prompt=4000,
-        chunk=512,
-        batch=32,
-    ),
+    row("TTFT, every step full", "chunked_ttft", 8 * 544 * 140 * 10**9 / PEAK, **ON, prompt=4000, chunk=512, batch=32),
+    row("TTFT, the last as short as it is", "chunked_ttft_alone", (7 * 544 + 448) * 140 * 10**9 / PEAK, **ON, prompt=4000, chunk=512, batch=32),
     row("a prefix cached", "chunk_steps", 4, prompt=4000, cached_prefix=2000, chunk=512),
-    row(
-        "short chunks leave the step on the memory roof",
-        "mixed_time",
-        140 * 10**9 / RATE,
-        **ON,
-        chunk=64,
-        batch=32,
-    ),
-]
+    row("short chunks leave the step on the memory roof", "mixed_time", 140 * 10**9 / RATE, **ON, chunk=64, batch=32),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*LOOPS, *WAITS, *ASYMPTOTES, *CHUNKS])

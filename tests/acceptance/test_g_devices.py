@@ -35,33 +35,12 @@ PARALLEL = [
 
 ROOF = [
     row("third roof", "link_ridge", Fraction(989_400, 450), **H100),
-    row(
-        "70e9 FLOP a device over 160 messages of 16 KiB",
-        "link_intensity",
-        Fraction(70 * 10**9, SENT),
-        **ON,
-        tp=2,
-    ),
+    row("70e9 FLOP a device over 160 messages of 16 KiB", "link_intensity", Fraction(70 * 10**9, SENT), **ON, tp=2),
     row("compute binds a prefill", "prefill_bound", "compute", **ON, tp=2, prompt=4096),
     row("memory binds a step", "decode_bound", "memory", **ON, tp=2),
-    row(
-        "links bind it: 8 ms of latency against 5.2 ms of weights",
-        "decode_bound",
-        "link",
-        **ON,
-        tp=8,
-        link_latency="50 us",
-    ),
-    row(
-        "a link so slow that it binds a prefill",
-        "prefill_bound",
-        "link",
-        **ON,
-        tp=2,
-        prompt=4096,
-        link_bandwidth="10 GB/s",
-    ),
-]
+    row("links bind it: 8 ms of latency against 5.2 ms of weights", "decode_bound", "link", **ON, tp=8, link_latency="50 us"),
+    row("a link so slow that it binds a prefill", "prefill_bound", "link", **ON, tp=2, prompt=4096, link_bandwidth="10 GB/s"),
+]  # fmt: skip
 
 APART = [
     row(

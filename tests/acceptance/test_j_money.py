@@ -33,32 +33,14 @@ COST = [
 ]  # fmt: skip
 
 SELECTION = [
-    row(
-        "TTFT, A100 over H100",
-        "ttft",
-        "3.170",
-        {"hardware": "h100-sxm"},
-        **TUTORIAL,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-    ),
-    row(
-        "ITL, A100 over H100",
-        "itl",
-        "1.407",
-        {"hardware": "h100-sxm"},
-        **TUTORIAL,
-        hardware="a100-80gb-sxm",
-        prompt=4096,
-    ),
-    row(
-        "ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096
-    ),
+    row("TTFT, A100 over H100", "ttft", "3.170", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
+    row("ITL, A100 over H100", "itl", "1.407", {"hardware": "h100-sxm"}, **TUTORIAL, hardware="a100-80gb-sxm", prompt=4096),
+    row("ITL, H100 over H200", "itl", "1.236", {"hardware": "h200"}, **TUTORIAL, **H100, prompt=4096),
     row("TTFT buys compute", elasticity("ttft", "peak_flops"), -1, **ON, prompt=4096),
     row("and no bandwidth", elasticity("ttft", "mem_bandwidth"), 0, **ON, prompt=4096),
     row("ITL buys bandwidth", elasticity("itl", "mem_bandwidth"), -1, **ON),
     row("and no compute", elasticity("itl", "peak_flops"), 0, **ON),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", [*COST, *SELECTION])

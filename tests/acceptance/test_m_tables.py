@@ -139,17 +139,9 @@ CHAIN = [
     row("cache chain: a token", "kv_bytes_per_token", 327_680, **B70),
     row("cache chain: 4,096 tokens", "kv_cache_bytes", "1.34 GB", **B70, prompt=4096),
     row("cache chain: 4,608 tokens", "kv_cache_bytes", "1.51 GB", **B70, prompt=4096, context=4608),
-    row(
-        "cache chain: bytes of a step",
-        "decode_bytes",
-        "141.5 GB",
-        **B70,
-        prompt=4096,
-        context=4608,
-        assume={"detail": "kv"},
-    ),
+    row("cache chain: bytes of a step", "decode_bytes", "141.5 GB", **B70, prompt=4096, context=4608, assume={"detail": "kv"}),
     row("cache chain: 100,000 tokens", "kv_cache_bytes", "33 GB", **B70, context=100_000),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

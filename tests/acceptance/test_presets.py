@@ -12,19 +12,9 @@ import symroof as sr
 from symroof.analysis.waterfall import waterfall
 
 DEVICES = {
-    "h100": {
-        "hardware": "h100-sxm",
-        "peak_flops": "989 TFLOP/s",
-        "mem_bandwidth": "3350 GB/s",
-        "link_bandwidth": "450 GB/s",
-    },
-    "a100": {
-        "hardware": "a100-80gb-sxm",
-        "peak_flops": "312 TFLOP/s",
-        "mem_bandwidth": "2039 GB/s",
-        "link_bandwidth": "300 GB/s",
-    },
-}
+    "h100": {"hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3350 GB/s", "link_bandwidth": "450 GB/s"},
+    "a100": {"hardware": "a100-80gb-sxm", "peak_flops": "312 TFLOP/s", "mem_bandwidth": "2039 GB/s", "link_bandwidth": "300 GB/s"},
+}  # fmt: skip
 
 
 def case(device, batch, prompt, preset=None, model="llama-3-8b", **more):
@@ -96,30 +86,10 @@ def test_mlsysim_fills_as_much_memory_as_it_printed():
 @pytest.mark.parametrize(
     ("batch", "cache", "milliseconds"),
     [
-        *(
-            (b, "6.7 GB", t)
-            for b, t in (
-                (1, "4.98"),
-                (8, "12.13"),
-                (16, "20.30"),
-                (32, "36.65"),
-                (64, "69.33"),
-                (240, "249.09"),
-            )
-        ),
-        *(
-            (b, "1.34 GB", t)
-            for b, t in (
-                (1, "4.17"),
-                (8, "5.60"),
-                (16, "7.23"),
-                (32, "10.50"),
-                (64, "17.04"),
-                (240, "52.99"),
-            )
-        ),
+        *((b, "6.7 GB", t) for b, t in ((1, "4.98"), (8, "12.13"), (16, "20.30"), (32, "36.65"), (64, "69.33"), (240, "249.09"))),
+        *((b, "1.34 GB", t) for b, t in ((1, "4.17"), (8, "5.60"), (16, "7.23"), (32, "10.50"), (64, "17.04"), (240, "52.99"))),
     ],
-)
+)  # fmt: skip
 def test_the_scaling_book_s_table_of_step_times(batch, cache, milliseconds):
     """LLaMA 2-13B on 8 TPU v5e: 26 GB of weights, 6.7 GB of cache a request, a fifth of it with grouped heads. Its own last digits
     are off by up to one: 32.7/6.56 is 4.985, 27.34/6.56 is 4.168."""

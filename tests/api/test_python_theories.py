@@ -227,47 +227,20 @@ def test_flops_that_sympy_leaves_unsaid():
         (({"pi": None}, {}), r"inputs\.pi: is a reserved word of studies and formulas"),
         (({"rows": 3}, {}), r"inputs\.rows\.unit: expected a unit"),
         (({"rows": {"unit": "byte", "of": 3}}, {}), r"inputs\.rows\.of: unknown key"),
-        (
-            ({"rows": {"sign": "negative"}}, {}),
-            r"inputs\.rows\.sign: must be one of positive, nonnegative, real",
-        ),
+        (({"rows": {"sign": "negative"}}, {}), r"inputs\.rows\.sign: must be one of positive, nonnegative, real"),
         (({"rows": {"default": -1}}, {}), r"inputs\.rows\.default: must be 0 or more"),
-        (
-            ({"rows": "byte"}, {"area": "rows*columns"}),
-            r"define\.area\.formula: unknown name 'columns'",
-        ),
-        (
-            ({"rows": "byte"}, {"area": Symbol("rows") * Symbol("columns")}),
-            r"define\.area\.formula: unknown name 'columns'",
-        ),
-        (
-            ({"rows": "byte"}, {"area": "rows + 3 s"}),
-            r"define\.area\.formula: rows is byte but 3 s is s",
-        ),
-        (
-            ({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}),
-            r"define\.area\.formula: area is declared as s but 2\*rows is byte",
-        ),
-        (
-            ({"rows": "byte"}, {"area": "side", "side": "area"}),
-            r"is defined by itself: area -> side -> area",
-        ),
-        (
-            ({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}),
-            r"define\.area\.formula: an Integral has no meaning here",
-        ),
+        (({"rows": "byte"}, {"area": "rows*columns"}), r"define\.area\.formula: unknown name 'columns'"),
+        (({"rows": "byte"}, {"area": Symbol("rows") * Symbol("columns")}), r"define\.area\.formula: unknown name 'columns'"),
+        (({"rows": "byte"}, {"area": "rows + 3 s"}), r"define\.area\.formula: rows is byte but 3 s is s"),
+        (({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}), r"define\.area\.formula: area is declared as s but 2\*rows is byte"),
+        (({"rows": "byte"}, {"area": "side", "side": "area"}), r"is defined by itself: area -> side -> area"),
+        (({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}), r"define\.area\.formula: an Integral has no meaning here"),
         (({"rows": "byte"}, {"area": None}), r"define\.area: has to have one of formula"),
-        (
-            ({"rows": "byte"}, {}, {"full": "rows = 3 byte"}),
-            r"thresholds\[0\]\.unknown: is missing",
-        ),
-        (
-            ({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}),
-            r"thresholds\[0\]\.equation: rows is byte but 3 s is s",
-        ),
+        (({"rows": "byte"}, {}, {"full": "rows = 3 byte"}), r"thresholds\[0\]\.unknown: is missing"),
+        (({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}), r"thresholds\[0\]\.equation: rows is byte but 3 s is s"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said_at_its_entry(entries, says):
     with pytest.raises(sr.InputError, match=says):
         sr.Theory(*entries)

@@ -39,16 +39,8 @@ BAD = {
     "no latency": ("prompt,batch\n1,2\n", "1:1", "no column of a latency"),
     "unknown column": ("promt,ttft\n1,2\n", "1:1", "did you mean 'prompt'"),
     "a phrase of a report": ("prompt,Median TTFT (ms)\n1,2\n", "1:8", "is it ttft? write ttft_ms"),
-    "a phrase without its unit": (
-        "prompt,Mean time per output token\n1,2\n",
-        "1:8",
-        "write itl_ms",
-    ),
-    "a phrase of another unit": (
-        "prompt,P50 inter-token latency [us]\n1,2\n",
-        "1:8",
-        "write itl_us",
-    ),
+    "a phrase without its unit": ("prompt,Mean time per output token\n1,2\n", "1:8", "write itl_ms"),
+    "a phrase of another unit": ("prompt,P50 inter-token latency [us]\n1,2\n", "1:8", "write itl_us"),
     "twice": ("batch,itl,bs\n1,2,3\n", "1:11", "batch is given twice"),
     "twice in two units": ("itl_ms,itl_us\n1,2\n", "1:8", "itl is given twice"),
     "fitted": ("mfu,itl\n0.5,2\n", "1:1", "is fitted here"),
@@ -75,7 +67,7 @@ BAD = {
     "digits without end": ("itl\n" + "1" * 900 + "\n", "2:1", "not a"),
     "giant": ("itl\n1e90\n", "2:1", "out of range"),
     "a null byte": ("itl\n1\0\n", "2:1", ""),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -120,28 +120,13 @@ def test_a_count_that_is_none_is_refused_at_its_entry(entry):
     ("entry", "row"),
     [
         ({"n_prompt": 512, "n_gen": 0}, ("ttft", 128, {"prompt": 512})),
-        (
-            {"n_prompt": 512, "n_gen": None, "n_depth": 100},
-            ("ttft", 128, {"prompt": 612, "cached_prefix": 100}),
-        ),
-        (
-            {"n_prompt": 0, "n_gen": 1},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
-        ),
-        (
-            {"n_prompt": 0, "n_gen": 2},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1}),
-        ),
-        (
-            {"n_prompt": 0, "n_gen": 7},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 3, "context": 3}),
-        ),
-        (
-            {"n_prompt": None, "n_gen": 7, "n_depth": 50},
-            ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53}),
-        ),
+        ({"n_prompt": 512, "n_gen": None, "n_depth": 100}, ("ttft", 128, {"prompt": 612, "cached_prefix": 100})),
+        ({"n_prompt": 0, "n_gen": 1}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
+        ({"n_prompt": 0, "n_gen": 2}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
+        ({"n_prompt": 0, "n_gen": 7}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 3, "context": 3})),
+        ({"n_prompt": None, "n_gen": 7, "n_depth": 50}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53})),
     ],
-)
+)  # fmt: skip
 def test_a_row_of_llama_bench(entry, row):
     """At four tokens a second; generation stands in its middle, behind what is cached."""
     ((metric, seconds, inputs, line),), _ = read([{**entry, "avg_ts": 4}])

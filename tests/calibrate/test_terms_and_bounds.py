@@ -40,14 +40,7 @@ def arms(compute, memory):
 @pytest.mark.parametrize(
     ("name", "column", "others", "rows", "point", "says"),
     [
-        (
-            "mfu",
-            SOMETHING,
-            ["mfu", "mbu"],
-            arms([1], [1]),
-            (1, 1),
-            "these rows cannot separate it from mbu",
-        ),
+        ("mfu", SOMETHING, ["mfu", "mbu"], arms([1], [1]), (1, 1), "these rows cannot separate it from mbu"),
         (
             "step_overhead",
             SOMETHING,
@@ -56,44 +49,16 @@ def arms(compute, memory):
             (1, 1),
             "these rows cannot separate it from mbu and link_latency",
         ),
-        (
-            "mfu",
-            NOTHING,
-            ["mfu"],
-            arms([1, 3, 9], [8, 6, 0]),
-            (9, 2),
-            "no row is limited by compute; it is at least 0.25",
-        ),
-        (
-            "mbu",
-            NOTHING,
-            ["mbu"],
-            arms([4, 2], [1, 4]),
-            (4, 9),
-            "no row is limited by memory; it is at least 0.5",
-        ),
+        ("mfu", NOTHING, ["mfu"], arms([1, 3, 9], [8, 6, 0]), (9, 2), "no row is limited by compute; it is at least 0.25"),
+        ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 4]), (4, 9), "no row is limited by memory; it is at least 0.5"),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 8]), (4, 9), "no row is limited by memory"),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [0, 0]), (4, 9), "no row is limited by memory"),
         ("mfu", NOTHING, ["mfu", "mbu"], arms([1], [8]), (1, 1), "no row is limited by compute"),
-        (
-            "mfu",
-            NOTHING,
-            ["mfu", "link_latency"],
-            arms([1], [8]),
-            (1, 1),
-            "no row is limited by compute; it is at least 0.12",
-        ),
-        (
-            "link_latency",
-            NOTHING,
-            ["link_latency"],
-            arms([1], [8]),
-            (1, 1),
-            "no row crosses a link",
-        ),
+        ("mfu", NOTHING, ["mfu", "link_latency"], arms([1], [8]), (1, 1), "no row is limited by compute; it is at least 0.12"),
+        ("link_latency", NOTHING, ["link_latency"], arms([1], [8]), (1, 1), "no row crosses a link"),
         ("queue_time", NOTHING, ["queue_time"], arms([1], [8]), (1, 1), "no row depends on it"),
     ],
-)
+)  # fmt: skip
 def test_why_rows_leave_a_parameter_open(name, column, others, rows, point, says):
     """A share that no row asks for is bounded by what the other arm takes: of rows that have one, the nearest."""
     assert _why_undetermined(name, column, others, rows, np.array(point, float)) == says
@@ -243,20 +208,10 @@ def test_what_is_fitted_stands_in_its_own_order(case):
     ("fit", "assume", "message", "hint"),
     [
         (("mfu", "mfv"), {}, "'mfv' cannot be fitted", "did you mean 'mfu'?"),
-        (
-            (),
-            {},
-            "nothing to fit",
-            "any of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time",
-        ),
-        (
-            ("mfu",),
-            {"launches": "hidden"},
-            "launches=hidden makes the overhead an arm of a maximum; calibrate under another choice",
-            "",
-        ),
+        ((), {}, "nothing to fit", "any of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time"),
+        (("mfu",), {"launches": "hidden"}, "launches=hidden makes the overhead an arm of a maximum; calibrate under another choice", ""),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_fitted(fit, assume, message, hint):
     theory = Study(
         model="llama-3-8b", hardware="h100-sxm", prompt=8, assume=assume

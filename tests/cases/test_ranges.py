@@ -34,35 +34,11 @@ MILLI = Fraction(1, 1000)
 STUDIES = {
     "one efficiency": ("llama-3-8b", {}, {"mfu": (Fraction(1, 100), 1)}, {}, 500),
     "two efficiencies": ("llama-3-8b", {}, {"mfu": MFU, "mbu": MBU}, {}, 3500),
-    "windows near the ridge": (
-        "gemma-2-9b",
-        {},
-        {"mfu": (Fraction(1, 10), MFU[1]), "mbu": (Fraction(1, 5), 1)},
-        {"batch": 200},
-        1000,
-    ),
-    "reserve across the edge": (
-        "llama-3-8b",
-        {},
-        {"memory_reserve": (0, 10**11), "mbu": MBU},
-        {"batch": 40},
-        2500,
-    ),
-    "a group with three": (
-        "llama-3-8b",
-        {},
-        {"link_latency": (MILLI / 1000, MILLI), "step_overhead": (0, 2 * MILLI), "mbu": MBU},
-        {"tp": 4},
-        1000,
-    ),
+    "windows near the ridge": ("gemma-2-9b", {}, {"mfu": (Fraction(1, 10), MFU[1]), "mbu": (Fraction(1, 5), 1)}, {"batch": 200}, 1000),
+    "reserve across the edge": ("llama-3-8b", {}, {"memory_reserve": (0, 10**11), "mbu": MBU}, {"batch": 40}, 2500),
+    "a group with three": ("llama-3-8b", {}, {"link_latency": (MILLI / 1000, MILLI), "step_overhead": (0, 2 * MILLI), "mbu": MBU}, {"tp": 4}, 1000),
     "compute and memory added": ("llama-3-8b", {"roofline": "no_overlap"}, {"mbu": MBU}, {}, 500),
-    "operator by operator": (
-        "llama-3-8b",
-        {"roofline": "per_operator"},
-        {"mfu": (Fraction(1, 5), 1), "step_overhead": (0, MILLI)},
-        {},
-        500,
-    ),
+    "operator by operator": ("llama-3-8b", {"roofline": "per_operator"}, {"mfu": (Fraction(1, 5), 1), "step_overhead": (0, MILLI)}, {}, 500),
     "experts that a pass reads": ("mixtral-8x7b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "a ranged prompt": ("llama-3-8b", {}, {"prompt": (100, 3000)}, {}, 500),
@@ -73,20 +49,8 @@ STUDIES = {
         {"memory_reserve": "weight_bytes/10 + prompt*1000000"},
         500,
     ),
-    "a total that kinds of layer follow": (
-        "gemma-2-9b",
-        {},
-        {"kv_bytes_per_token": (10**4, 3 * 10**5)},
-        {"tp": 4},
-        500,
-    ),
-    "a total that devices follow": (
-        "llama-3-8b",
-        {},
-        {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU},
-        {"tp": 4},
-        500,
-    ),
+    "a total that kinds of layer follow": ("gemma-2-9b", {}, {"kv_bytes_per_token": (10**4, 3 * 10**5)}, {"tp": 4}, 500),
+    "a total that devices follow": ("llama-3-8b", {}, {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU}, {"tp": 4}, 500),
     "a batch that follows the prompt": (
         "mixtral-8x7b",
         {},
@@ -94,14 +58,8 @@ STUDIES = {
         {"batch": "floor(100000/prompt)", "hit_rate": "1/4"},
         60,
     ),
-    "a batch that memory decides": (
-        "llama-3-8b",
-        {},
-        {"prompt": (500, 3000)},
-        {"batch": "concurrency"},
-        500,
-    ),
-}
+    "a batch that memory decides": ("llama-3-8b", {}, {"prompt": (500, 3000)}, {"batch": "concurrency"}, 500),
+}  # fmt: skip
 """Model, switches, box, other values, random points; a text is a formula."""
 
 

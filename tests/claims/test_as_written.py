@@ -25,10 +25,7 @@ RIGHT = {
     # the nearest number whose unit fits, no precision and no target
     "141 GB in 16-bit precision.": (f"weight_bytes {L70}", "141 GB"),
     "140 GB at 2 bytes each.": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
-    "140 GB (70B parameters, 2 bytes per parameter).": (
-        "weight_bytes params=70e9 weights=fp16",
-        "140 GB",
-    ),
+    "140 GB (70B parameters, 2 bytes per parameter).": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
     "70 GB with 8-bit weights.": ("weight_bytes params=70e9 weights=fp8", "70 GB"),
     "A parameter takes 2 bytes.": ("weight_bytes_per_param weights=fp16", "2 bytes"),
     "24 tokens/s, below our 100 tok/s.": (f"user_rate {FIRST}", "24 tokens/s"),
@@ -63,20 +60,14 @@ RIGHT = {
     "4.096 kB per layer": (f"kv_bytes_per_token {L70}", "4.096 kB"),
     "4.096 kB per token per layer": (f"kv_bytes_per_token {L70}", "4.096 kB per token"),
     "328 MB per 1K tokens": (f"kv_bytes_per_token {L70}", "328 MB"),
-    "0.457 USD per million tokens": (
-        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
-        "0.457 USD",
-    ),
-    "0.000457 USD per 1K tokens": (
-        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
-        "0.000457 USD",
-    ),
+    "0.457 USD per million tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.457 USD"),
+    "0.000457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.000457 USD"),
     "23.7 tok/s per user": (
         f"decode_throughput {H100} detail=weights prompt=1 batch=64",
         "23.7 tok/s",
     ),  # 64/0.042122/64
     "1,519 tok/s": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "1,519 tok/s"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)
@@ -175,56 +166,28 @@ MISSED = {
     "141 GB per GPU": (f"weight_bytes {L70} tp=4", "wrong", "denominator"),
     "85.9 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "wrong", "denominator"),
     "328 kB per layer": (f"kv_bytes_per_token {L70}", "wrong", "denominator"),
-    "0.457 USD per 1K tokens": (
-        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
-        "wrong",
-        "denominator",
-    ),
-    "0.457 USD an hour": (
-        f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'",
-        "wrong",
-        "denominator",
-    ),
-    "1,519 tok/s per user": (
-        f"decode_throughput {H100} detail=weights prompt=1 batch=64",
-        "wrong",
-        "denominator",
-    ),
+    "0.457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
+    "0.457 USD an hour": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
+    "1,519 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "wrong", "denominator"),
     # 10.737 GB is 10.00 GiB: more than a twentieth is no digit cut off
     "10 GB": (f"kv_cache_bytes {L70} prompt=4096 batch=8", "wrong", "gb_gib"),
     # 6*70.6e9*2000 for 2*70.6e9*2000 = 282.4 TFLOP
-    "847 TFLOP": (
-        "prefill_flops params=70.6e9 prompt=2000 detail=weights",
-        "wrong",
-        "training_flops",
-    ),
+    "847 TFLOP": ("prefill_flops params=70.6e9 prompt=2000 detail=weights", "wrong", "training_flops"),
     # 4,000 steps at a context of 1,000: (16.0605 + 64*131,072*1e3/1e9)/3350 = 7.298 ms each; as the cache grows 49.2 s
-    "29.2 s": (
-        "decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64",
-        "wrong",
-        "growth_ignored",
-    ),
+    "29.2 s": ("decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64", "wrong", "growth_ignored"),
     # 141.107 + 327,680*64*4096/1e9 = 227.0; with the output 141.107 + 327,680*64*5119/1e9 = 248.5
     "227 GB": (f"memory_bytes {L70} prompt=4096 output=1024 batch=64", "wrong", "output_ignored"),
     # 2*70.55e9*4096/(8*989.4e12) = 73.02 ms, before 160 all-reduces of 1.75*4096*8192*2 byte at 450 GB/s: 41.8 ms
     "73.0 ms": (f"prefill_time {H100} tp=8 detail=weights prompt=4096", "wrong", "links_ignored"),
     # half of 292.08 + 23.86 ms of links, and half of the first alone
     "170 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096", "wrong", "sparse_peak"),
-    "146 ms": (
-        f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1",
-        "wrong",
-        "sparse_peak",
-    ),
+    "146 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1", "wrong", "sparse_peak"),
     # 141.107/3.35 = 42.12 ms, a cache of 85.9 GB beside it; the same over eight devices; and with 70e9 for the name
     "42.1 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     "5.27 ms": (f"itl {H100} tp=8 prompt=8192 batch=32", "conditional", "kv_ignored"),
     "41.8 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     # 2*46.7e9 for 2*12.75e9; and 12.88e9 with the input table of 32,000*4,096
-    "93.4 GFLOP": (
-        "decode_flops model=mixtral-8x7b prompt=1 detail=weights",
-        "wrong",
-        "total_vs_active_params",
-    ),
+    "93.4 GFLOP": ("decode_flops model=mixtral-8x7b prompt=1 detail=weights", "wrong", "total_vs_active_params"),
     "12.9B active": ("active_params model=mixtral-8x7b", "approximate", "tied_embedding"),
     "10.74 GB": (f"kv_cache_bytes {L70} prompt=4096", "wrong", "gqa_forgotten"),
     # 2*80*64*128*2 = 2,621,440 byte, which is 2.5 MiB; 80*8*128*2 = 160 KiB; 2*61*(512 + 64)*2 = 137.25 KiB
@@ -233,23 +196,11 @@ MISSED = {
     "137 KB per token": ("kv_bytes_per_token model=deepseek-v3", "wrong", "k_and_v_factor"),
     # 2*8.03e9*2048 = 32.9 TFLOP, over 989.4 TFLOP/s 33.2 ms; 16.06/3.35 = 4.79 ms: the input table multiplied and read as well
     "33 TFLOP": ("prefill_flops model=llama-3-8b prompt=2048", "conditional", "attention_ignored"),
-    "33 ms": (
-        "ttft model=llama-3-8b hardware=h100-sxm prompt=2048",
-        "conditional",
-        "attention_ignored",
-    ),
-    "4.8 ms": (
-        "itl model=llama-3-8b hardware=h100-sxm prompt=128",
-        "conditional",
-        "tied_embedding",
-    ),
+    "33 ms": ("ttft model=llama-3-8b hardware=h100-sxm prompt=2048", "conditional", "attention_ignored"),
+    "4.8 ms": ("itl model=llama-3-8b hardware=h100-sxm prompt=128", "conditional", "tied_embedding"),
     # 141.1 + 42.9 GB on 2*85.5 GB
-    "It fits on two H100": (
-        f"relation=fits {H100} tp=2 prompt=4096 batch=32",
-        "wrong",
-        "kv_ignored",
-    ),
-}
+    "It fits on two H100": (f"relation=fits {H100} tp=2 prompt=4096 batch=32", "wrong", "kv_ignored"),
+}  # fmt: skip
 
 
 @pytest.mark.sample(6)
@@ -312,22 +263,13 @@ UNUSED = {
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        (
-            "25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->",
-            "exact",
-        ),
-        (
-            "93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->",
-            "wrong",
-        ),
+        ("25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "exact"),
+        ("93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "wrong"),
         (
             "25.8 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 detail=weights -->",
             "exact",
         ),  # of one token: 2 byte each
-        (
-            "93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->",
-            "exact",
-        ),
+        ("93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->", "exact"),
         (
             "51.6 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 batch=2 detail=weights -->",
             "unchecked",
@@ -338,7 +280,7 @@ UNUSED = {
             "exact",
         ),
     ],
-)
+)  # fmt: skip
 def test_the_totals_of_a_model_with_experts_are_enough_for_a_token(text, verdict):
     (claim,) = claims(text)
     assert claim.verdict == verdict, claim.reason

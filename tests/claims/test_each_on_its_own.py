@@ -17,93 +17,29 @@ from tests.cli import call
 CASE = "model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
 GOOD = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 1.34 GB"
 FAULTY = [
-    (
-        "quantity: kv_cache_bytes, formula: 2*prefill_bound",
-        "formula",
-        "prefill_bound is true/false or a category",
-    ),
-    (
-        "quantity: prefill_bound, formula: '2'",
-        "quantity",
-        "prefill_bound is true/false or a category",
-    ),
-    (
-        f"quantity: fits, formula: 2*itl, given: {{{CASE}}}",
-        "quantity",
-        "fits is true/false or a category",
-    ),
-    (
-        "quantity: itl, formula: 2*w, where: {w: decode_bound}",
-        "formula",
-        "decode_bound is true/false or a category",
-    ),
-    (
-        f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3",
-        "expression",
-        "prefill_bound is true/false or a category",
-    ),
-    (
-        f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true",
-        "relation",
-        "prefill_bound is true/false or a category",
-    ),
-    (
-        "quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}",
-        "values",
-        "lists of one length",
-    ),
-    (
-        "quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}",
-        "",
-        "model: expected one name",
-    ),
-    (
-        "quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB",
-        "given.draft",
-        "expected one name",
-    ),
-    (
-        "quantity: weight_bytes, given: {model: gpt2, draft: 1}, value: 1 GB",
-        "given.draft",
-        "expected one name",
-    ),
-    (
-        "quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB",
-        "",
-        "expected one name",
-    ),
-    (
-        "quantity: weight_bytes, given: {preset: 1}, value: 1 GB",
-        "given.preset",
-        "expected one name",
-    ),
+    ("quantity: kv_cache_bytes, formula: 2*prefill_bound", "formula", "prefill_bound is true/false or a category"),
+    ("quantity: prefill_bound, formula: '2'", "quantity", "prefill_bound is true/false or a category"),
+    (f"quantity: fits, formula: 2*itl, given: {{{CASE}}}", "quantity", "fits is true/false or a category"),
+    ("quantity: itl, formula: 2*w, where: {w: decode_bound}", "formula", "decode_bound is true/false or a category"),
+    (f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3", "expression", "prefill_bound is true/false or a category"),
+    (f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true", "relation", "prefill_bound is true/false or a category"),
+    ("quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}", "values", "lists of one length"),
+    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "", "model: expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB", "given.draft", "expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, draft: 1}, value: 1 GB", "given.draft", "expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB", "", "expected one name"),
+    ("quantity: weight_bytes, given: {preset: 1}, value: 1 GB", "given.preset", "expected one name"),
     ("quantity: weight_bytes, given: {model: 1}, value: 1 GB", "given.model", "expected one name"),
-    (
-        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB",
-        "given.prompt",
-        "a claim is of one case",
-    ),
+    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),
     ("catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s", "catalogue", "a peak of several kinds"),
     ("catalogue: h100-sxm.bogus, value: 1 TFLOP/s", "catalogue", "no such figure"),
     (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl moves with itself"),
-    (
-        f"moves: fits, with: batch, given: {{{CASE}}}, value: up",
-        "moves",
-        "fits is true/false or a category",
-    ),
+    (f"moves: fits, with: batch, given: {{{CASE}}}, value: up", "moves", "fits is true/false or a category"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: x", "tolerance", "not a share"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: -1 %", "tolerance", "not a share"),
-    (
-        f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('",
-        "formula",
-        "expected a number",
-    ),
-    (
-        "quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB",
-        "given.prompt",
-        "begins with 0",
-    ),
-]
+    (f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('", "formula", "expected a number"),
+    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB", "given.prompt", "begins with 0"),
+]  # fmt: skip
 
 
 @pytest.mark.sample(5)

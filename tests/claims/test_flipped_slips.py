@@ -23,28 +23,12 @@ def judged(**claim: object) -> Judgement:
     ("slip", "says", "claim"),
     [
         # without a cache a step reads the same bytes whatever it attends to
-        (
-            "kv_ignored",
-            "then not",
-            {"moves": "decode_memory_time", "with_": "context", "value": "not"},
-        ),
+        ("kv_ignored", "then not", {"moves": "decode_memory_time", "with_": "context", "value": "not"}),
         # 64 query heads for 8: 80 * 2 * 64 * 128 * 2 = 2,621,440 byte
-        (
-            "gqa_forgotten",
-            "then 2.621",
-            {
-                "quantity": "kv_bytes_per_token",
-                "value": "> 2.6 MB",
-                "given": {**LLAMA, "params": "1e9"},
-            },
-        ),
-        (
-            "batch_factor",
-            "then false",
-            {"relation": "batch > 100", "value": False, "given": {**LLAMA, "batch": 200}},
-        ),
+        ("gqa_forgotten", "then 2.621", {"quantity": "kv_bytes_per_token", "value": "> 2.6 MB", "given": {**LLAMA, "params": "1e9"}}),
+        ("batch_factor", "then false", {"relation": "batch > 100", "value": False, "given": {**LLAMA, "batch": 200}}),
     ],
-)
+)  # fmt: skip
 def test_the_only_change_that_makes_it_true_is_suggested(slip, says, claim):
     found = judged(**claim)
     assert found.verdict == "wrong"

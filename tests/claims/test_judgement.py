@@ -80,46 +80,11 @@ def derived(value, alternative=None, unit="", why=""):
     ("value", "result", "verdict", "ratio", "tolerance", "reason"),
     [
         ("12", derived(Fraction(12)), "exact", 1, Fraction(1, 24), ""),
-        (
-            "12",
-            derived(Fraction(24), alternative=Fraction(12)),
-            "exact",
-            Fraction(1, 2),
-            Fraction(1, 24),
-            "",
-        ),
-        (
-            "12",
-            derived(Fraction(24), why="for one"),
-            "wrong",
-            Fraction(1, 2),
-            Fraction(1, 24),
-            "for one",
-        ),
-        (
-            "12",
-            derived(Fraction(1145, 100)),
-            "approximate",
-            Fraction(240, 229),
-            Fraction(1, 24),
-            "",
-        ),
-        (
-            "25",
-            derived(Fraction(258, 10)),
-            "rounded",
-            Fraction(125, 129),
-            Fraction(1, 50),
-            "digits were cut off, not rounded",
-        ),
-        (
-            "about 4",
-            derived(Fraction(49, 10)),
-            "approximate",
-            Fraction(40, 49),
-            Fraction(1, 4),
-            "within the tolerance of a hedged number of 1 digit",
-        ),
+        ("12", derived(Fraction(24), alternative=Fraction(12)), "exact", Fraction(1, 2), Fraction(1, 24), ""),
+        ("12", derived(Fraction(24), why="for one"), "wrong", Fraction(1, 2), Fraction(1, 24), "for one"),
+        ("12", derived(Fraction(1145, 100)), "approximate", Fraction(240, 229), Fraction(1, 24), ""),
+        ("25", derived(Fraction(258, 10)), "rounded", Fraction(125, 129), Fraction(1, 50), "digits were cut off, not rounded"),
+        ("about 4", derived(Fraction(49, 10)), "approximate", Fraction(40, 49), Fraction(1, 4), "within the tolerance of a hedged number of 1 digit"),
         (
             "about 1.2e1",
             derived(Fraction(129, 10)),
@@ -130,24 +95,10 @@ def derived(value, alternative=None, unit="", why=""):
         ),
         ("0", derived(Fraction(3)), "wrong", 0, None, ""),
         ("yes", derived("in part"), "conditional", None, None, "holds in only part of the range"),
-        (
-            "yes",
-            derived("in part", why="not for batch 1 to 3"),
-            "conditional",
-            None,
-            None,
-            "holds in only part of the range: not for batch 1 to 3",
-        ),
-        (
-            "12",
-            derived("in part"),
-            "wrong",
-            None,
-            Fraction(1, 24),
-            "holds in only part of the range",
-        ),
+        ("yes", derived("in part", why="not for batch 1 to 3"), "conditional", None, None, "holds in only part of the range: not for batch 1 to 3"),
+        ("12", derived("in part"), "wrong", None, Fraction(1, 24), "holds in only part of the range"),
     ],
-)
+)  # fmt: skip
 def test_a_value_compared_with_the_derived_one(value, result, verdict, ratio, tolerance, reason):
     made = compared(CLAIM, read_written(value, ""), result)
     assert (made.verdict, made.ratio, made.tolerance, made.reason) == (
@@ -246,18 +197,10 @@ CASE = "model=llama-3-8b hardware=h100-sxm batch=1"
             "exact",
             "prompt is not stated, and the claim holds for any from 1 to 131,072",
         ),
-        (
-            f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->",
-            "conditional",
-            "prompt is not stated: 4.4820 ms without it",
-        ),
-        (
-            f"A step takes 99 ms. <!-- symroof: itl {CASE} -->",
-            "unchecked",
-            "needs prompt, which is not stated and changes the result",
-        ),
+        (f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->", "conditional", "prompt is not stated: 4.4820 ms without it"),
+        (f"A step takes 99 ms. <!-- symroof: itl {CASE} -->", "unchecked", "needs prompt, which is not stated and changes the result"),
     ],
-)
+)  # fmt: skip
 def test_a_prompt_that_is_not_stated(text, verdict, reason):
     """15.01 GB of weights and a cache of one token over 3.35 TB/s are 4.48 ms; 131,072 tokens of cache add 5.1 ms."""
     (claim,) = check_text(text, "n.md").claims

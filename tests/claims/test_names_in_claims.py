@@ -286,30 +286,9 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
     [
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "given": LATENT}, ("kv_lora_rank",), False),
-        (
-            {
-                "quantity": "kv_bytes_per_token",
-                "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1},
-            },
-            (),
-            False,
-        ),
-        (
-            {
-                "quantity": "kv_bytes_per_token",
-                "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256},
-            },
-            (),
-            False,
-        ),
-        (
-            {
-                "quantity": "kv_bytes_per_token",
-                "given": {"model": "llama-3-8b", "kv_lora_rank": 256},
-            },
-            (),
-            True,
-        ),
+        ({"quantity": "kv_bytes_per_token", "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1}}, (), False),
+        ({"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256}}, (), False),
+        ({"quantity": "kv_bytes_per_token", "given": {"model": "llama-3-8b", "kv_lora_rank": 256}}, (), True),
         ({"expression": "kv_lora_rank*2", "given": LATENT}, (), False),
         ({"expression": "n_layers*2", "given": LATENT}, (), True),
         ({"quantity": "kv_bytes_per_token", "formula": "kv_lora_rank", "given": LATENT}, (), False),
@@ -321,7 +300,7 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
         ),  # the totals describe a model
         ({"expression": "2*active_params", "given": {"active_params": "1e9"}}, (), False),
     ],
-)
+)  # fmt: skip
 def test_a_dimension_that_changes_nothing(fields, shared, fails):
     claim = ClaimSpec(id="x", value=None if "formula" in fields else "1", **fields)
     if not fails:

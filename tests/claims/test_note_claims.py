@@ -108,29 +108,13 @@ def test_a_default_that_cannot_be_read_sets_aside_what_may_rest_on_it(default, m
             "write <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->",
         ),
         ("1 <!-- symroof: itl", "the annotation does not end", "end it with -->"),
-        (
-            "1 <!-- symroof: itl <!-- x -->",
-            "an annotation holds the beginning of another comment",
-            "end it with -->",
-        ),
-        (
-            "1 <!-- symroof: -->",
-            "the annotation is empty",
-            "write <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->",
-        ),
-        (
-            "1 <!-- old <!-- symroof: itl -->",
-            "an annotation inside another comment is not read",
-            "end the comment before it with -->",
-        ),
+        ("1 <!-- symroof: itl <!-- x -->", "an annotation holds the beginning of another comment", "end it with -->"),
+        ("1 <!-- symroof: -->", "the annotation is empty", "write <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"),
+        ("1 <!-- old <!-- symroof: itl -->", "an annotation inside another comment is not read", "end the comment before it with -->"),
         (f"1 ms <!-- symroof: itl{' ' * 1980} batch=x -->", None, None),
-        (
-            f"1 ms <!-- symroof: itl{' ' * 1981} batch=x -->",
-            "an annotation has at most 2,000 characters",
-            "",
-        ),
+        (f"1 ms <!-- symroof: itl{' ' * 1981} batch=x -->", "an annotation has at most 2,000 characters", ""),
     ],
-)
+)  # fmt: skip
 def test_an_annotation_that_cannot_be_read(text, message, hint):
     problems = [(problem.message, problem.hint) for problem in note(text).problems]
     assert problems == ([(message, hint)] if message else [])

@@ -257,45 +257,17 @@ def test_a_backtick_alone_opens_nothing_and_a_fence_ends():
 # ------------------------------------------------------------------------------------------------------ what is refused
 
 FAULTS = {
-    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (
-        1,
-        20,
-        "did you mean 'kv_cache_bytes'",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (
-        1,
-        35,
-        "did you mean 'model'",
-    ),
+    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (1, 20, "did you mean 'kv_cache_bytes'"),
+    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (1, 35, "did you mean 'model'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-71b prompt=1 -->": (1, 35, "no such model"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (
-        1,
-        53,
-        "did you mean 'prompt'",
-    ),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (1, 53, "did you mean 'prompt'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (
-        1,
-        62,
-        "set twice",
-    ),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "set twice"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
-    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (
-        1,
-        41,
-        "an unterminated quote",
-    ),
+    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "an unterminated quote"),
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (
-        1,
-        62,
-        "did you mean 'attention'",
-    ),
-    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (
-        1,
-        62,
-        "byte/s is needed",
-    ),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
     "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "no such file"),
     "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
     "1 GB <!-- symroof: expression='1 byte + bananas' -->": (1, 20, "bananas"),
@@ -312,12 +284,8 @@ FAULTS = {
     "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
     "1 GB <!-- symroof: kv_cache_bytes <!-- x -->": (1, 11, "another comment"),
     "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
-    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (
-        4,
-        3,
-        "did you mean 'prompt'",
-    ),
-}
+    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (4, 3, "did you mean 'prompt'"),
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -21,123 +21,42 @@ FIRST_ORDER = {
 }
 WITH_CACHE = FIRST_ORDER | {"assume": {"detail": "kv"}}
 CLAIMS = {
-    "cache": (
-        "1 GB",
-        {
-            "quantity": "kv_cache_bytes",
-            "given": {"model": "llama-3-70b", "prompt": 4096, "batch": 4, "output": 100},
-        },
-    ),
+    "cache": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "batch": 4, "output": 100}}),
     "latent": ("30 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite"}}),
-    "narrow heads": (
-        "1 KB",
-        {"quantity": "kv_bytes_per_token", "given": {"model": "mistral-nemo-12b"}},
-    ),
+    "narrow heads": ("1 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "mistral-nemo-12b"}}),
     "experts": ("47e9", {"quantity": "params", "given": {"model": "mixtral-8x7b"}}),
     "active": ("13e9", {"quantity": "active_params", "given": {"model": "mixtral-8x7b"}}),
     "read": ("15 GB", {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b"}}),
     "held": ("16 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-8b"}}),
-    "verify": (
-        "2",
-        {"quantity": "tokens_per_verify", "given": {"acceptance": 0.5, "draft_tokens": 4}},
-    ),
-    "price": (
-        "1 USD",
-        {
-            "quantity": "price_per_mtok",
-            "given": {**FIRST_ORDER, "price": "2 USD/hour", "margin": 0.25, "output": 100},
-        },
-    ),
-    "prefill": (
-        "1 PFLOP",
-        {"quantity": "prefill_flops", "given": {**FIRST_ORDER, "assume": {"detail": "attention"}}},
-    ),
-    "square": (
-        "1 PFLOP",
-        {
-            "quantity": "prefill_flops",
-            "given": {**FIRST_ORDER, "assume": {"detail": "attention", "attention": "full"}},
-        },
-    ),
+    "verify": ("2", {"quantity": "tokens_per_verify", "given": {"acceptance": 0.5, "draft_tokens": 4}}),
+    "price": ("1 USD", {"quantity": "price_per_mtok", "given": {**FIRST_ORDER, "price": "2 USD/hour", "margin": 0.25, "output": 100}}),
+    "prefill": ("1 PFLOP", {"quantity": "prefill_flops", "given": {**FIRST_ORDER, "assume": {"detail": "attention"}}}),
+    "square": ("1 PFLOP", {"quantity": "prefill_flops", "given": {**FIRST_ORDER, "assume": {"detail": "attention", "attention": "full"}}}),
     "step": ("42 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "batch": 8}}),
     "read prompt": ("1 s", {"quantity": "prefill_roofline_time", "given": FIRST_ORDER}),
     "response": ("0.4 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 10}}),
     "group": ("1 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "tp": 4}}),
-    "linked": (
-        "1 ms",
-        {"quantity": "itl", "given": {**FIRST_ORDER, "tp": 4, "link_latency": "10 us"}},
-    ),
-    "shared out": (
-        "141 GB",
-        {"quantity": "weight_bytes", "given": {"model": "llama-3-70b", "tp": 4}},
-    ),
-    "longest": (
-        "1024 token",
-        {"quantity": "peak_context", "given": {"prompt": 1000, "output": 24}},
-    ),
+    "linked": ("1 ms", {"quantity": "itl", "given": {**FIRST_ORDER, "tp": 4, "link_latency": "10 us"}}),
+    "shared out": ("141 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-70b", "tp": 4}}),
+    "longest": ("1024 token", {"quantity": "peak_context", "given": {"prompt": 1000, "output": 24}}),
     "capacity": ("80 GB", {"quantity": "mem_capacity", "given": {"mem_capacity": "80 GB"}}),
     "link": ("450 GB/s", {"catalogue": "h100-sxm.link.bandwidth"}),
     "ridge": ("300", {"quantity": "ridge_point", "given": {"hardware": "h100-sxm"}}),
-    "half a byte": (
-        "4 GB",
-        {
-            "quantity": "weight_bytes",
-            "given": {"model": "llama-3-8b", "weight_bytes_per_param": "0.5"},
-        },
-    ),
-    "no device": (
-        "100 FLOP/byte",
-        {
-            "quantity": "ridge_point",
-            "given": {"peak_flops": "200 TFLOP/s", "mem_bandwidth": "2 TB/s"},
-        },
-    ),
-    "windows": (
-        "2 GB",
-        {
-            "quantity": "kv_cache_bytes",
-            "given": {"model": "gemma-2-9b", "context": 8192, "kv": "bf16"},
-        },
-    ),
-    "hybrid": (
-        "25 KB",
-        {"quantity": "kv_bytes_per_token", "given": {"model": "qwen3-next-80b-a3b", "kv": "bf16"}},
-    ),
-    "loading": (
-        "20 s",
-        {
-            "quantity": "load_time",
-            "given": {"params": "70e9", "weights": "fp16", "disk_bandwidth": "7 GB/s"},
-        },
-    ),
+    "half a byte": ("4 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-8b", "weight_bytes_per_param": "0.5"}}),
+    "no device": ("100 FLOP/byte", {"quantity": "ridge_point", "given": {"peak_flops": "200 TFLOP/s", "mem_bandwidth": "2 TB/s"}}),
+    "windows": ("2 GB", {"quantity": "kv_cache_bytes", "given": {"model": "gemma-2-9b", "context": 8192, "kv": "bf16"}}),
+    "hybrid": ("25 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "qwen3-next-80b-a3b", "kv": "bf16"}}),
+    "loading": ("20 s", {"quantity": "load_time", "given": {"params": "70e9", "weights": "fp16", "disk_bandwidth": "7 GB/s"}}),
     "first token": ("0.6 s", {"quantity": "ttft", "given": FIRST_ORDER}),
     "money": ("6 USD", {"expression": "6 USD/hour * 1 s"}),
     "routed": ("4.6", {"quantity": "experts_read", "given": {"model": "mixtral-8x7b", "batch": 3}}),
-    "reading": (
-        "50 ms",
-        {"quantity": "decode_roofline_time", "given": {**WITH_CACHE, "batch": 8, "context": 5000}},
-    ),
-    "growing": (
-        "40 s",
-        {"quantity": "decode_time", "given": {**WITH_CACHE, "batch": 8, "output": 1024}},
-    ),
+    "reading": ("50 ms", {"quantity": "decode_roofline_time", "given": {**WITH_CACHE, "batch": 8, "context": 5000}}),
+    "growing": ("40 s", {"quantity": "decode_time", "given": {**WITH_CACHE, "batch": 8, "output": 1024}}),
     "ungrouped": ("0.5 MB", {"quantity": "kv_bytes_per_token", "given": {"model": "llama-2-7b"}}),
-    "short prompt": (
-        "42 ms",
-        {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "prompt": 96}},
-    ),
-    "long prompt": (
-        "0.6 s",
-        {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "context": 5000}},
-    ),
+    "short prompt": ("42 ms", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "prompt": 96}}),
+    "long prompt": ("0.6 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "context": 5000}}),
     "wide": ("60 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "batch": 400}}),
-    "swapped": (
-        "20 ms",
-        {
-            "quantity": "swap_time",
-            "given": {"model": "llama-3-70b", "prompt": 4096, "hardware": "h100-sxm"},
-        },
-    ),
+    "swapped": ("20 ms", {"quantity": "swap_time", "given": {"model": "llama-3-70b", "prompt": 4096, "hardware": "h100-sxm"}}),
     "every step": (
         "40 s",
         {
@@ -150,40 +69,13 @@ CLAIMS = {
         },
     ),
     "long answer": ("40 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 1024}}),
-    "one byte": (
-        "70 GB",
-        {
-            "quantity": "weight_bytes",
-            "given": {"model": "llama-3-70b", "weights": "fp8", "kv": "fp8"},
-        },
-    ),
-    "cache of bytes": (
-        "1 GB",
-        {
-            "quantity": "kv_cache_bytes",
-            "given": {"model": "llama-3-70b", "prompt": 4096, "kv": "fp8"},
-        },
-    ),
-    "read as bytes": (
-        "8 GB",
-        {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b", "weights": "fp8"}},
-    ),
-    "prefix of 1,000": (
-        "0.4 s",
-        {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1000}},
-    ),
-    "prefix of 1,024": (
-        "0.4 s",
-        {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1024}},
-    ),
-    "later": (
-        "5 GB",
-        {
-            "quantity": "kv_cache_bytes",
-            "given": {"model": "llama-3-70b", "prompt": 3000, "context": 4096, "batch": 4},
-        },
-    ),
-}
+    "one byte": ("70 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-70b", "weights": "fp8", "kv": "fp8"}}),
+    "cache of bytes": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "kv": "fp8"}}),
+    "read as bytes": ("8 GB", {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b", "weights": "fp8"}}),
+    "prefix of 1,000": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1000}}),
+    "prefix of 1,024": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1024}}),
+    "later": ("5 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 3000, "context": 4096, "batch": 4}}),
+}  # fmt: skip
 CACHE, TABLE = 4 * 4096 * 327_680, 128_256 * 4096
 """Four caches of 4,096 tokens of 2*80*8*128 16-bit numbers; the vectors of Llama 3 8B's vocabulary."""
 P8, MIXTRAL, TABLE8 = 8_030_261_248, 46_702_792_704, 32_000 * 4096
@@ -384,24 +276,12 @@ def test_every_way_of_the_catalogue_is_worked_out_by_hand():
 
 
 ROUNDED = {
-    "reading": {
-        "params": (1, 2),
-        "kv_bytes_per_token": (2, 3),
-        "weight_bytes_read": (2, 3),
-        "peak_flops": (2, 3),
-        "mem_bandwidth": (2,),
-    },
+    "reading": {"params": (1, 2), "kv_bytes_per_token": (2, 3), "weight_bytes_read": (2, 3), "peak_flops": (2, 3), "mem_bandwidth": (2,)},
     "later": {"kv_bytes_per_token": (2, 3), "kv_cache_bytes": (2, 3)},
     "held": {"params": (1, 2), "weight_bytes": (2, 3)},
     "ridge": {"ridge_point": (2, 3), "peak_flops": (2, 3), "mem_bandwidth": (2,)},
-    "first token": {
-        "params": (1, 2),
-        "peak_flops": (2, 3),
-        "mem_bandwidth": (2,),
-        "weight_bytes_read": (2, 3),
-        "prefill_time": (2, 3),
-    },
-}
+    "first token": {"params": (1, 2), "peak_flops": (2, 3), "mem_bandwidth": (2,), "weight_bytes_read": (2, 3), "prefill_time": (2, 3)},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("claim", ROUNDED)

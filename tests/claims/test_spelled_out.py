@@ -275,19 +275,10 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
     [
         ("kv_cache_bytes prompt=4096", {"quantity": "kv_cache_bytes", "given": {"prompt": 4096}}),
         ("  itl   prompt = 4  ", {"quantity": "itl", "given": {"prompt": 4}}),
-        (
-            "itl target.itl='50 ms' detail=weights",
-            {"quantity": "itl", "given": {"targets": {"itl": "50 ms"}, "detail": "weights"}},
-        ),
-        (
-            "itl needs.mfu=0.5 needs.assume.detail=kv",
-            {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}},
-        ),
+        ("itl target.itl='50 ms' detail=weights", {"quantity": "itl", "given": {"targets": {"itl": "50 ms"}, "detail": "weights"}}),
+        ("itl needs.mfu=0.5 needs.assume.detail=kv", {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}}),
         ("itl where.b=3 for=batch", {"quantity": "itl", "where": {"b": "3"}, "for": "batch"}),
-        (
-            "compare=itl between='batch=3 | batch=4'",
-            {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]},
-        ),
+        ("compare=itl between='batch=3 | batch=4'", {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]}),
         (
             "itl batch=1e3 mfu=.5 prompt=0x10 hit_rate='0.5'",
             {
@@ -304,7 +295,7 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
         ("itl theory=own my_name=3", {"quantity": "itl", "given": {"theory": "own", "my_name": 3}}),
         ("itl n_heads.full=3", {"quantity": "itl", "given": {"n_heads.full": 3}}),
     ],
-)
+)  # fmt: skip
 def test_the_fields_of_an_annotation(text, data):
     read = annotation_fields(text)
     assert (read.data, read.faults) == (data, [])
@@ -325,36 +316,15 @@ SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
         ("itl prompt=", (4, "prompt has no value", "write NAME=VALUE")),
         ("itl targets=3", (4, "targets needs a name after a point", "write targets.NAME=VALUE")),
         ("itl needs=3", (4, "needs needs a name after a point", "write needs.NAME=VALUE")),
-        (
-            "itl values=3",
-            (
-                4,
-                "a row of values belongs in a claim file",
-                "`symroof init claims` writes a starter",
-            ),
-        ),
+        ("itl values=3", (4, "a row of values belongs in a claim file", "`symroof init claims` writes a starter")),
         ("itl between='batch=3 | foo=4'", (23, "unknown name 'foo'", "did you mean 'for'?")),
-        (
-            "itl between='itl | batch=4'",
-            (
-                13,
-                "quantity does not belong in a case of between",
-                "write between='hardware=h100-sxm | hardware=h200'",
-            ),
-        ),
-        (
-            "itl value='a b",
-            (
-                10,
-                "an unterminated quote, or one followed directly by text",
-                "write NAME='a value with spaces'",
-            ),
-        ),
+        ("itl between='itl | batch=4'", (13, "quantity does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'")),
+        ("itl value='a b", (10, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'")),
         ("itl value=“3 GB” x", (17, "'x' is not NAME=VALUE", SPACES)),
         ("a=b=c", (0, "'a=b=c' is not NAME=VALUE", "quote a value with spaces or an equals sign")),
         ("itl my_name=3", (4, "unknown name 'my_name'", "did you mean 'm_params'?")),
     ],
-)
+)  # fmt: skip
 def test_a_fault_of_an_annotation_stands_at_its_word(text, fault):
     place, message, hint = annotation_fields(text).faults[0]
     assert (place, message) == fault[:2]

@@ -82,37 +82,13 @@ def test_the_number_of_claims_is_bounded():
 
 
 ALWAYS = {
-    "in a part": (
-        "relation: prefill_bound",
-        "prompt: 1..131072",
-        "compute",
-        "conditional",
-        "not for prompt 1 to 238",
-    ),
+    "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
     "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
     "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
-    "another label": (
-        "relation: prefill_bound",
-        "prompt: 1..131072",
-        "link",
-        "wrong",
-        "compute or memory",
-    ),
-    "a truth": (
-        "relation: fits, given: {prompt: 100}",
-        "batch: 1..51200",
-        "true",
-        "conditional",
-        "not for batch 10,277 to 51,200",
-    ),
-    "a comparison": (
-        "relation: 'itl < 50 ms', given: {prompt: 100}",
-        "batch: 1..512",
-        "true",
-        "exact",
-        "",
-    ),
-}
+    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "compute or memory"),
+    "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 10,277 to 51,200"),
+    "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ALWAYS)

@@ -24,80 +24,24 @@ def written(path, text):
 IN_FILE = {
     # name: (keys of the small study, line:column of the fault, what the message must hold)
     "unclosed list": ({"hardware": "[h100-sxm"}, "", ["not valid YAML"]),
-    "unknown key": (
-        {"workloads": "{prompt: 3}"},
-        "5:1",
-        ["workloads: unknown key", "did you mean 'workload'"],
-    ),
-    "unknown symbol": (
-        {"set": "{mem_bandwith: 3 TB/s}"},
-        "5:7",
-        ["mem_bandwith", "did you mean 'mem_bandwidth'"],
-    ),
+    "unknown key": ({"workloads": "{prompt: 3}"}, "5:1", ["workloads: unknown key", "did you mean 'workload'"]),
+    "unknown symbol": ({"set": "{mem_bandwith: 3 TB/s}"}, "5:7", ["mem_bandwith", "did you mean 'mem_bandwidth'"]),
     "unknown unit": ({"set": "{mem_bandwidth: 3 TB/sec}"}, "5:7", ["unit", "sec"]),
     "no unit of a time": ({"targets": "{ttft: 200}"}, "5:11", ["unit of a time", "50 ms"]),
-    "wrong dimension": (
-        {"set": "{mem_bandwidth: 3 TB}"},
-        "5:7",
-        ["byte", "byte/s is needed", "3.35 TB/s"],
-    ),
+    "wrong dimension": ({"set": "{mem_bandwidth: 3 TB}"}, "5:7", ["byte", "byte/s is needed", "3.35 TB/s"]),
     "wrong dimension of a target": ({"targets": "{itl: 50 GB}"}, "5:11", ["s is needed"]),
-    "unknown model": (
-        {"model": "llama-3-9b"},
-        "2:1",
-        ["no such model", "did you mean 'llama-3-8b'"],
-    ),
-    "unknown hardware": (
-        {"hardware": "h100-smx"},
-        "3:1",
-        ["no such hardware", "did you mean 'h100-sxm'"],
-    ),
-    "unknown preset": (
-        {"preset": "tutorial-mlsysin"},
-        "5:1",
-        ["no such preset", "did you mean 'tutorial-mlsysim'"],
-    ),
-    "unknown switch": (
-        {"assume": "{atention: full}"},
-        "5:10",
-        ["atention", "did you mean 'attention'"],
-    ),
-    "unknown value of a switch": (
-        {"assume": "{attention: casual}"},
-        "5:10",
-        ["casual", "did you mean 'causal'"],
-    ),
+    "unknown model": ({"model": "llama-3-9b"}, "2:1", ["no such model", "did you mean 'llama-3-8b'"]),
+    "unknown hardware": ({"hardware": "h100-smx"}, "3:1", ["no such hardware", "did you mean 'h100-sxm'"]),
+    "unknown preset": ({"preset": "tutorial-mlsysin"}, "5:1", ["no such preset", "did you mean 'tutorial-mlsysim'"]),
+    "unknown switch": ({"assume": "{atention: full}"}, "5:10", ["atention", "did you mean 'attention'"]),
+    "unknown value of a switch": ({"assume": "{attention: casual}"}, "5:10", ["casual", "did you mean 'causal'"]),
     "unknown precision": ({"precision": "{weights: fp17}"}, "5:13", ["fp17"]),
-    "weights as wide as the weights": (
-        {"precision": "{weights: weights}"},
-        "5:13",
-        ["'weights' means", "such as fp8"],
-    ),
-    "unknown threshold": (
-        {"thresholds": "[batch_to_rigde]"},
-        "5:1",
-        ["batch_to_rigde", "did you mean 'batch_to_ridge'"],
-    ),
-    "negative count": (
-        {"workload": "{prompt: 1024, batch: -1}"},
-        "4:26",
-        ["workload.batch", "positive"],
-    ),
-    "zero count": (
-        {"workload": "{prompt: 1024, batch: 0}"},
-        "4:26",
-        ["workload.batch", "positive"],
-    ),
-    "fractional count": (
-        {"workload": "{prompt: 1024, batch: 1.5}"},
-        "4:26",
-        ["workload.batch", "whole number"],
-    ),
-    "prompt zero": (
-        {"workload": "{prompt: 0, output: 1}"},
-        "4:12",
-        ["workload.prompt", "positive"],
-    ),
+    "weights as wide as the weights": ({"precision": "{weights: weights}"}, "5:13", ["'weights' means", "such as fp8"]),
+    "unknown threshold": ({"thresholds": "[batch_to_rigde]"}, "5:1", ["batch_to_rigde", "did you mean 'batch_to_ridge'"]),
+    "negative count": ({"workload": "{prompt: 1024, batch: -1}"}, "4:26", ["workload.batch", "positive"]),
+    "zero count": ({"workload": "{prompt: 1024, batch: 0}"}, "4:26", ["workload.batch", "positive"]),
+    "fractional count": ({"workload": "{prompt: 1024, batch: 1.5}"}, "4:26", ["workload.batch", "whole number"]),
+    "prompt zero": ({"workload": "{prompt: 0, output: 1}"}, "4:12", ["workload.prompt", "positive"]),
     "no prompt": ({"workload": "{output: 1}"}, "4:1", ["prompt"]),
     "mfu zero": ({"efficiency": "{mfu: 0}"}, "5:14", ["efficiency.mfu", "positive"]),
     "mfu above one": ({"efficiency": "{mfu: 1.5}"}, "5:14", ["efficiency.mfu", "between 0 and 1"]),
@@ -105,49 +49,25 @@ IN_FILE = {
     "reversed range": ({"efficiency": "{mfu: 0.7..0.5}"}, "5:14", ["backwards", "0.5..0.7"]),
     "range out of its domain": ({"efficiency": "{mfu: 0.7..1.5}"}, "5:14", ["between 0 and 1"]),
     "range from zero": ({"efficiency": "{mfu: 0..0.5}"}, "5:14", ["positive"]),
-    "fractional range of a count": (
-        {"workload": "{prompt: 1024, batch: 1.5..3.5}"},
-        "4:26",
-        ["whole number"],
-    ),
+    "fractional range of a count": ({"workload": "{prompt: 1024, batch: 1.5..3.5}"}, "4:26", ["whole number"]),
     "not a number": ({"efficiency": "{mfu: .nan}"}, "5:14", ["mfu"]),
     "infinite": ({"efficiency": "{mfu: .inf}"}, "5:14", ["mfu"]),
     "a number out of range": ({"set": "{mem_bandwidth: 1e99}"}, "5:22", ["out of range"]),
     "digits without end": ({"set": f"{{mem_bandwidth: {'9' * 500}}}"}, "5:22", ["mem_bandwidth"]),
-    "a formula that ends too soon": (
-        {"workload": '{prompt: 1024, batch: "2**"}'},
-        "4:26",
-        ["workload.batch"],
-    ),
-    "Python in a string": (
-        {"efficiency": "{mfu: \"__import__('os').system('true')\"}"},
-        "5:14",
-        ["mfu"],
-    ),
+    "a formula that ends too soon": ({"workload": '{prompt: 1024, batch: "2**"}'}, "4:26", ["workload.batch"]),
+    "Python in a string": ({"efficiency": "{mfu: \"__import__('os').system('true')\"}"}, "5:14", ["mfu"]),
     "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
-    "a formula with a stranger": (
-        {"set": '{itl: "decode_tim * 2"}'},
-        "5:7",
-        ["decode_tim", "did you mean 'decode_time'"],
-    ),
+    "a formula with a stranger": ({"set": '{itl: "decode_tim * 2"}'}, "5:7", ["decode_tim", "did you mean 'decode_time'"]),
     "a formula of the wrong dimension": ({"set": '{itl: "decode_bytes"}'}, "5:7", ["byte"]),
     "duplicate key": ({"hardware": "h100-sxm\nhardware: h200"}, "4:1", ["duplicate key", "line 3"]),
-    "a YAML tag": (
-        {"title": "!!python/object/apply:os.system [true]"},
-        "1:8",
-        ["tags are not used"],
-    ),
+    "a YAML tag": ({"title": "!!python/object/apply:os.system [true]"}, "1:8", ["tags are not used"]),
     "an alias": ({"title": "&a x\nnotes: [*a]"}, "1:8", ["anchors and aliases"]),
     "yes for text": ({"title": "yes"}, "1:8", ["ambiguous"]),
     "leading zero": ({"workload": "{prompt: 010}"}, "4:20", ["leading zero"]),
     "too deep": ({"notes": "[" * 60 + "]" * 60}, "5:", ["deep"]),
     "a list where a mapping stands": ({"workload": "[1, 2]"}, "4:1", ["keys and values"]),
-    "too many values": (
-        {"workload": f"{{prompt: 1024, batch: {list(range(1, 200))}}}"},
-        "4:26",
-        ["1 to 64 values"],
-    ),
-}
+    "too many values": ({"workload": f"{{prompt: 1024, batch: {list(range(1, 200))}}}"}, "4:26", ["1 to 64 values"]),
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)
@@ -602,20 +522,11 @@ def test_the_library_leaves_ctrl_c_to_its_caller():
             ("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm, h200"),
             "several: --among hardware=h100-sxm,h200 of select, or a list in a study",
         ),
-        (
-            ("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"),
-            "did you mean 'hardware'?",
-        ),
-        (
-            ("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"),
-            "each has a precision of its own",
-        ),
-        (
-            ("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"),
-            "leave it out for a prompt alone",
-        ),
+        (("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"), "did you mean 'hardware'?"),
+        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "each has a precision of its own"),
+        (("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"), "leave it out for a prompt alone"),
     ],
-)
+)  # fmt: skip
 def test_a_likely_slip_gets_a_hint(line, hint):
     outcome = call(*line)
     assert outcome.code == 2

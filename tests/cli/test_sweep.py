@@ -107,15 +107,9 @@ def test_a_file(tmp_path):
 REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
     "no case": (("--over", "batch=1:4", "-q", "itl"), "needs n_layers"),
-    "a billion": (
-        (*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"),
-        "-o FILE.parquet",
-    ),
+    "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
     "a long axis": ((*CASE, "--over", "batch=1:1000000000"), "-o FILE.parquet"),
-    "a trillion": (
-        (*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"),
-        "1,000,000,000,000 points",
-    ),
+    "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
     "reversed": ((*CASE, "--over", "batch=8:1"), "write 1:8"),
     "empty": ((*CASE, "--over", "batch="), "has no values"),
     "not a number": ((*CASE, "--over", "batch=1:nan"), "not a quantity"),
@@ -124,12 +118,9 @@ REFUSED = {
     "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
     "missing": ((*CASE, "--over", "batch=1:8", "-q", "queue_wait"), "needs arrival_rate"),
     "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
-    "folder": (
-        (*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"),
-        "there is no folder no/such",
-    ),
+    "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
     "study": (("nowhere.yaml", "--over", "batch=1:8"), "nowhere.yaml"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -158,101 +158,33 @@ def test_the_output_counts_beside_the_prompt():
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (
-            ["batch_to_rige"],
-            "symroof: no such command 'batch_to_rige'",
-            "did you mean `symroof solve batch_to_ridge`?",
-        ),
+        (["batch_to_rige"], "symroof: no such command 'batch_to_rige'", "did you mean `symroof solve batch_to_ridge`?"),
         (["eva"], "symroof: no such command 'eva'", "did you mean `symroof eval`?"),
         (["ttft"], "symroof: no such command 'ttft'", "did you mean `symroof derive ttft`?"),
-        (
-            ["llama-3-8b"],
-            "symroof: no such command 'llama-3-8b'",
-            "did you mean `symroof show llama-3-8b`?",
-        ),
-        (
-            ["frobnicate"],
-            "symroof: no such command 'frobnicate'",
-            "`symroof --help` lists the commands",
-        ),
+        (["llama-3-8b"], "symroof: no such command 'llama-3-8b'", "did you mean `symroof show llama-3-8b`?"),
+        (["frobnicate"], "symroof: no such command 'frobnicate'", "`symroof --help` lists the commands"),
         (
             ["show", "foo"],
             "foo: unknown name",
             "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too",
         ),
         (["list", "gpus"], "symroof list: KIND: no such value 'gpus'", "did you mean 'hardware'?"),
-        (
-            ["eval", *CASE, "--format", "json"],
-            "symroof eval: no such option '--format'",
-            "did you mean '--json'?",
-        ),
-        (
-            ["select", *CASE, "--format", "json"],
-            "--format: no such value 'json'",
-            "did you mean '--json'?",
-        ),
-        (
-            ["eval", *CASE, "--promt", "3"],
-            "symroof eval: no such option '--promt'",
-            "did you mean '--prompt'?",
-        ),
-        (
-            ["sweep", *CASE, "--over", "batch=1-8"],
-            "--over: batch: '1-8' is not a range",
-            "write batch='1:8'",
-        ),
-        (
-            ["show"],
-            "symroof show: missing argument NAME",
-            "`symroof show --help` shows how it is called",
-        ),
-        (
-            ["eval", *CASE, "--weights", "int3"],
-            "--weights: unknown precision 'int3'",
-            "did you mean 'int8'?",
-        ),
-        (
-            ["eval", *CASE, "--set", "mem_bandwith=3 TB/s"],
-            "--set: mem_bandwith: unknown name 'mem_bandwith'",
-            "did you mean 'mem_bandwidth'?",
-        ),
-        (
-            ["eval", *CASE, "--set", "zzz=3"],
-            "--set: zzz: unknown name 'zzz'",
-            "`symroof list inputs` shows the names",
-        ),
-        (
-            ["eval", *CASE, "--target", "itl=50"],
-            "--target: itl: write the unit of a time, such as '50 ms'",
-            "write itl='50 ms'",
-        ),
-        (
-            ["eval", *CASE, "--efficiency", "max"],
-            "--efficiency: no such efficiency 'max'",
-            "there are: measured, peak",
-        ),
-        (
-            ["select", *CASE, "--by", "speed"],
-            "--by: no such order 'speed'",
-            "there are: cost, fleet, itl, price, rate, throughput, ttft",
-        ),
-        (
-            ["select", *CASE, "--among", "tp=1-8"],
-            "--among: tp: '1-8' is not a list",
-            "write tp=1,2,4,8",
-        ),
-        (
-            ["solve", "batch_to_rige", *CASE],
-            "batch_to_rige: no such threshold, and not of the form lhs = rhs",
-            "did you mean 'batch_to_ridge'?",
-        ),
-        (
-            ["list", "models", "zzz"],
-            "list models: no entry contains 'zzz'",
-            "`symroof list models` shows all",
-        ),
+        (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
+        (["select", *CASE, "--format", "json"], "--format: no such value 'json'", "did you mean '--json'?"),
+        (["eval", *CASE, "--promt", "3"], "symroof eval: no such option '--promt'", "did you mean '--prompt'?"),
+        (["sweep", *CASE, "--over", "batch=1-8"], "--over: batch: '1-8' is not a range", "write batch='1:8'"),
+        (["show"], "symroof show: missing argument NAME", "`symroof show --help` shows how it is called"),
+        (["eval", *CASE, "--weights", "int3"], "--weights: unknown precision 'int3'", "did you mean 'int8'?"),
+        (["eval", *CASE, "--set", "mem_bandwith=3 TB/s"], "--set: mem_bandwith: unknown name 'mem_bandwith'", "did you mean 'mem_bandwidth'?"),
+        (["eval", *CASE, "--set", "zzz=3"], "--set: zzz: unknown name 'zzz'", "`symroof list inputs` shows the names"),
+        (["eval", *CASE, "--target", "itl=50"], "--target: itl: write the unit of a time, such as '50 ms'", "write itl='50 ms'"),
+        (["eval", *CASE, "--efficiency", "max"], "--efficiency: no such efficiency 'max'", "there are: measured, peak"),
+        (["select", *CASE, "--by", "speed"], "--by: no such order 'speed'", "there are: cost, fleet, itl, price, rate, throughput, ttft"),
+        (["select", *CASE, "--among", "tp=1-8"], "--among: tp: '1-8' is not a list", "write tp=1,2,4,8"),
+        (["solve", "batch_to_rige", *CASE], "batch_to_rige: no such threshold, and not of the form lhs = rhs", "did you mean 'batch_to_ridge'?"),
+        (["list", "models", "zzz"], "list models: no entry contains 'zzz'", "`symroof list models` shows all"),
     ],
-)
+)  # fmt: skip
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
     assert refused(*words) == f"{message}\n    hint: {hint}\n"
 

@@ -75,24 +75,12 @@ def test_strict_turns_what_does_not_fit_into_a_finding():
 
 
 REFUSED = {
-    "unknown model": (
-        "vllm serve meta-llama/Llama-9-9T",
-        CASE,
-        ["vllm line:1:12: model", "config.json"],
-    ),
-    "no room": (
-        "vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200",
-        CASE,
-        ["vllm line:1:69", "no room for 300"],
-    ),
-    "drafted": (
-        "vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'",
-        CASE,
-        ["vllm line:1:", "num_speculative_tokens"],
-    ),
+    "unknown model": ("vllm serve meta-llama/Llama-9-9T", CASE, ["vllm line:1:12: model", "config.json"]),
+    "no room": ("vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200", CASE, ["vllm line:1:69", "no room for 300"]),
+    "drafted": ("vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'", CASE, ["vllm line:1:", "num_speculative_tokens"]),
     "unknown hardware": (LINE, ("--hardware", "h100-smx"), ["did you mean 'h100-sxm'"]),
     "a broken config": ("vllm serve ./nothing.json", CASE, ["nothing.json"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -56,20 +56,8 @@ def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
                 "moe_tp_size": 1,
             },
         ),
-        (
-            {"attention_dp": 1, "ep": None, "tp": 4},
-            {
-                "tp_size": 4,
-                "batch_size": 20,
-                "moe_ep_size": 1,
-                "moe_tp_size": 4,
-                "gemm_quant_mode": "nvfp4",
-            },
-        ),
-        (
-            {"metric": "ttft", "engine": "SGLang of 2026-01"},
-            {"backend_name": "sglang", "mode": "static_ctx", "answer": "ttft"},
-        ),
+        ({"attention_dp": 1, "ep": None, "tp": 4}, {"tp_size": 4, "batch_size": 20, "moe_ep_size": 1, "moe_tp_size": 4, "gemm_quant_mode": "nvfp4"}),
+        ({"metric": "ttft", "engine": "SGLang of 2026-01"}, {"backend_name": "sglang", "mode": "static_ctx", "answer": "ttft"}),
         (
             {"metric": "response_time", "weights": "fp8"},
             {
@@ -80,12 +68,9 @@ def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
                 "model": "deepseek-ai/DeepSeek-R1",
             },
         ),
-        (
-            {"spec": "llama-2-7b", "weights": "fp8", "metric": "loop_tpot"},
-            {"mode": "agg", "answer": "tpot", "kvcache_quant_mode": "fp8"},
-        ),
+        ({"spec": "llama-2-7b", "weights": "fp8", "metric": "loop_tpot"}, {"mode": "agg", "answer": "tpot", "kvcache_quant_mode": "fp8"}),
     ],
-)
+)  # fmt: skip
 def test_the_peer_is_asked_for_what_the_row_says(changed, asked):
     question = question_of(Measurement.model_validate(ROW | changed))
     assert {name: question[name] for name in asked} == asked

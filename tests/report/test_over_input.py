@@ -133,19 +133,11 @@ def test_beyond_memory_is_said_without_a_dagger():
     ("formula", "most", "short"),
     [
         ("ttft/itl", 60, "ttft/itl"),
-        (
-            "batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))",
-            60,
-            "batch/(step_overhead + layer_overhead*n_layers …",
-        ),
-        (
-            "weight_bytes_read*kv_bytes_per_token*mem_bandwidth",
-            40,
-            "weight_bytes_read*kv_bytes_per_token …",
-        ),
+        ("batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))", 60, "batch/(step_overhead + layer_overhead*n_layers …"),
+        ("weight_bytes_read*kv_bytes_per_token*mem_bandwidth", 40, "weight_bytes_read*kv_bytes_per_token …"),
         ("x" * 80, 20, "x" * 18 + " …"),
     ],
-)
+)  # fmt: skip
 def test_a_long_formula_ends_where_a_term_ends(formula, most, short):
     assert shortened_formula(formula, most) == short
 

@@ -52,18 +52,9 @@ HEADLINES = {
         "H100 SXM5 80 GB, batch 4",
         "fits and meets its targets",
     ],
-    "qwen2.5-7b-budget": [
-        "Use 1 × NVIDIA A10 24 GB",
-        "1 × NVIDIA L4 24 GB misses 50 ms between tokens",
-        "fits and meets its targets",
-        "50 ms",
-    ],
-    "tutorial-sla": [
-        "1 × NVIDIA T4 16 GB does not fit.",
-        "NVIDIA H100 SXM5 80 GB, batch 1",
-        "fits and meets its targets",
-    ],
-}
+    "qwen2.5-7b-budget": ["Use 1 × NVIDIA A10 24 GB", "1 × NVIDIA L4 24 GB misses 50 ms between tokens", "fits and meets its targets", "50 ms"],
+    "tutorial-sla": ["1 × NVIDIA T4 16 GB does not fit.", "NVIDIA H100 SXM5 80 GB, batch 1", "fits and meets its targets"],
+}  # fmt: skip
 
 
 def verdict(stem):

@@ -82,25 +82,13 @@ def test_a_list_of_devices(study, among, names):
         ({"tp": " , "}, "an empty list of candidates", "tp=1,2,4"),
         ({"weights": []}, "an empty list of candidates", "weights=fp16,fp8"),
         ({"model": ","}, "an empty list of candidates", "model=llama-3-8b,llama-3-70b"),
-        (
-            {"hardware": ""},
-            "an empty list of candidates",
-            "hardware=all, or hardware=h100-sxm,h200",
-        ),
-        (
-            {"model": "llama-9*"},
-            "no model of the catalogue is like 'llama-9*'",
-            "`symroof list models`",
-        ),
+        ({"hardware": ""}, "an empty list of candidates", "hardware=all, or hardware=h100-sxm,h200"),
+        ({"model": "llama-9*"}, "no model of the catalogue is like 'llama-9*'", "`symroof list models`"),
         ({"gpu": "h200"}, "no such name 'gpu' to choose among", "did you mean 'hardware'?"),
-        (
-            {"accelerator": "h200"},
-            "no such name 'accelerator' to choose among",
-            "did you mean 'hardware'?",
-        ),
+        ({"accelerator": "h200"}, "no such name 'accelerator' to choose among", "did you mean 'hardware'?"),
         ({"tpp": "1"}, "no such name 'tpp' to choose among", "did you mean 'tp'?"),
     ],
-)
+)  # fmt: skip
 def test_a_list_that_cannot_be_read(study, among, message, hint_):
     problem = refused(with_candidates, study, among)
     assert (problem.message, problem.hint) == (message, hint_)
@@ -155,29 +143,13 @@ def test_numbers_of_devices(among, counts):
         ({"devices": "0"}, "'0' is not a number of devices", "devices=4,8, at most 1,024"),
         ({"devices": 1025}, "'1025' is not a number of devices", "devices=4,8, at most 1,024"),
         ({"instance_devices": "00008"}, None, None),
-        (
-            {"instance_devices": "000008"},
-            "'000008' is not a number of devices",
-            "instance_devices=4,8, at most 1,024",
-        ),
-        (
-            {"devices": "8", "dp": 2},
-            "dp is what layouts of devices choose",
-            "list devices or dp, not both",
-        ),
+        ({"instance_devices": "000008"}, "'000008' is not a number of devices", "instance_devices=4,8, at most 1,024"),
+        ({"devices": "8", "dp": 2}, "dp is what layouts of devices choose", "list devices or dp, not both"),
         ({"instance_devices": "8", "dp": 2}, None, None),
-        (
-            {"instance_devices": "8", "pp": 2},
-            "pp is what layouts of devices choose",
-            "list instance_devices or pp, not both",
-        ),
-        (
-            {"devices": 1, "instance_devices": 1},
-            "both devices of all replicas and of one instance are listed",
-            "list devices or instance_devices",
-        ),
+        ({"instance_devices": "8", "pp": 2}, "pp is what layouts of devices choose", "list instance_devices or pp, not both"),
+        ({"devices": 1, "instance_devices": 1}, "both devices of all replicas and of one instance are listed", "list devices or instance_devices"),
     ],
-)
+)  # fmt: skip
 def test_numbers_that_are_refused(among, message, hint_):
     if message is None:
         device_counts(among)

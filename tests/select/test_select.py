@@ -267,20 +267,12 @@ WRONG = [
     ({"among": {"hardware": "h900*"}}, "is like 'h900*'", "symroof list hardware"),
     ({"among": {"batch": "4,096"}}, "a comma separates candidates", "write 4096"),
     ({"among": {"weights": "fp16,fp99"}}, "fp99", ""),
-    (
-        {"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}},
-        "27,000 cases; at most 20,000",
-        "fewer",
-    ),
+    ({"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}}, "27,000 cases; at most 20,000", "fewer"),
     ({"by": "speed"}, "no such order 'speed'", "cost"),
     ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
-    (
-        {"targets": {"price": "2 USD"}},
-        "USD/s is needed",
-        "`cost` is the cost per million output tokens",
-    ),
+    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is the cost per million output tokens"),
     ({"targets": {"cost": "2 USD/hour"}}, "USD is needed", "`price` limits"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.sample(5)

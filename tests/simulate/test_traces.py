@@ -94,25 +94,17 @@ def test_columns_of_ones_own_and_how_fast_and_how_many():
         ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
         ('arrival,prompt,output\n"1,2,3\n', 2, ""),
         ('"arrival,prompt,output\n0,10,5\n', 1, "unexpected end of data"),
-        (
-            "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n",
-            2,
-            "is not a number",
-        ),
+        ("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n", 2, "is not a number"),
         ('{"timestamp": 1, "input_length": 2}\n', 1, "has no output_length"),
         ('{"timestamp": 1, "input_length": 2, "output_length": true}\n', 1, "is not a number"),
         ('{"timestamp": NaN, "input_length": 2, "output_length": 3}\n', 1, "NaN is not a number"),
-        (
-            '{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n',
-            1,
-            "hash_ids",
-        ),
+        ('{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n', 1, "hash_ids"),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n[1]\n', 2, "not a JSON object"),
         ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp"\n', 2, ""),
         ('{"a": ' + "[" * 100_000 + "\n", 1, ""),
         ('{"timestamp": ' + "9" * 5000 + ', "input_length": 2, "output_length": 3}\n', 1, ""),
     ],
-)
+)  # fmt: skip
 def test_faults_have_their_line(text, line, message):
     with pytest.raises(InputError) as caught:
         parsed(text)

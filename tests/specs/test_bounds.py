@@ -210,20 +210,12 @@ HEADERS = {
     "keys": (lambda n: header(n), 10_000, "at most 10,000 are read"),
     "tensors": (lambda n: header(0, n), 100_000, "at most 100,000 are read"),
     "texts": (lambda n: header(1, 0, KEY + texts(n)), 2_000_000, "at most 2,000,000 are read"),
-    "texts of two lists": (
-        lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)),
-        1_999_998,
-        "at most 2,000,000 are read",
-    ),
-    "bytes": (
-        lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)),
-        (64 << 20) - 24 - 9 - 12,
-        "goes beyond the 64 MiB",
-    ),
+    "texts of two lists": (lambda n: header(2, 0, KEY + texts(2) + text("") * 2 + text("b") + texts(n)), 1_999_998, "at most 2,000,000 are read"),
+    "bytes": (lambda n: header(1, 0, KEY + struct.pack("<IQ", 8, n)), (64 << 20) - 24 - 9 - 12, "goes beyond the 64 MiB"),
     "bytes of a name": (lambda n: header(1, 0, text("k" * n)), 1024, "longer than 1,024 bytes"),
     "dimensions": (lambda n: header(0, 2, tensor(*[1] * n)), 4, "1 to 4 are read"),
     "elements": (lambda n: header(0, 2, tensor(n)), 10**13, "1 to 10,000,000,000,000 are read"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("bound", HEADERS)

@@ -167,33 +167,13 @@ def test_the_latex_of_a_name_is_upright_or_as_declared():
 @pytest.mark.parametrize(
     ("threshold", "path", "message"),
     [
-        (
-            "{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}",
-            "thresholds[1].equation",
-            "ttft is s but 1 byte is byte",
-        ),
-        (
-            "{name: edge, equation: ttft, unknown: prompt, means: m}",
-            "thresholds[1].equation",
-            "is not of the form lhs = rhs",
-        ),
-        (
-            "{name: edge, equation: ttft = 1 s, unknown: promt, means: m}",
-            "thresholds[1].unknown",
-            "unknown name 'promt'",
-        ),
-        (
-            "{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}",
-            "thresholds[1].name",
-            "is already a name in symroof; choose another",
-        ),
-        (
-            "{name: edge, equation: ttft = 1 s, unknown: prompt}",
-            "thresholds[1].means",
-            "is missing",
-        ),
+        ("{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}", "thresholds[1].equation", "ttft is s but 1 byte is byte"),
+        ("{name: edge, equation: ttft, unknown: prompt, means: m}", "thresholds[1].equation", "is not of the form lhs = rhs"),
+        ("{name: edge, equation: ttft = 1 s, unknown: promt, means: m}", "thresholds[1].unknown", "unknown name 'promt'"),
+        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is already a name in symroof; choose another"),
+        ("{name: edge, equation: ttft = 1 s, unknown: prompt}", "thresholds[1].means", "is missing"),
     ],
-)
+)  # fmt: skip
 def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
     assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [
         (path, message)
@@ -224,24 +204,12 @@ def test_units_of_a_theory_are_those_people_write(tmp_path):
 @pytest.mark.parametrize(
     ("line", "path", "message"),
     [
-        (
-            "  prompt: {unit: token, means: m}",
-            "inputs.prompt",
-            "is already a name in symroof; choose another",
-        ),
+        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is already a name in symroof; choose another"),
         ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
-        (
-            "  staff: {unit: '', means: m, counts: true, default: 1.5}",
-            "inputs.staff.default",
-            "counts things: write a whole number",
-        ),
-        (
-            "  size_of: {unit: byte, means: m, default: 5 s}",
-            "inputs.size_of.default",
-            "is in s, but byte is needed, such as '80 GB'",
-        ),
+        ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
+        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is in s, but byte is needed, such as '80 GB'"),
     ],
-)
+)  # fmt: skip
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
     found = problems(THEORY.replace("define:", f"{line}\ndefine:"), read_theory)
     assert [(at, text) for _, at, text, _ in found] == [(path, message)]
@@ -428,18 +396,8 @@ def test_a_share_is_at_most_one(tmp_path):
         ("{queue:", "{queu:", "define.wait.choose.queu", "no such counting choice"),
         ("md1:", "md2:", "define.wait.choose.queue.md2", "no value of queue"),
         ("exists: [steady]", "exists: [stedy]", "define.wait.exists", "no such condition 'stedy'"),
-        (
-            "without: {patience:",
-            "without: {patent:",
-            "define.left.without.patent",
-            "unknown name 'patent'",
-        ),
-        (
-            "0 - wait",
-            "0 - busy",
-            "define.left.without.patience",
-            "left is declared as s but -busy is a plain number",
-        ),
+        ("without: {patience:", "without: {patent:", "define.left.without.patent", "unknown name 'patent'"),
+        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but -busy is a plain number"),
         (
             "formula: patience - wait, ",
             "formula: patience - wait, choose: {queue: {mm1: wait}}, ",
@@ -448,7 +406,7 @@ def test_a_share_is_at_most_one(tmp_path):
         ),
         ("holds: busy < 1", "holds: busy <", "conditions.steady.holds", "expected"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_choice_or_a_condition_is_said_at_its_place(old, new, path, message):
     assert old in SHOP
     found = problems(SHOP.replace(old, new), read_theory)

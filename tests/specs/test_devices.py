@@ -295,20 +295,12 @@ def test_the_card_is_valid_as_it_stands():
         ("devices: {value: 8,", "devices: {value: 7.5,", "whole number"),
         ("devices: {value: 8,", "devices: {value: 0,", "positive"),
         ("devices: {value: 8,", "devices: {value: 8 GB/s,", "device"),
-        (
-            "{value: 81559 MiB, source: sheet}",
-            "{value: 81559 MiB, source: shet}",
-            "source 'shet' is not listed",
-        ),
+        ("{value: 81559 MiB, source: sheet}", "{value: 81559 MiB, source: shet}", "source 'shet' is not listed"),
         ("{value: 81559 MiB,", "{value: 81559 MiB/s,", "byte"),
         ("{value: 50 GB/s,", "{value: 400 GB,", "byte/s"),
-        (
-            "host_link: {name: H,",
-            "host_link: {devices: {value: 8, source: sheet}, name: H,",
-            "unknown key",
-        ),
+        ("host_link: {name: H,", "host_link: {devices: {value: 8, source: sheet}, name: H,", "unknown key"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_says_so(old, new, words):
     assert CARD.count(old) == 1
     with pytest.raises(InputError, match=words):

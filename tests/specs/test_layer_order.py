@@ -99,30 +99,15 @@ def test_kinds_without_labels_go_by_those_they_are_shown_with():
 @pytest.mark.parametrize(
     ("order", "place", "message", "hint"),
     [
-        (
-            "[local, locl, global]",
-            "order[1]",
-            "no kind of layer has the label 'locl'",
-            "did you mean 'local'?",
-        ),
+        ("[local, locl, global]", "order[1]", "no kind of layer has the label 'locl'", "did you mean 'local'?"),
         ("[x]", "order[0]", "no kind of layer has the label 'x'", "there are: global, local"),
-        (
-            "[local, global]",
-            "order",
-            "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2",
-            "",
-        ),
+        ("[local, global]", "order", "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2", ""),
         ("[local]", "order", "makes 6 local instead of 4, 0 global instead of 2", ""),
-        (
-            "[local, local, global, local, local, global, local]",
-            "order",
-            "has 7 entries for 6 layers",
-            "",
-        ),
+        ("[local, local, global, local, local, global, local]", "order", "has 7 entries for 6 layers", ""),
         ("local", "order", "expected a list", ""),
         ("[3]", "order[0]", "expected text", ""),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_order_is_said_with_place_and_hint(order, place, message, hint):
     with pytest.raises(InputError) as error:
         model(order=order)
@@ -165,11 +150,7 @@ PLACES = {
     "deepseek-v2-lite": {"dense": [0], "moe": range(1, 27)},
     "deepseek-v3": {"dense": [0, 1, 2], "moe": range(3, 61)},
     "deepseek-v3.2": {"dense": [0, 1, 2], "moe": range(3, 61)},
-    "deepseek-v4-flash": {
-        "local": [0, 1],
-        "chosen": range(2, 43, 2),
-        "compressed": range(3, 43, 2),
-    },
+    "deepseek-v4-flash": {"local": [0, 1], "chosen": range(2, 43, 2), "compressed": range(3, 43, 2)},
     "deepseek-v4-pro": {"chosen": range(2, 61, 2), "compressed": [0, 1, *range(3, 61, 2)]},
     "dots-llm1": {"dense": [0], "moe": range(1, 62)},
     "ernie-4.5-21b-a3b": {"dense": [0], "moe": range(1, 28)},
@@ -199,23 +180,13 @@ PLACES = {
     "kimi-k3": {"kimi_delta_dense": [0], "full_moe": [*range(3, 92, 4), 92]},
     "lfm2-1.2b": {"full": [2, 5, 8, 10, 12, 14]},
     "lfm2-8b-a1b": {"conv_dense": [0, 1], "full_moe": [2, 6, 10, 14, 18, 21]},
-    "llama-4-maverick": {
-        "full_moe": range(3, 48, 4),
-        "chunked_moe": range(1, 48, 4),
-        "chunked_dense": range(0, 48, 2),
-    },
+    "llama-4-maverick": {"full_moe": range(3, 48, 4), "chunked_moe": range(1, 48, 4), "chunked_dense": range(0, 48, 2)},
     "llama-4-scout": {"full": range(3, 48, 4)},
     "mimo-v2-flash": {"full_dense": [0], "full_moe": [5, 11, 17, 23, 29, 35, 41, 47]},
     "minimax-m3": {"dense": [0, 1, 2], "moe": range(3, 60)},
     "minimax-text-01": {"full": [7, 15, 23, 31, 39, 47, 55, 63, 71, 79]},
-    "nemotron-3-nano-30b-a3b": {
-        "full": [5, 12, 19, 26, 33, 42],
-        "mamba2": [*range(0, 6, 2), *range(7, 13, 2)],
-    },
-    "nemotron-3-super-120b-a12b": {
-        "full": [7, 16, 25, 36, 47, 58, 69, 78],
-        "mamba2": [*range(0, 8, 2), *range(9, 17, 2)],
-    },
+    "nemotron-3-nano-30b-a3b": {"full": [5, 12, 19, 26, 33, 42], "mamba2": [*range(0, 6, 2), *range(7, 13, 2)]},
+    "nemotron-3-super-120b-a12b": {"full": [7, 16, 25, 36, 47, 58, 69, 78], "mamba2": [*range(0, 8, 2), *range(9, 17, 2)]},
     "nemotron-nano-9b-v2": {"full": [14, 21, 30, 39], "mamba2": [0, 2, 4, 6, 7, 9, 11, 13]},
     "olmo-3-32b": {"global": range(3, 64, 4)},
     "olmo-3-7b": {"global": range(3, 32, 4)},
@@ -224,7 +195,7 @@ PLACES = {
     "qwen3.5-27b": {"full": range(3, 64, 4)},
     "qwen3.5-35b-a3b": {"full": range(3, 40, 4)},
     "qwen3.5-397b-a17b": {"full": range(3, 60, 4)},
-}
+}  # fmt: skip
 """Layers, counted from 0, where configuration classes and files put them; of the Nemotrons' mixers the first ones."""
 
 

@@ -107,40 +107,12 @@ def test_what_a_name_says_of_the_weights_is_taken_and_told():
 @pytest.mark.parametrize(
     ("name", "config"),
     [
-        (
-            "Qwen/Qwen3-32B-FP8",
-            {
-                "quant_method": "fp8",
-                "fmt": "e4m3",
-                "activation_scheme": "dynamic",
-                "weight_block_size": [128, 128],
-            },
-        ),
-        (
-            "Qwen/Qwen3-32B-AWQ",
-            {
-                "quant_method": "awq",
-                "bits": 4,
-                "group_size": 128,
-                "version": "gemm",
-                "zero_point": True,
-            },
-        ),
-        (
-            "Qwen/Qwen3-32B-GPTQ-Int8",
-            {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False},
-        ),
-        (
-            "nvidia/Qwen3-32B-NVFP4",
-            {
-                "quant_method": "modelopt",
-                "quant_algo": "NVFP4",
-                "group_size": 16,
-                "exclude_modules": ["lm_head"],
-            },
-        ),
+        ("Qwen/Qwen3-32B-FP8", {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}),
+        ("Qwen/Qwen3-32B-AWQ", {"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm", "zero_point": True}),
+        ("Qwen/Qwen3-32B-GPTQ-Int8", {"quant_method": "gptq", "bits": 8, "group_size": 128, "sym": True, "desc_act": False}),
+        ("nvidia/Qwen3-32B-NVFP4", {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}),
     ],
-)
+)  # fmt: skip
 def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
     """Bytes and arithmetic: a prompt of 8,192 tokens on an H200 took 587.9 ms by name and 293.9 ms by file."""
     file = sr.Study(model="qwen3-32b").first.model.model_copy(

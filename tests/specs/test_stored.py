@@ -268,21 +268,11 @@ OF_28_LAYERS = {
         "qkv": of_queries_and_keys(4.25, 5.5),
     },  # seven query heads share a key head
     "q4_k_s": {"down": mean(5.5, 3, 4.5), "qkv": of_queries_and_keys(4.5, mean(5.5, 4, 4.5))},
-    "q3_k_m": {
-        "down": mean(5.5, 1, 4.5),
-        "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)),
-        "attention_out": 4.5,
-    },
-    "q4_k_m": {
-        "down": mean(6.5625, MORE, 4.5),
-        "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5)),
-    },
-    "q5_k_m": {
-        "down": mean(6.5625, MORE, 5.5),
-        "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5)),
-    },
+    "q3_k_m": {"down": mean(5.5, 1, 4.5), "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)), "attention_out": 4.5},
+    "q4_k_m": {"down": mean(6.5625, MORE, 4.5), "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5))},
+    "q5_k_m": {"down": mean(6.5625, MORE, 5.5), "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5))},
     "q2_k": {"down": 3.4375, "qkv": of_queries_and_keys(2.625, 4.5), "attention_out": 3.4375},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OF_28_LAYERS)

@@ -264,16 +264,8 @@ REFUSED = {
         None,
         "cases; at most 1,000",
     ),
-    "many points": (
-        {"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)},
-        None,
-        "points; at most 10,000,000,000",
-    ),
-    "a lot of memory": (
-        {"batch": range(1, 10**5), "prompt": range(1, 10**5)},
-        None,
-        "too many for memory",
-    ),
+    "many points": ({"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)}, None, "points; at most 10,000,000,000"),
+    "a lot of memory": ({"batch": range(1, 10**5), "prompt": range(1, 10**5)}, None, "too many for memory"),
     "unknown axis": ({"bach": [1]}, None, "did you mean 'batch'?"),
     "unknown quantity": ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
     "threshold": ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
@@ -281,7 +273,7 @@ REFUSED = {
     "no such model": ({"model": ["llama-3-8c"]}, None, "did you mean 'llama-3-8b'?"),
     "only an axis": ({"batch": [1]}, ["batch"], "is an axis"),
     "of one kind of layer": ({"batch": [1]}, ["n_heads.global"], "n_heads.global"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -64,43 +64,14 @@ OF_THE_THEORY = {
 }  # fmt: skip
 
 OF_THE_CATALOGUE = {
-    "A hardware part": [
-        Insert(
-            "specs/hardware/made-up-gpu.yaml",
-            started("hardware", "name: my-device", "name: made-up-gpu"),
-        )
-    ],
-    "A model": [
-        Insert(
-            "specs/models/made-up-1b.yaml",
-            started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"),
-        )
-    ],
-    "A source of measurements": [
-        Insert(
-            "specs/measured/made-up-source.yaml",
-            started("measured", "name: my-measurements", "name: made-up-source"),
-        )
-    ],
-    "A claim file": [
-        Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))
-    ],
-    "A theory": [
-        Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))
-    ],
-    "An engine": [
-        Insert(
-            "specs/engines/made-up-engine.yaml",
-            started("engine", "name: my-engine", "name: made-up-engine"),
-        )
-    ],
-    "A preset": [
-        Insert(
-            "specs/presets/made-up-tool.yaml",
-            started("preset", "name: my-preset", "name: made-up-tool"),
-        )
-    ],
-}
+    "A hardware part": [Insert("specs/hardware/made-up-gpu.yaml", started("hardware", "name: my-device", "name: made-up-gpu"))],
+    "A model": [Insert("specs/models/made-up-1b.yaml", started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"))],
+    "A source of measurements": [Insert("specs/measured/made-up-source.yaml", started("measured", "name: my-measurements", "name: made-up-source"))],
+    "A claim file": [Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))],
+    "A theory": [Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))],
+    "An engine": [Insert("specs/engines/made-up-engine.yaml", started("engine", "name: my-engine", "name: made-up-engine"))],
+    "A preset": [Insert("specs/presets/made-up-tool.yaml", started("preset", "name: my-preset", "name: made-up-tool"))],
+}  # fmt: skip
 """The starter of a model has the dimensions of TinyLlama-1.1B, whose model card counts 1,100,048,384 parameters."""
 
 OF_CHECKPOINTS = {

@@ -63,31 +63,16 @@ def test_a_folder_holds_the_file(tmp_path):
     ("fields", "caveats"),
     [
         ({}, ()),
-        (
-            {"num_nextn_predict_layers": 1},
-            ("counted without 1 further layer that predicts tokens ahead",),
-        ),
+        ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        (
-            {"num_nextn_predict_layers": 0, "num_mtp_layers": 2},
-            ("counted without 2 further layers that predict tokens ahead",),
-        ),
-        (
-            {"mtp_num_hidden_layers": 1},
-            ("counted without 1 further layer that predicts tokens ahead",),
-        ),
+        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
+        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
-        (
-            {"vision_config": {}, "audio_config": {}},
-            ("the language model alone is counted, without vision_config and audio_config",),
-        ),
-        (
-            {"vision_config": 3},
-            ("keys of its file that are not read, so that any number may be wrong: vision_config",),
-        ),
+        ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),
+        ({"vision_config": 3}, ("keys of its file that are not read, so that any number may be wrong: vision_config",)),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_counted_is_said(fields, caveats):
     assert read(CONFIG | fields).caveats == caveats
 
@@ -327,26 +312,15 @@ def test_heads_that_guess_ahead_are_left_out(stored):
         ("gemma2", {"gemma2.attention.sliding_window": 0}, [None, None]),
         ("phi3", {"phi3.attention.sliding_window": 9}, [9, 9]),
         ("llama", {"llama.attention.sliding_window": 9}, [None, None]),
-        (
-            "llama",
-            {
-                "llama.attention.sliding_window": 9,
-                "llama.attention.sliding_window_pattern": [False, True],
-            },
-            [None, 9],
-        ),
-        (
-            "llama",
-            {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2},
-            [9, None],
-        ),
+        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": [False, True]}, [None, 9]),
+        ("llama", {"llama.attention.sliding_window": 9, "llama.attention.sliding_window_pattern": 2}, [9, None]),
         (
             "gemma3",
             {"gemma3.attention.sliding_window": 9, "gemma3.attention.sliding_window_pattern": True},
             [9, 9],
         ),  # no number: the architecture's six
     ],
-)
+)  # fmt: skip
 def test_which_layers_slide(stored, architecture, more, windows):
     read = stored(more, architecture=architecture)
     order = read.sequence() or read.labels() * 2

@@ -224,10 +224,7 @@ def test_fields_that_contradict_each_other(model, changes, field):
     [
         ("", "is empty"),
         ("  \n ", "is empty"),
-        (
-            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n",
-            "is a Git LFS pointer, not the file itself",
-        ),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "is a Git LFS pointer, not the file itself"),
         ("<!DOCTYPE html><html>404</html>", "is a web page, not JSON"),
         ("[1, 2]", "expected an object with fields, found a list"),
         ("null", "expected an object with fields, found null"),
@@ -236,10 +233,7 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"a": 1,}', "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
         ('{"a": 1} {"b": 2}', "not valid JSON"),
-        (
-            '{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}',
-            "hidden_size: duplicate key",
-        ),
+        ('{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size: duplicate key"),
         ('{"a": {"b": 1, "b": 2}}', "b: duplicate key"),
         (
             '{"a": 1,\n "a": 2,\n "a": 3}',
@@ -258,13 +252,10 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"model_type": 7}', "model_type: expected a text, found 7"),
         ('{"model_type": null}', "model_type: is missing"),
         ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
-        (
-            '{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}",
-            "hidden_size: expected a whole number",
-        ),
+        ('{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}", "hidden_size: expected a whole number"),
     ],
     ids=range(25),
-)
+)  # fmt: skip
 def test_what_a_file_may_not_be(text, said):
     assert said in one_line(text)
 

@@ -43,94 +43,38 @@ MIXERS = [
     (layer_layouts.windowed, {"sliding_window": None}, "FFFFFF"),
     (layer_layouts.windowed_if_used, {"sliding_window": 4, "use_sliding_window": True}, "ssssss"),
     (layer_layouts.windowed_if_used, {"sliding_window": 4, "use_sliding_window": False}, "FFFFFF"),
-    (
-        layer_layouts.windowed_if_used,
-        {"sliding_window": None, "use_sliding_window": True},
-        "FFFFFF",
-    ),
-    (
-        layer_layouts.windowed_after,
-        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4},
-        "FFFFss",
-    ),
-    (
-        layer_layouts.windowed_after,
-        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 0},
-        "ssssss",
-    ),
-    (
-        layer_layouts.windowed_after,
-        {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4},
-        "FFFFFF",
-    ),
+    (layer_layouts.windowed_if_used, {"sliding_window": None, "use_sliding_window": True}, "FFFFFF"),
+    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4}, "FFFFss"),
+    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 0}, "ssssss"),
+    (layer_layouts.windowed_after, {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4}, "FFFFFF"),
     (layer_layouts.windowed_after_unasked, {"sliding_window": 4, "max_window_layers": 4}, "FFFFss"),
     (layer_layouts.windowed_after_unasked, {"sliding_window": 4, "max_window_layers": 0}, "ssssss"),
-    (
-        layer_layouts.windowed_after_unasked,
-        {"sliding_window": None, "max_window_layers": 4},
-        "FFFFFF",
-    ),
+    (layer_layouts.windowed_after_unasked, {"sliding_window": None, "max_window_layers": 4}, "FFFFFF"),
     (layer_layouts.full_every(3), {}, "ssFssF"),
     (layer_layouts.full_every(3, first=True), {}, "FssFss"),
     (layer_layouts.full_every("every"), {"every": 4}, "sssFss"),
     (layer_layouts.full_every_where_windowed("every"), {"every": 4, "sliding_window": 9}, "sssFss"),
-    (
-        layer_layouts.full_every_where_windowed("every"),
-        {"every": 4, "sliding_window": None},
-        "FFFFFF",
-    ),
-    (
-        layer_layouts.windowed_without_rope,
-        {"no_rope_layers": [1, 1, 0, 1, 0, 1], "use_sliding_window": True, "sliding_window": 9},
-        "FFsFsF",
-    ),
-    (
-        layer_layouts.windowed_without_rope,
-        {"no_rope_layer_interval": 3, "use_sliding_window": True, "sliding_window": 9},
-        "FFsFFs",
-    ),
-    (
-        layer_layouts.windowed_without_rope,
-        {"no_rope_layer_interval": 3, "use_sliding_window": False, "sliding_window": 9},
-        "FFFFFF",
-    ),
+    (layer_layouts.full_every_where_windowed("every"), {"every": 4, "sliding_window": None}, "FFFFFF"),
+    (layer_layouts.windowed_without_rope, {"no_rope_layers": [1, 1, 0, 1, 0, 1], "use_sliding_window": True, "sliding_window": 9}, "FFsFsF"),
+    (layer_layouts.windowed_without_rope, {"no_rope_layer_interval": 3, "use_sliding_window": True, "sliding_window": 9}, "FFsFFs"),
+    (layer_layouts.windowed_without_rope, {"no_rope_layer_interval": 3, "use_sliding_window": False, "sliding_window": 9}, "FFFFFF"),
     (layer_layouts.linear_but_every("every"), {"every": 4}, "lllFll"),
-    (
-        layer_layouts.period("every", "at", "full_attention", "linear_attention"),
-        {"every": 4, "at": 2},
-        "llFlll",
-    ),
-    (
-        layer_layouts.period("every", "at", "full_attention", "linear_attention"),
-        {"every": 3, "at": 0},
-        "FllFll",
-    ),
+    (layer_layouts.period("every", "at", "full_attention", "linear_attention"), {"every": 4, "at": 2}, "llFlll"),
+    (layer_layouts.period("every", "at", "full_attention", "linear_attention"), {"every": 3, "at": 0}, "FllFll"),
     (layer_layouts.indices("list", "full_attention", "conv"), {"list": [0, 5]}, "FvvvvF"),
     (layer_layouts.indices("list", "full_attention", "conv"), {"list": None}, "vvvvvv"),
-    (
-        experts.early_even,
-        {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4},
-        "sFsFFF",
-    ),
-    (
-        experts.early_even,
-        {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4},
-        "FFFFFF",
-    ),
+    (experts.early_even, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 4}, "sFsFFF"),
+    (experts.early_even, {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4}, "FFFFFF"),
     (experts.chunked_where_rotated, {"no_rope_layers": [1, 0, 1, 1, 0, 0]}, "cFccFF"),
     (experts.chunked_where_rotated, {"no_rope_layers": [], "no_rope_layer_interval": 3}, "ccFccF"),
     (older_dense.local_by_type, {"attention_types": [[["global", "local"], 3]]}, "FsFsFs"),
-    (
-        older_dense.local_by_type,
-        {"attention_types": [[["global", "local"], 2], [["local"], 2]]},
-        "FsFsss",
-    ),
+    (older_dense.local_by_type, {"attention_types": [[["global", "local"], 2], [["local"], 2]]}, "FsFsss"),
     (older_dense.local_by_type, {"attention_types": [[["local"], 1], [["global"], 5]]}, "sFFFFF"),
     (recurrent.lfm2_attention, {"full_attn_idxs": [1, 4]}, "vFvvFv"),
     (recurrent.lfm2_attention, {"full_attn_idxs": None}, "FFFFFF"),
     (recurrent.by_number, {"attn_type_list": [1, 0, 0, 1, 1, 0]}, "FllFFl"),
     (recurrent.by_number, {"attn_type_list": None}, "FlFlFl"),
-]
+]  # fmt: skip
 FEEDS = [
     (layer_layouts.sparse_from("first"), {"first": 2}, "ddSSSS"),
     (layer_layouts.sparse_from("first"), {"first": 0}, "SSSSSS"),
@@ -248,15 +192,7 @@ def test_blocks_by_letters():
     ("data", "width"),
     [
         # two thirds, times the factor, up to the next multiple
-        (
-            {
-                "intermediate_size": 96,
-                "block_ffn_dim_multiplier": 1.0,
-                "block_multiple_of": 16,
-                "block_auto_adjust_ff_dim": True,
-            },
-            64,
-        ),
+        ({"intermediate_size": 96, "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 64),
         (
             {
                 "intermediate_size": 97,
@@ -275,35 +211,11 @@ def test_blocks_by_letters():
             },
             80,
         ),  # 65.3
-        (
-            {
-                "intermediate_size": 96,
-                "block_ffn_dim_multiplier": 1.5,
-                "block_multiple_of": 16,
-                "block_auto_adjust_ff_dim": True,
-            },
-            96,
-        ),
-        (
-            {
-                "intermediate_size": 98,
-                "block_ffn_dim_multiplier": None,
-                "block_multiple_of": 16,
-                "block_auto_adjust_ff_dim": True,
-            },
-            65,
-        ),
-        (
-            {
-                "intermediate_size": 98,
-                "block_ffn_dim_multiplier": 1.5,
-                "block_multiple_of": 16,
-                "block_auto_adjust_ff_dim": False,
-            },
-            98,
-        ),
+        ({"intermediate_size": 96, "block_ffn_dim_multiplier": 1.5, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 96),
+        ({"intermediate_size": 98, "block_ffn_dim_multiplier": None, "block_multiple_of": 16, "block_auto_adjust_ff_dim": True}, 65),
+        ({"intermediate_size": 98, "block_ffn_dim_multiplier": 1.5, "block_multiple_of": 16, "block_auto_adjust_ff_dim": False}, 98),
     ],
-)
+)  # fmt: skip
 def test_a_width_that_is_adjusted(data, width):
     assert recurrent.lfm2_width(config(**data), 0) == width
 

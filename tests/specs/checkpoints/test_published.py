@@ -49,9 +49,7 @@ RECURRENT_GEMMA_2B = {
 }
 PUBLISHED = [
     pytest.param(LING_LITE, 16.8e9, 2.75e9, id="Ling-lite: github.com/inclusionAI/Ling"),
-    pytest.param(
-        LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"
-    ),
+    pytest.param(LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"),
     pytest.param(STEP_3, 316e9, 38e9, id="Step-3: arXiv 2507.19427"),
     pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
     pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
@@ -62,20 +60,11 @@ PUBLISHED = [
         169.34e6 - 50277 * 768,
         id="RWKV-4 169M: arXiv 2305.13048, table 2",
     ),
-    pytest.param(
-        RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"
-    ),
+    pytest.param(RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"),
     pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
-    pytest.param(
-        {"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"
-    ),
-    pytest.param(
-        DEEPSEEK_V4_FLASH,
-        284e9,
-        13e9,
-        id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash",
-    ),
-]
+    pytest.param({"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"),
+    pytest.param(DEEPSEEK_V4_FLASH, 284e9, 13e9, id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash"),
+]  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -218,25 +218,11 @@ def test_a_width_chosen_by_hand_is_that_of_every_quantized_matrix():
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, None),
         (MXFP4, None),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "fp4"),
-        (
-            compressed(
-                {"num_bits": 8, "type": "int", "strategy": "channel"},
-                "int-quantized",
-                {"num_bits": 8, "type": "int"},
-            ),
-            "int8",
-        ),
+        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), "int8"),
         (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized"), None),
-        (
-            compressed(
-                {"num_bits": 4, "type": "int", "strategy": "channel"},
-                "int-quantized",
-                {"num_bits": 8, "type": "int"},
-            ),
-            None,
-        ),
+        (compressed({"num_bits": 4, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), None),
     ],
-)
+)  # fmt: skip
 def test_what_operands_meet_in(fields, compute):
     assert read_quantization({"quantization_config": fields}).compute == compute
 
@@ -257,32 +243,19 @@ def test_what_operands_meet_in(fields, compute):
         (["re:.*\\.mlp\\.gate$"], {"router"}),
         (["model.layers.*.mlp.router"], {"router"}),
         (["mlp.shared_expert_gate"], {"shared_gate"}),
-        (
-            ["model.layers.*.self_attn"],
-            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
-        ),
+        (["model.layers.*.self_attn"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
         (["*self_attn*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
-        (
-            ["re:model.layers.*.self_attn.*"],
-            {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"},
-        ),
+        (["re:model.layers.*.self_attn.*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
         ([r"re:model\.layers\.\d+\.self_attn\.o_proj"], {"attention_out"}),
         (["q_proj", "k_proj"], set()),
         (["q_proj", "k_proj", "v_proj"], {"qkv"}),
         (["down_proj"], {"down"}),
-        (
-            [
-                "vision_tower.blocks.0.mlp.fc1",
-                "model.visual.layers.3.mlp.down_proj",
-                "mtp.layers.0",
-            ],
-            set(),
-        ),
+        (["vision_tower.blocks.0.mlp.fc1", "model.visual.layers.3.mlp.down_proj", "mtp.layers.0"], set()),
         (["model.layers.*.mlp.experts.*"], {"experts"}),
         (["unheard_of"], set()),
         ([""], set()),
     ],
-)
+)  # fmt: skip
 def test_module_names_mean_operators(patterns, operators):
     found = operators_named(patterns)
     assert found.wholly - ({"experts"} if patterns == ["down_proj"] else set()) == operators
@@ -414,75 +387,39 @@ def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        (
-            {"quantization_config": {"quant_method": "awqq"}},
-            "quantization_config.quant_method: no quantization method 'awqq' is known",
-        ),
+        ({"quantization_config": {"quant_method": "awqq"}}, "quantization_config.quant_method: no quantization method 'awqq' is known"),
         ({"quantization_config": {}}, "quantization_config.quant_method: is missing"),
-        (
-            {"quantization_config": {"quant_method": 4}},
-            "quantization_config.quant_method: expected a text",
-        ),
+        ({"quantization_config": {"quant_method": 4}}, "quantization_config.quant_method: expected a text"),
         ({"quantization_config": []}, "quantization_config: expected an object"),
         ({"quantization_config": {"quant_method": "gptq"}}, "quantization_config.bits: is missing"),
-        (
-            {"quantization_config": {"quant_method": "gptq", "bits": 5}},
-            "quantization_config.bits: expected 2 or 3 or 4 or 8",
-        ),
-        (
-            {"quantization_config": {"quant_method": "gptq", "bits": True}},
-            "quantization_config.bits: expected a whole number",
-        ),
-        (
-            {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}},
-            "quantization_config.group_size: expected -1, or 1 or more",
-        ),
-        (
-            {"quantization_config": {"quant_method": "awq", "group_size": 10**30}},
-            "quantization_config.group_size: is out of range",
-        ),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 5}}, "quantization_config.bits: expected 2 or 3 or 4 or 8"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": True}}, "quantization_config.bits: expected a whole number"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}}, "quantization_config.group_size: expected -1, or 1 or more"),
+        ({"quantization_config": {"quant_method": "awq", "group_size": 10**30}}, "quantization_config.group_size: is out of range"),
         (
             {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128]}},
             "quantization_config.weight_block_size: expected two whole numbers",
         ),
-        (
-            {"quantization_config": {"quant_method": "bitsandbytes"}},
-            "quantization_config: is neither load_in_8bit nor load_in_4bit",
-        ),
-        (
-            {"quantization_config": {"quant_method": "compressed-tensors"}},
-            "quantization_config.config_groups: is missing",
-        ),
+        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: is neither load_in_8bit nor load_in_4bit"),
+        ({"quantization_config": {"quant_method": "compressed-tensors"}}, "quantization_config.config_groups: is missing"),
         (
             {"quantization_config": compressed({"num_bits": 9}, "")},
             "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8",
         ),
-        (
-            {"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}},
-            "quantization_config.quant_algo: no algorithm 'W7A7' is known",
-        ),
-        (
-            {"quantization_config": {"quant_method": "modelopt"}},
-            "quantization_config.quant_algo: no algorithm 'MISSING' is known",
-        ),
-        (
-            {"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}},
-            "quantization_config.quant_type: no type",
-        ),
+        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}}, "quantization_config.quant_algo: no algorithm 'W7A7' is known"),
+        ({"quantization_config": {"quant_method": "modelopt"}}, "quantization_config.quant_algo: no algorithm 'MISSING' is known"),
+        ({"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}}, "quantization_config.quant_type: no type"),
         (
             {"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}},
             "modules_to_not_convert: expected a list of module names",
         ),
-        (
-            {"quantization_config": {"quant_method": "awq", "ignore": [1]}},
-            "ignore: expected a list of module names",
-        ),
+        ({"quantization_config": {"quant_method": "awq", "ignore": [1]}}, "ignore: expected a list of module names"),
         (
             {"text_config": {"quantization_config": {"quant_method": "no"}}},
             "text_config.quantization_config.quant_method: no quantization method 'no'",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(config, said):
     with pytest.raises(InputError) as error:
         read_quantization(config)
