@@ -134,28 +134,9 @@ def test_any_text_is_a_quantity_or_an_error(text):
 
 def test_any_pile_of_pieces_is_a_quantity_or_an_error():
     pieces = (
-        "1",
-        "0",
-        "e",
-        "9",
-        ".",
-        ",",
-        "_",
-        "-",
-        "+",
-        " ",
-        "/",
-        "TB",
-        "s",
-        "%",
-        "B",
-        "inf",
-        "**",
-        "é",
-        "²",
-        "٣",
-        "\n",
-    )
+        "1", "0", "e", "9", ".", ",", "_", "-", "+", " ", "/", "TB", "s", "%", "B", "inf", "**",
+        "é", "²", "٣", "\n",
+    )  # fmt: skip
     draw = random.Random("pieces of quantities")
     for _ in range(3000):
         read("".join(draw.choices(pieces, k=draw.randint(1, 14))))
@@ -202,22 +183,9 @@ def test_for_people(value, unit, text):
 
 
 UNITS_SHOWN = [
-    "byte",
-    "byte/s",
-    "FLOP",
-    "FLOP/s",
-    "s",
-    "J",
-    "W",
-    "Hz",
-    "token/s",
-    "FLOP/byte",
-    "USD",
-    "byte/token",
-    "J/token",
-    "USD/hour",
-    "",
-]
+    "byte", "byte/s", "FLOP", "FLOP/s", "s", "J", "W", "Hz", "token/s", "FLOP/byte", "USD",
+    "byte/token", "J/token", "USD/hour", "",
+]  # fmt: skip
 
 
 @given(

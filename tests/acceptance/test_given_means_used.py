@@ -5,17 +5,9 @@ import pytest
 from tests.cli import call, good
 
 WORK = (
-    "--prompt",
-    "2048",
-    "--output",
-    "300",
-    "--set",
-    "arrival_rate=5/s",
-    "--target",
-    "itl=40ms",
-    "--target",
-    "ttft=2 s",
-)
+    "--prompt", "2048", "--output", "300", "--set", "arrival_rate=5/s", "--target", "itl=40ms",
+    "--target", "ttft=2 s",
+)  # fmt: skip
 CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", *WORK)
 COMMANDS = {
     "select": ("select", *CASE, "--efficiency", "peak"),
@@ -50,15 +42,9 @@ def numbers(answer):
 
 
 DEAR = (
-    "long_prompt=9000",
-    "memory_reserve=2 GB",
-    "step_overhead=1 ms",
-    "link_latency=5 us",
-    "chunk=1024",
-    "price=3 USD/hour",
-    "power=600 W",
-    "queue_time=5 ms",
-)
+    "long_prompt=9000", "memory_reserve=2 GB", "step_overhead=1 ms", "link_latency=5 us",
+    "chunk=1024", "price=3 USD/hour", "power=600 W", "queue_time=5 ms",
+)  # fmt: skip
 """What formulas of every case hold, asked of one command alone: a selection and a review of a line take seconds each."""
 ASKED = [
     (command, given)
@@ -110,21 +96,9 @@ def test_what_an_overloaded_server_is_held_to_is_all_said():
 def test_every_chunk_meets_at_the_peak_what_only_small_ones_are_expected_to():
     """Chunks of 64 to 8,189 tokens keep a mean step of 60 ms at the peak."""
     line = (
-        "--model",
-        "deepseek-v3",
-        "--hardware",
-        "h200",
-        "--tp",
-        "8",
-        "--prompt",
-        "131072",
-        "--output",
-        "1000",
-        "--batch",
-        "3",
-        "--target",
-        "itl=60 ms",
-    )
+        "--model", "deepseek-v3", "--hardware", "h200", "--tp", "8", "--prompt", "131072",
+        "--output", "1000", "--batch", "3", "--target", "itl=60 ms",
+    )  # fmt: skip
     found = call("solve", "max_chunk_sustained_itl", *line, "--json").json
     assert (
         found["verdict"] == "lhs_below"
@@ -156,14 +130,6 @@ def test_a_review_with_a_rate_and_no_target_says_how_many_replicas_keep_up(tmp_p
 
 
 LOADED = (
-    "--model",
-    "llama-3.1-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "2000",
-    "--output",
-    "300",
-    "--batch",
-    "32",
-)
+    "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000", "--output", "300",
+    "--batch", "32",
+)  # fmt: skip

@@ -122,14 +122,9 @@ ENVELOPE_COLUMNS = (
     ("decode", 4096, 32, ("4.48 TFLOP", "140 GB", 32, "memory", "41.8 ms", 32, "766 tok/s")),
 )
 STEP_QUANTITIES = (
-    "{}_flops",
-    "{}_bytes",
-    "{}_intensity",
-    "{}_bound",
-    "{}_roofline_time",
-    "{}_tokens",
+    "{}_flops", "{}_bytes", "{}_intensity", "{}_bound", "{}_roofline_time", "{}_tokens",
     "{}_throughput",
-)
+)  # fmt: skip
 ENVELOPE = [
     row(f"back of the envelope: batch {batch}, {quantity.format(step)}", quantity.format(step), printed, **B70, **H100, peak_flops="989.5 TFLOP/s", prompt=prompt, batch=batch, assume=WEIGHTS)
     for step, prompt, batch, column in ENVELOPE_COLUMNS

@@ -24,15 +24,9 @@ MODELS = {  # by how many devices their heads may be shared out, and what to cal
 }
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
 TIMED = (
-    "itl",
-    "ttft",
-    "sustained_itl",
-    "loaded_ttft",
-    "sustained_requests",
-    "decode_throughput",
-    "cost_per_mtok",
-    "load",
-)
+    "itl", "ttft", "sustained_itl", "loaded_ttft", "sustained_requests", "decode_throughput",
+    "cost_per_mtok", "load",
+)  # fmt: skip
 CLOSE = 1e-6
 
 

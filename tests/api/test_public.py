@@ -18,17 +18,9 @@ from symroof.select.selection import Selection
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
 RESULTS = (
-    Number,
-    Result,
-    BoundCase,
-    Solution,
-    Derivation,
-    Selection,
-    Configuration,
-    Calibration,
-    Report,
+    Number, Result, BoundCase, Solution, Derivation, Selection, Configuration, Calibration, Report,
     Checked,
-)
+)  # fmt: skip
 METHODS = [
     pytest.param(member, id=f"{owner.__name__}.{name}")
     for owner in (sr.Study, sr.Compiled)

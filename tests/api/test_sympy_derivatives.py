@@ -192,17 +192,9 @@ SETTINGS = {
     },
 }
 BY = (
-    "batch",
-    "prompt",
-    "context",
-    "mem_bandwidth",
-    "peak_flops",
-    "kv_bytes_per_element",
-    "kv_bytes_per_token",
-    "params",
-    "weight_bytes",
-    "itl",
-)
+    "batch", "prompt", "context", "mem_bandwidth", "peak_flops", "kv_bytes_per_element",
+    "kv_bytes_per_token", "params", "weight_bytes", "itl",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -203,21 +203,9 @@ def test_an_unknown_draft_is_reported_with_its_place(tmp_path):
 @pytest.mark.full
 def test_reviews_and_derivations_of_a_drafted_model():
     line = (
-        "--model",
-        "llama-3.1-8b",
-        "--draft",
-        "llama-3.2-1b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "2000",
-        "--output",
-        "64",
-        "--set",
-        "draft_tokens=4",
-        "--set",
-        "acceptance=0.8",
-    )
+        "--model", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--hardware", "h100-sxm", "--prompt",
+        "2000", "--output", "64", "--set", "draft_tokens=4", "--set", "acceptance=0.8",
+    )  # fmt: skip
     assert (
         "drafted by Llama 3.2 1B"
         in good("derive", "speculation_speedup", *line).out + good("eval", *line).out

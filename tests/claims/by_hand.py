@@ -20,19 +20,9 @@ MODELS = (
     "mistral-small-24b", "qwen2.5-7b", "qwen2.5-32b", "qwen3-4b", "qwen3-32b", "gemma-7b", "yi-34b", "phi-4", "falcon-7b", "codellama-34b", "smollm2-1.7b",
 )  # fmt: skip
 DEVICES = (
-    "h100-sxm",
-    "h100-pcie",
-    "h200",
-    "a100-80gb-sxm",
-    "a100-40gb-pcie",
-    "l4",
-    "l40s",
-    "a10",
-    "mi300x",
-    "rtx-4090",
-    "v100-sxm2-32gb",
-    "b200",
-)
+    "h100-sxm", "h100-pcie", "h200", "a100-80gb-sxm", "a100-40gb-pcie", "l4", "l40s", "a10",
+    "mi300x", "rtx-4090", "v100-sxm2-32gb", "b200",
+)  # fmt: skip
 DTYPES = ("fp16", "bf16", "fp8", "int8", "fp6", "fp4", "int4", "tf32", "fp32", "fp64")
 UNIT = {
     "kv_cache_bytes": "byte", "kv_bytes_per_token": "byte/token", "weight_bytes": "byte", "memory_bytes": "byte", "weight_bytes_per_device": "byte",

@@ -18,21 +18,9 @@ from symroof.errors import InputError
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
 FIELDS = {
-    "id",
-    "file",
-    "line",
-    "says",
-    "verdict",
-    "claimed",
-    "derived",
-    "ratio",
-    "tolerance",
-    "assumptions_needed",
-    "slips",
-    "flags",
-    "reason",
-    "correction",
-}
+    "id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance",
+    "assumptions_needed", "slips", "flags", "reason", "correction",
+}  # fmt: skip
 
 
 def yaml_claims(*entries):
@@ -183,21 +171,9 @@ def test_odd_values_are_judged_or_refused():
     ]
     rng = random.Random(3)
     keys = [
-        "quantity",
-        "value",
-        "given",
-        "needs",
-        "tolerance",
-        "values",
-        "between",
-        "for_all",
-        "threshold",
-        "relation",
-        "conflicts_with",
-        "for",
-        "with",
-        "moves",
-    ]
+        "quantity", "value", "given", "needs", "tolerance", "values", "between", "for_all",
+        "threshold", "relation", "conflicts_with", "for", "with", "moves",
+    ]  # fmt: skip
     inner = ["model", "hardware", "prompt", "assume", "targets", "preset", "kv", "batch", "itl"]
     for _ in range(400):
         entry = {"quantity": "kv_cache_bytes", "value": "1"} | {

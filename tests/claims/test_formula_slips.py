@@ -197,25 +197,9 @@ RIGHT: list[tuple[str, dict[str, object], list[Term]]] = [
     ("attention_intensity", {}, [(2, {"H": 1, "H_kv": -1, "b_kv": -1})]),
 ]  # fmt: skip
 NAMES = (
-    "L",
-    "H",
-    "H_kv",
-    "d_h",
-    "d_model",
-    "d_ff",
-    "vocab_size",
-    "b_w",
-    "b_kv",
-    "b_a",
-    "S",
-    "N",
-    "B",
-    "P",
-    "tp",
-    "peak_flops",
-    "mem_bandwidth",
-    "mem_capacity",
-)
+    "L", "H", "H_kv", "d_h", "d_model", "d_ff", "vocab_size", "b_w", "b_kv", "b_a", "S", "N", "B",
+    "P", "tp", "peak_flops", "mem_bandwidth", "mem_capacity",
+)  # fmt: skip
 
 
 def spelled(terms: list[Term]) -> str:

@@ -351,43 +351,13 @@ def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
 def test_any_annotation_is_read_or_refused():
     rng = random.Random(7)
     pieces = [
-        "<!--",
-        "-->",
-        "symroof:",
-        " ",
-        "\n",
-        "`",
-        "```",
-        "|",
-        "1 GB",
-        "kv_cache_bytes",
-        "model=llama-3-70b",
-        "prompt=4",
-        "'",
-        '"',
-        "=",
-        "needs.",
-        "assume.",
-    ]
+        "<!--", "-->", "symroof:", " ", "\n", "`", "```", "|", "1 GB", "kv_cache_bytes",
+        "model=llama-3-70b", "prompt=4", "'", '"', "=", "needs.", "assume.",
+    ]  # fmt: skip
     pieces += [
-        "\\",
-        "\r\n",
-        "\0",
-        "é",
-        "\t",
-        "given ",
-        "value='",
-        "> ",
-        "- ",
-        "between=",
-        "threshold=",
-        "relation=",
-        "itl",
-        "tolerance=",
-        "for_all.",
-        "with=",
-        "%",
-    ]
+        "\\", "\r\n", "\0", "é", "\t", "given ", "value='", "> ", "- ", "between=", "threshold=",
+        "relation=", "itl", "tolerance=", "for_all.", "with=", "%",
+    ]  # fmt: skip
     for _ in range(1500):
         text = (
             "1 GB <!-- symroof: "

@@ -5,17 +5,9 @@ import pytest
 from . import call, good
 
 CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "2048",
-    "--output",
-    "64",
-    "--batch",
-    "8",
-)
+    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "64",
+    "--batch", "8",
+)  # fmt: skip
 EXPECTED = (
     "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"
 )

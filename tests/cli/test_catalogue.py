@@ -69,19 +69,9 @@ def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
         if entry["definition"]:
             parse(entry["definition"])
     expected = [
-        "ridge_point",
-        "weight_bytes",
-        "kv_bytes_per_token",
-        "kv_cache_bytes",
-        "ttft",
-        "itl",
-        "tpot",
-        "response_time",
-        "decode_throughput",
-        "fits",
-        "cost_per_mtok",
-        "energy_per_token",
-    ]
+        "ridge_point", "weight_bytes", "kv_bytes_per_token", "kv_cache_bytes", "ttft", "itl",
+        "tpot", "response_time", "decode_throughput", "fits", "cost_per_mtok", "energy_per_token",
+    ]  # fmt: skip
     assert set(expected) <= {entry["name"] for entry in entries}
 
 
@@ -129,15 +119,9 @@ def test_list_an_unknown_kind_is_refused():
 
 
 SHOWN = [
-    "llama-3-8b",
-    "h100-sxm",
-    "tutorial-mlsysim",
-    "ttft",
-    "prompt",
-    "batch_to_ridge",
-    "kv_traffic",
+    "llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_to_ridge", "kv_traffic",
     "isl",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SHOWN)

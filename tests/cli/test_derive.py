@@ -32,18 +32,9 @@ def test_derive_has_the_shape_of_the_contract():
 
 
 DERIVED = [
-    "ttft",
-    "itl",
-    "kv_cache_bytes",
-    "fits",
-    "decode_bound",
-    "prefill_intensity",
-    "decode_throughput",
-    "cost_per_mtok",
-    "memory_utilization",
-    "concurrency",
-    "ridge_point",
-]
+    "ttft", "itl", "kv_cache_bytes", "fits", "decode_bound", "prefill_intensity",
+    "decode_throughput", "cost_per_mtok", "memory_utilization", "concurrency", "ridge_point",
+]  # fmt: skip
 
 
 @pytest.mark.full
@@ -59,16 +50,9 @@ def test_every_text_of_a_derivation_parses_back(quantity):
 
 
 ARITHMETIC = [
-    "ttft",
-    "itl",
-    "kv_cache_bytes",
-    "prefill_intensity",
-    "decode_throughput",
-    "memory_utilization",
-    "user_rate",
-    "prefill_flops",
-    "concurrency",
-]
+    "ttft", "itl", "kv_cache_bytes", "prefill_intensity", "decode_throughput",
+    "memory_utilization", "user_rate", "prefill_flops", "concurrency",
+]  # fmt: skip
 
 
 @pytest.mark.sample(8)

@@ -327,17 +327,9 @@ def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
         for batch in (8, 64)
     )
     line = (
-        "diff",
-        few,
-        many,
-        "--prompt",
-        "2048",
-        "--output",
-        "300",
-        "--set",
-        "arrival_rate=9/s",
+        "diff", few, many, "--prompt", "2048", "--output", "300", "--set", "arrival_rate=9/s",
         "--json",
-    )
+    )  # fmt: skip
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
     assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == [
         "sustained_itl"

@@ -9,21 +9,9 @@ from symroof.select.selection_json import QUANTITIES
 from . import ROOT, call, good, process, refused, write_study
 
 CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "a100-80gb-sxm",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "4096",
-    "--output",
-    "128",
-    "--mfu",
-    "0.5",
-    "--efficiency",
-    "peak",
-)
+    "--model", "llama-3-8b", "--hardware", "a100-80gb-sxm", "--hardware", "h100-sxm", "--prompt",
+    "4096", "--output", "128", "--mfu", "0.5", "--efficiency", "peak",
+)  # fmt: skip
 PASSING, FAILING = ("--target", "ttft=200 ms"), ("--target", "ttft=1 ms")
 
 
@@ -56,19 +44,9 @@ def test_the_text_says_what_every_reader_needs():
 
 
 RATE = (
-    "--model",
-    "llama-3-8b",
-    "--among",
-    "hardware=h100-sxm,l4",
-    "--prompt",
-    "1024",
-    "--output",
-    "128",
-    "--target",
-    "itl=20 ms",
-    "--set",
-    "arrival_rate=20/s",
-)
+    "--model", "llama-3-8b", "--among", "hardware=h100-sxm,l4", "--prompt", "1024", "--output",
+    "128", "--target", "itl=20 ms", "--set", "arrival_rate=20/s",
+)  # fmt: skip
 
 
 def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):

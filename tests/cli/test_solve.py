@@ -175,16 +175,9 @@ def test_identical_sides(capsys):
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
     case = [
-        "itl = 20 ms",
-        "--for",
-        "batch",
-        "--model",
-        "llama-3-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "4096",
-    ]
+        "itl = 20 ms", "--for", "batch", "--model", "llama-3-8b", "--hardware", "h100-sxm",
+        "--prompt", "4096",
+    ]  # fmt: skip
     ranged = solved(capsys, *case, "--mbu", "0.5..0.9")
     ends = [solved(capsys, *case, "--mbu", mbu) for mbu in ("0.5", "0.9")]
     assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged[
@@ -201,16 +194,9 @@ def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
 
 def test_what_nobody_gave_is_in_the_answer(capsys):
     case = [
-        "max_context_memory",
-        "--model",
-        "llama-3-8b",
-        "--hardware",
-        "h100-sxm",
-        "--engine",
-        "ideal",
-        "--prompt",
-        "1024",
-    ]
+        "max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--engine",
+        "ideal", "--prompt", "1024",
+    ]  # fmt: skip
     assumed = solved(capsys, *case, "--weights", "fp8", "--kv", "fp8")["assumed"]
     assert assumed == {"batch": 1, "memory_reserve": 0, "memory_share": 1}
     assert solved(capsys, "max_context_memory")["assumed"] == {}

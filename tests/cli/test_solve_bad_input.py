@@ -13,17 +13,9 @@ from ..near import near
 from . import call, process, processor_seconds
 
 CASE = (
-    "--model",
-    "llama-3-70b",
-    "--hardware",
-    "h100-sxm",
-    "--tp",
-    "2",
-    "--prompt",
-    "4096",
-    "--output",
-    "512",
-)
+    "--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2", "--prompt", "4096",
+    "--output", "512",
+)  # fmt: skip
 SOON = 2.0
 """Seconds of processor time within which every question is answered or refused, the start of Python included."""
 

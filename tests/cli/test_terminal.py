@@ -16,31 +16,13 @@ from symroof.drawing.table_formats import width
 from . import ROOT, STUDIES, call
 
 CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "1024",
-    "--output",
-    "64",
-    "--batch",
-    "4",
-)
+    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "64",
+    "--batch", "4",
+)  # fmt: skip
 R1 = (
-    "--model",
-    "deepseek-r1",
-    "--hardware",
-    "h200",
-    "--tp",
-    "8",
-    "--prompt",
-    "4096",
-    "--output",
-    "512",
-    "--batch",
-    "32",
-)
+    "--model", "deepseek-r1", "--hardware", "h200", "--tp", "8", "--prompt", "4096", "--output",
+    "512", "--batch", "32",
+)  # fmt: skip
 THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
     "help": ("--help",),

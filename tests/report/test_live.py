@@ -41,31 +41,15 @@ SECTION = """<% import "verdict.j2" as said with context %><h2 id="heading">As s
 <% include "live/section.html" %><% include "live/results.html" %><% include "live/scripts.html" %>"""
 INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
 ASKED = (
-    "memory_bytes",
-    "usable_memory",
-    "concurrency",
-    "loaded_ttft",
-    "sustained_itl",
-    "sustained_throughput",
-    "cost_per_mtok",
-    "effective_ridge",
-)
+    "memory_bytes", "usable_memory", "concurrency", "loaded_ttft", "sustained_itl",
+    "sustained_throughput", "cost_per_mtok", "effective_ridge",
+)  # fmt: skip
 ALONE = (
-    "memory_bytes",
-    "ttft",
-    "itl_last",
-    "response_time",
-    "decode_throughput",
-    "decode_intensity",
-)
+    "memory_bytes", "ttft", "itl_last", "response_time", "decode_throughput", "decode_intensity",
+)  # fmt: skip
 SEARCHED = (
-    "memory_bytes",
-    "disaggregated_batch",
-    "steady_batch",
-    "loaded_ttft",
-    "sustained_itl",
-    "load",
-)
+    "memory_bytes", "disaggregated_batch", "steady_batch", "loaded_ttft", "sustained_itl", "load",
+)  # fmt: skip
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
 UNITS = ["memory_bytes", "sustained_itl", "sustained_throughput", "cost_per_mtok"]

@@ -526,21 +526,9 @@ def test_the_command_repeats_every_option_that_changes_the_review():
     from symroof.cli.report_command import reproduce
 
     line = [
-        "report",
-        "a b.yaml",
-        "-o",
-        "out",
-        "--output",
-        "512",
-        "--osl=7",
-        "--set",
-        "itl=14 ms",
-        "--out",
-        "x",
-        "--out=y",
-        "-oz",
-        "--no-plots",
-    ]
+        "report", "a b.yaml", "-o", "out", "--output", "512", "--osl=7", "--set", "itl=14 ms",
+        "--out", "x", "--out=y", "-oz", "--no-plots",
+    ]  # fmt: skip
     assert (
         reproduce(line)
         == "symroof report 'a b.yaml' --output 512 --osl=7 --set 'itl=14 ms' --no-plots"
@@ -779,18 +767,9 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
         assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}
         assert defaulted <= {name for name, entry in case["inputs"].items() if entry["defaulted"]}
         needed = {
-            "n_layers",
-            "d_model",
-            "prompt",
-            "batch",
-            "peak_flops",
-            "mem_bandwidth",
-            "mem_capacity",
-            "memory_reserve",
-            "weight_bytes_per_param",
-            "mfu",
-            "mbu",
-        }
+            "n_layers", "d_model", "prompt", "batch", "peak_flops", "mem_bandwidth",
+            "mem_capacity", "memory_reserve", "weight_bytes_per_param", "mfu", "mbu",
+        }  # fmt: skip
         needed |= {"tp"} if case["inputs"].get("tp", {}).get("value", 1) > 1 else set()
         needed -= (
             {"d_model"} if "params" in chosen else set()

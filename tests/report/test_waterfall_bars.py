@@ -85,19 +85,9 @@ def test_the_axis_starts_where_it_matters_and_says_so():
 
 def test_the_command_writes_it(tmp_path):
     sides = (
-        "diff",
-        "genz",
-        "aiconfigurator",
-        "--model",
-        "llama-3-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "2048",
-        "-q",
-        "ttft",
-        "-o",
-    )
+        "diff", "genz", "aiconfigurator", "--model", "llama-3-8b", "--hardware", "h100-sxm",
+        "--prompt", "2048", "-q", "ttft", "-o",
+    )  # fmt: skip
     from tests.cli import call
 
     outcome = call(*sides, tmp_path / "way.svg")

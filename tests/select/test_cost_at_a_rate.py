@@ -73,18 +73,7 @@ def test_a_fleet_that_does_not_keep_up_costs_what_it_costs_when_full():
 @pytest.mark.parametrize("command", ["select", "eval"])
 def test_a_target_that_decides_is_not_said_to_have_no_effect(command, target):
     line = [
-        "--model",
-        "llama-3.1-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "2048",
-        "--output",
-        "300",
-        "--batch",
-        "8",
-        "--set",
-        "arrival_rate=2/s",
-        "--target",
-    ]
+        "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300",
+        "--batch", "8", "--set", "arrival_rate=2/s", "--target",
+    ]  # fmt: skip
     assert "has no effect" not in good(command, *line, target).out

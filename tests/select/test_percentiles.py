@@ -118,20 +118,9 @@ def test_a_median_passes_where_few_long_waits_raise_the_mean():
 @pytest.mark.full
 def test_the_command_says_what_was_simulated():
     line = [
-        "select",
-        "--model",
-        "llama-3.1-8b",
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "2000",
-        "--output",
-        "300",
-        "--batch",
-        "16",
-        "--target",
-        "itl=p90 1 ms",
-    ]
+        "select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000",
+        "--output", "300", "--batch", "16", "--target", "itl=p90 1 ms",
+    ]  # fmt: skip
     done = call(*line)
     assert done.code == 1 and "itl p90 within 1 ms" in done.out
     passing = call(*line[:-1], "itl=p90 100 ms", "--json")

@@ -21,18 +21,8 @@ WAITS = ("loaded_ttft", "loaded_itl")
 UNQUEUED = ("sustained_itl", "prompt_prefill_time", "queue_time")
 COPIES = 40
 COLUMNS = (
-    "step",
-    "more",
-    "read",
-    "queue",
-    "wait",
-    "price",
-    "memory",
-    "cache",
-    "room",
-    "rate",
-    "slot",
-)
+    "step", "more", "read", "queue", "wait", "price", "memory", "cache", "room", "rate", "slot",
+)  # fmt: skip
 
 
 class Server:
@@ -324,13 +314,8 @@ def test_no_more_than_65_536_copies_are_laid_out(load, copies, late):
     """As many as the load asks for, though more than there may be would still wait too long."""
     server = Server(random.Random(1))
     server.step, server.more, server.room, server.memory, server.cache, server.batch = (
-        1,
-        1,
-        100,
-        1,
-        1,
-        1,
-    )
+        1, 1, 100, 1, 1, 1,
+    )  # fmt: skip
     server.rate, server.slot, server.wait = load, 1, 1e9 if late else 0
     server.limits = {"ttft": 5.0, "itl": 99.0}
     server.read, server.queue = 1, 0

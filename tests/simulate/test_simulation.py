@@ -14,19 +14,9 @@ from tests.cli import call, good, process, refused
 from . import by_hand, write_trace
 
 CASE = (
-    "--model",
-    "llama-3-8b",
-    "--hardware",
-    "h100-sxm",
-    "--prompt",
-    "600",
-    "--output",
-    "30",
-    "--batch",
-    "16",
-    "--set",
-    "chunk=512",
-)
+    "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600", "--output", "30",
+    "--batch", "16", "--set", "chunk=512",
+)  # fmt: skip
 RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
 
 

@@ -21,15 +21,10 @@ from ..near import near
 
 COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
 WIDTHS = {
-    "weight_bytes_per_param",
-    "unquantized_bytes_per_param",
-    "kv_bytes_per_element",
-    "state_bytes_per_element",
-    "act_bytes_per_element",
-    "quantized_bytes_per_param",
-    "link_bytes_per_element",
-    "dispatch_bytes_per_element",
-}
+    "weight_bytes_per_param", "unquantized_bytes_per_param", "kv_bytes_per_element",
+    "state_bytes_per_element", "act_bytes_per_element", "quantized_bytes_per_param",
+    "link_bytes_per_element", "dispatch_bytes_per_element",
+}  # fmt: skip
 
 
 def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():

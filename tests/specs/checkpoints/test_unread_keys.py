@@ -21,30 +21,13 @@ MEASURED = {
     for name, entry in json.loads((DATA / "families.json").read_text())["models"].items()
 }
 FIRST = (
-    "num",
-    "n",
-    "expert",
-    "recurrent",
-    "shared",
-    "index",
-    "cross_layer",
-    "hash",
-    "global",
+    "num", "n", "expert", "recurrent", "shared", "index", "cross_layer", "hash", "global",
     "compressed",
-)
+)  # fmt: skip
 LAST = (
-    "experts",
-    "rank",
-    "ratio",
-    "pattern",
-    "window",
-    "interval",
-    "heads",
-    "dim",
-    "layers",
-    "size",
+    "experts", "rank", "ratio", "pattern", "window", "interval", "heads", "dim", "layers", "size",
     "groups",
-)
+)  # fmt: skip
 VALUES = (1, 2, 7, 128, 0.5, 3.0, "ABAB", "full", True, [1, 2, 1], [4], {"every": 2}, [[1, 2], [3]])
 
 
