@@ -36,7 +36,7 @@ BUDGETS = {
     "theory": 5984,
     "specs": 6017,
     "checkpoints": 5980,
-    "study": 11952,
+    "study": 11950,
     "select": 3242,
     "simulate": 2347,
     "servers": 2280,
@@ -45,8 +45,8 @@ BUDGETS = {
     "check": 10033,
     "report": 11483,
     "cli": 5277,
-    "tests": 69143,
-    "other": 3765,
+    "tests": 66450,
+    "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02
