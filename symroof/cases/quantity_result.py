@@ -140,7 +140,7 @@ class Result:
         entry: dict[str, Any] = {"value": plain_value(self.value), "unit": self.symbol.unit}
         if self.low is not None and self.high is not None:
             entry |= {"low": plain_value(self.low), "high": plain_value(self.high)}
-            if self.found and self.ranged:
+            if self.found and self.low != self.high:
                 entry["found"] = self.found
         if self.possible:
             entry["value"] = [plain_value(v) for v in self.possible]

@@ -356,6 +356,7 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     )
 
 
+@pytest.mark.full
 def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
     """64 whole prompts and responses in 256 steps of 107.83 ms (the hand's), so 2.318 a second are served: just below, a wait for a slot takes any time."""
     most = float(Fraction(64, 256) / STEP)

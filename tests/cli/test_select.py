@@ -49,6 +49,7 @@ RATE = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("select", *RATE).out.splitlines()

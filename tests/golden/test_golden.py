@@ -22,7 +22,7 @@ QUICK = (
     *("derive moe itl measured", "derive mla kv_cache_bytes peak", "derive none ttft measured"),
     *("sweep dense peak", "sweep moe measured", "check distserve"),
     *("select llama-3-8b-chat measured", "diff measured"),
-    *("report fp8 peak", "report fp8 measured", "report does-not-fit measured"),
+    "report fp8 peak",
     *("vllm share peak", "vllm tp peak", "simulate poisson peak"),
     *("simulate loop measured", "simulate bursty measured", "simulate exclusive peak"),
     *("picture roofline dense peak", "picture memory dense peak", "picture over batch"),

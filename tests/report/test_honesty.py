@@ -435,6 +435,7 @@ def same(cell, entry):
         assert value.low is None, cell
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", FORMATS)
 def test_where_both_efficiencies_are_ranges_no_time_stands_without_its_range(kind):
     seen = 0
@@ -471,6 +472,7 @@ def displays(stem, kind="md"):
     return [block.text for _, block in text_blocks(stem, kind) if block.kind == "display"]
 
 
+@pytest.mark.full
 def test_a_derivation_of_a_ranged_time_ends_in_its_range():
     for text in displays(RANGED):
         last = text.rpartition("=")[2]
@@ -494,6 +496,7 @@ def test_no_ranged_time_inside_a_derivation_stands_without_a_range():
                 assert " to " in text, text
 
 
+@pytest.mark.full
 def test_a_threshold_in_a_sentence_comes_with_its_range():
     """The table says how far the batch at the ridge moves over the ranges; the sentence must say it too."""
     every_block = blocks(text_of(RANGED, "md"), "md")
