@@ -35,7 +35,7 @@ def test_a_long_prompt_of_deepseek_r1_by_hand():
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("model", "hub", "options", "flags"),
     [

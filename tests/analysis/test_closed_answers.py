@@ -9,7 +9,7 @@ from tools.evidence.closed_forms_page import closed_forms_page
 PAGE = DOCS / "validation" / "closed-forms.md"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("model", KINDS)
 def test_named_thresholds(model):
     """The check itself is in :func:`tallies`; nearly every question has a formula, and each kind of model asks some forty."""

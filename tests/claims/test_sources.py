@@ -27,6 +27,7 @@ def test_every_claim_of_the_sources_is_there():
     assert len(judged()) == 307
 
 
+@pytest.mark.full
 def test_the_verdict_is_that_of_the_reader_or_the_difference_is_explained():
     differing = {
         name: f"{judged()[name].verdict}: {judged()[name].reason}"

@@ -316,6 +316,7 @@ def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     assert cells["mem_capacity", "fits"][3] == "+26 %"  # 189.4 GB over 2 * 0.88 * 81,559 MiB
 
 
+@pytest.mark.full
 def test_the_verdict_names_the_nearest_in_words():
     texts = [
         b.text for b in blocks(text_of("llama-3-8b-chat", "md"), "md") if b.section == "Verdict"

@@ -44,6 +44,7 @@ def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(or
         ), c.label
 
 
+@pytest.mark.full
 def test_layouts_of_every_kind_are_among_them(ordered):
     degrees = {
         (int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp")))
