@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from symroof.analysis import study as core
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
-from symroof.formula.from_sympy import is_sympy
 from symroof.report.catalogue_tables import CatalogueTable
-from symroof.theory.sympy_input import symbol_name
+from symroof.theory.sympy_input import is_sympy, symbol_name
 
 if TYPE_CHECKING:
     import xarray
@@ -61,11 +60,11 @@ class Study(core.Study):
         Raises:
             InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
         """
-        from symroof.formula.text import text
         from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
         from symroof.sweep.sweep_quantities import formula_columns
+        from symroof.symbolic.printing import text
 
         single = isinstance(quantities, str) or is_sympy(quantities)
         wanted = [quantities] if single else quantities
@@ -108,7 +107,7 @@ class Study(core.Study):
 
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
-        'At batch 1 request, itl*price/batch is 3.224e-6 USD; from 1 to 16 it goes from 3.224e-6 USD to 3.068e-7 USD.'
+        'At batch 1 request, price*itl/batch is 3.224e-6 USD; from 1 to 16 it goes from 3.224e-6 USD to 3.068e-7 USD.'
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
         >>> picture
         <Inter-token latency against the context: Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096>
@@ -441,7 +440,7 @@ def quantities() -> CatalogueTable:
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
     """
 
-    from symroof.analysis.expressions import definition_in_sympy
+    from symroof.analysis.in_sympy import definition_in_sympy
 
     case, listed = Study().first, _table("quantities")
     definitions = {row["name"]: row["definition"] for row in listed}

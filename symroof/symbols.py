@@ -1,40 +1,54 @@
-"""Every input and quantity as a SymPy symbol: ``from symroof.symbols import batch, itl``, or ``import *`` for all of them.
+"""Every input and quantity in SymPy: ``from symroof.symbols import batch, itl``, or ``import *`` for all of them.
 
-All expressions that symroof returns use these symbols, so ``sympy.diff(study.sympy("itl"), batch)`` works as expected.
-A number that is never zero is ``positive``, one that may be zero ``nonnegative``, one that may be negative ``real``; none is declared
+All expressions that symroof returns use these objects, so ``sympy.diff(study.sympy("itl"), batch)`` works as expected.
+An input is a symbol, ``positive`` where it is never zero, ``nonnegative`` where it may be, ``real`` where it may be negative; none is declared
 an integer, since SymPy would drop non-integer roots. Conditions (``fits``) and labels (``decode_bound``) have no assumptions.
 
 >>> from symroof.symbols import batch, draft_tokens, free_memory
 >>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
 (batch, True, True, True, None)
 
-A quantity is not a constant, so its derivative stays unevaluated until a case gives its value; SymPy treats any other symbol as a constant,
-whatever its name:
+A quantity is an unknown function of the inputs that it depends on, under whatever counting choices, and is printed by its name. So SymPy's
+rules hold for it: what cannot be said without its formula stays unevaluated or is refused, until a case gives its value or
+``study.sympy`` writes it out. Any other symbol is the caller's own, whatever its name:
 
 >>> import sympy
->>> from symroof.symbols import itl
->>> sympy.diff(itl*batch, batch), sympy.diff(sympy.Symbol("itl")*batch, batch)
-(batch*Derivative(itl, batch) + itl, itl)
+>>> from symroof.symbols import itl, prompt
+>>> sympy.diff(itl*batch, batch), sympy.diff(itl, sympy.Symbol("h"))
+(batch*Derivative(itl, batch) + itl, 0)
+>>> (itl*batch).subs(batch, 5), sympy.limit(itl/batch, batch, sympy.oo), prompt in itl.free_symbols
+(5*itl(batch = 5), Limit(itl/batch, batch, oo, dir='-'), True)
 
 :data:`latex` spells them as reports do, for ``sympy.latex`` and ``sympy.init_printing``:
 
->>> import sympy
 >>> from symroof import symbols
 >>> sympy.latex(symbols.n_kv_heads*symbols.head_dim, symbol_names=symbols.latex)
 'd_h H_{kv}'
 """
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from symroof.formula.derivative import SLOPE_BY_TERM_COUNT
-from symroof.formula.evaluate import UndefinedValue
-from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import ArgMax, Compare, DerivativeName, Expr
+import sympy
+
+from symroof.symbolic.applied import KindSymbol, quantity, translator
+from symroof.symbolic.evaluation import UndefinedValue
+from symroof.symbolic.expressions import (
+    DerivativeName,
+    Expr,
+    is_label,
+    is_relation,
+)
+from symroof.symbolic.reading import parse
+from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT
+from symroof.theory.all_inputs import inputs_of
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.quantity import Quantity
+from symroof.theory.symbols import ALIASES, INPUTS
+from symroof.theory.sympy_input import sign
 from symroof.theory.theory import UnknownName, theory
 
 
@@ -51,7 +65,7 @@ class LatexNames(dict[Any, str]):
 
 
 def symbol(name: str, own: Declarations = NONE) -> Any:
-    """The symbol of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
+    """The object of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
 
     Any other name (a coefficient of a long root) is a real number. ``own`` are the names that a study or a
     theory defines: inputs have their declared sign, quantities that of their formulas.
@@ -60,82 +74,59 @@ def symbol(name: str, own: Declarations = NONE) -> Any:
     (n_layers.local, None)
     """
     if isinstance(name, DerivativeName):
-        import sympy
-
         if name == SLOPE_BY_TERM_COUNT:
             raise UndefinedValue("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
     if name in own and name not in own.in_sympy:
-        own.in_sympy[name] = _declared(name, own)
-    return own.in_sympy[name] if name in own else _symbol(name)
+        own.in_sympy[name] = _made(name, own)
+    return own.in_sympy[name] if name in own else _built_in(name)
 
 
 @cache
-def _symbol(name: str) -> Any:
-    import sympy
-
-    from symroof.formula.quantity_symbol import quantity_symbol
-
-    base = base_name(name)
-    constant = name == STEP_INDEX.name or (base in INPUTS and base not in QUANTITIES)
-    return (sympy.Symbol if constant else quantity_symbol)(name, **_assumptions(base))
+def _built_in(name: str) -> Any:
+    return _made(name, NONE)
 
 
-def _assumptions(name: str) -> dict[str, bool]:
-    """The declared sign of a built-in name."""
-    declared: Symbol | None = (
-        STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
-    )
+def _made(name: str, own: Declarations) -> Any:
+    """An input or a quantity of its declared sign."""
+    declared = own.symbol(name)
     if declared is None:
-        return {"real": True}
-    if isinstance(theory().definition(name), (Compare, ArgMax)):
+        return sympy.Symbol(name, real=True)
+    if isinstance(declared, Quantity):
+        inputs = (symbol(key, own) for key in inputs_of(declared, own))
+        return quantity(name, inputs, **_assumed(declared, own))
+    kind = KindSymbol if "." in name else sympy.Symbol
+    return kind(name, **{sign(declared): True})
+
+
+def _assumed(declared: Quantity, own: Declarations) -> dict[str, bool]:
+    """The sign of a quantity: that declared, of a user-defined one that of its formula; none of a condition or a label."""
+    formula = own.definitions.get(declared.name)
+    if formula is None:
+        texts = filter(None, (declared.definition, *dict(declared.variants).values()))
+        spoken = next((text for text in texts if re.search("[<>=]|largest", text)), "0")
+        formula = parse(spoken)
+    if is_relation(formula) or is_label(formula):
         return {}
-    return (
-        _sign(declared)
-        if name in INPUTS and name not in QUANTITIES
-        else {"real" if declared.signed else "nonnegative": True}
-    )
+    if declared.name not in own.definitions:
+        return {"real" if declared.signed else "nonnegative": True}
+    made = expression(formula, own)
+    if made.is_positive:
+        return {"positive": True}
+    return {"nonnegative" if made.is_nonnegative else "real": True}
 
 
-def _sign(declared: Symbol) -> dict[str, bool]:
-    """The sign of an input as SymPy has it."""
-    return {
-        "real" if declared.signed else "nonnegative" if declared.may_vanish else "positive": True
-    }
+# ------------------------------------------------------------------------------------------------------------------ expressions
 
 
-def _declared(name: str, own: Declarations) -> Any:
-    """The symbol of a user-defined name; that of a quantity has the sign of its formula."""
-    import sympy
-
-    from symroof.formula.quantity_symbol import quantity_symbol
-
-    definition = own.definitions.get(name)
-    if definition is None:
-        return sympy.Symbol(name, **_sign(own.input(name) or STEP_INDEX))
-    if isinstance(definition, (Compare, ArgMax)):
-        return quantity_symbol(name)
-    made = expression(definition, own)
-    return quantity_symbol(
-        name,
-        **{
-            "positive"
-            if made.is_positive
-            else "nonnegative"
-            if made.is_nonnegative
-            else "real": True
-        },
-    )
-
-
-def expression(tree: Expr, own: Declarations = NONE) -> Any:
+def expression(formula: Expr, own: Declarations = NONE) -> Any:
     """A formula in these symbols."""
-    return to_sympy(tree, partial(symbol, own=own))
+    return expressions(own)(formula)
 
 
 def expressions(own: Declarations = NONE) -> Callable[[Expr], Any]:
     """The same for many formulas, converting shared parts once."""
-    return writer(partial(symbol, own=own))
+    return translator(partial(symbol, own=own))
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ import sympy
 
 import symroof as sr
 from symroof.errors import InputError
+from symroof.symbolic.applied import Quantity
 from symroof.theory.thresholds import THRESHOLDS
 from tools.random_equations import draw_case, draw_equation, movers, shared_out
 
@@ -181,9 +182,8 @@ def pieces_hold(symbolic, solution, study, label):
     """Whether the answer in symbols was asked; it has to be the number of a case that is put in."""
     if symbolic is None or (symbolic.unknown == "tp" and study.first.hardware.name != "h100-sxm"):
         return False
-    assert sympy.Symbol(symbolic.unknown) not in {
-        sympy.Symbol(free.name) for free in symbolic.sympy.free_symbols
-    }, label
+    named = symbolic.sympy.replace(Quantity, lambda *values: sympy.Symbol("of_other_names"))
+    assert symbolic.unknown not in {free.name for free in named.free_symbols}, label
     values = study.values()
     use_defaults = symbolic.sympy.xreplace(values)
     if solution.value is None:

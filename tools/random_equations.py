@@ -4,8 +4,8 @@ import math
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.formula.parse import parse
-from symroof.formula.tree import names
+from symroof.symbolic.expressions import names
+from symroof.symbolic.reading import parse
 from symroof.theory.declarations import default_of
 
 MODELS = [

@@ -7,40 +7,36 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import sympy
 
 from symroof.analysis.closed_branches import (
     in_plain_symbols,
     plain_symbol,
-    value_of,
     written,
 )
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.latex import latex
-from symroof.formula.rewrite import substitute
-from symroof.formula.text import text
-from symroof.formula.tree import (
-    ONE,
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import (
     ZERO,
-    ArgMax,
-    Compare,
-    Div,
     Expr,
-    Name,
-    Sum,
+    Total,
+    is_condition_or_label,
     mentions,
     names,
+    number,
     parts,
     size,
+    substitute,
+    symbol,
 )
-from symroof.formula.written_order import places_of
+from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.printing import latex, text
 from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import DETAIL
@@ -112,7 +108,7 @@ class LimitForm(FormulaView):
     words: str
     _grows: bool
     _falls: Expr | None
-    _conditions: tuple[Compare, ...]
+    _conditions: tuple[Expr, ...]
     _tree: Expr
     result: Result | None
     _own: Declarations = NONE
@@ -191,7 +187,7 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     as activation bytes go to 0 2*gemm_m/weight_bytes_per_param
     as the number of rows grows 2*gemm_k*gemm_n/(act_bytes_per_element*(gemm_k + gemm_n))
     """
-    if isinstance(bound_case.case.formula_or_name(name), (Compare, ArgMax)):
+    if is_condition_or_label(bound_case.case.formula_or_name(name)):
         return ()
     from symroof.symbolic.polynomials import NoClosedForm
 
@@ -211,7 +207,7 @@ def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
     return (
         size(at_context) <= MOST_NODES
         and mentions(at_context, "context")
-        and substitute(readable_form(name, x, bound_case), {x: Name("context")}) == at_context
+        and substitute(readable_form(name, x, bound_case), {x: symbol("context")}) == at_context
     )
 
 
@@ -222,17 +218,15 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
         size(tree) > MOST_NODES
         or name == x
         or not mentions(tree, x)
-        or searched_quantity(Name(name), x, bound_case)
+        or searched_quantity(symbol(name), x, bound_case)
     ):
         return []
-    import sympy
-
     from symroof.symbolic.limits import leading_terms
 
-    places, plain = places_of(tree), plain_symbol(x, bound_case)
+    plain = plain_symbol(x, bound_case)
 
     def formula_of(expr: Any) -> Expr:
-        return written(expr, places, bound_case)
+        return written(expr)
 
     formula = in_plain_symbols(tree, bound_case)
     if formula.has(sympy.zoo, sympy.nan):  # as by a launch that takes no time
@@ -252,7 +246,7 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
         forms[shortest(form, bound_case)] = term
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
-    symbol, own = bound_case.case.theory.symbol(x), bound_case.case.theory.own
+    declared, own = bound_case.case.theory.symbol(x), bound_case.case.theory.own
     if any(divides_by_zero(form) for form in forms):
         return []
     limits = []
@@ -263,11 +257,11 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
             else None
         )
         conditions = tuple(
-            Compare(c.rel_op, formula_of(c.lhs), formula_of(c.rhs)) for c in term.conditions
+            c.func(formula_of(c.lhs), formula_of(c.rhs), evaluate=False) for c in term.conditions
         )
         result = _value(name, form, term, to, bound_case)
         grows = term.limit(to) is None
-        limits.append(LimitForm(symbol, to, words, grows, falls, conditions, form, result, own))
+        limits.append(LimitForm(declared, to, words, grows, falls, conditions, form, result, own))
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
     return [
@@ -280,15 +274,8 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
 
 def _term(coefficient: Expr, x: str, power: int) -> Expr:
     """A coefficient times a power of the input."""
-    moved = build.power(Name(x), build.number(abs(power)))
-    over, under = (
-        (coefficient.over, coefficient.under)
-        if isinstance(coefficient, Div)
-        else (coefficient, ONE)
-    )
-    if power > 0:
-        return build.div(build.mul(over, moved), under)
-    return build.div(over, build.mul(under, moved))
+    moved = symbol(x) ** number(abs(power))
+    return coefficient * moved if power > 0 else coefficient / moved
 
 
 def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
@@ -303,7 +290,7 @@ def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
 
 def divides_by_zero(tree: Expr) -> bool:
     """Whether a formula divides by zero here, such as by a launch that takes no time."""
-    return any(isinstance(node, Div) and node.under == ZERO for node in parts(tree))
+    return bool(tree.has(sympy.zoo, sympy.nan))
 
 
 def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bool:
@@ -325,7 +312,7 @@ def _sign(part: Any, bound_case: BoundCase) -> int | None:
         signs = set()
         try:
             for case in (bound_case.case, *bound_case.corners):
-                numbers = Numbers(partial(value_of, case=case, bound_case=bound_case))
+                numbers = Numbers(case.value)
                 value = numbers(part)
                 zero = abs(value) <= ROUNDING * numbers.size(part)
                 signs.add(0 if zero else 1 if value > 0 else -1)
@@ -355,7 +342,10 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     '2*batch/weight_bytes_per_param'
     """
     weights = bound_case.with_switches(**DETAIL["weights"])
-    tree = over_inputs(Name(name), weights)
+    try:
+        tree, now = (over_inputs(symbol(name), case) for case in (weights, bound_case))
+    except NoClosedForm:
+        return None
     if size(tree) > MOST_NODES:
         return None
     left = [
@@ -367,10 +357,10 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     ]
     if (
         left
-        or any(isinstance(node, Sum) for node in parts(tree))
+        or any(isinstance(node, Total) for node in parts(tree))
         or divides_by_zero(tree)
-        or tree in (ZERO, over_inputs(Name(name), bound_case))
-        or isinstance(tree, (Compare, ArgMax))
+        or tree in (ZERO, now)
+        or is_condition_or_label(tree)
         or len(text(tree)) > LONGEST
     ):
         return None

@@ -3,11 +3,12 @@
 from bisect import bisect_left
 from fractions import Fraction
 
+from sympy import Symbol
+
 from symroof.analysis.verdict import memory_needed
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Name
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 BEST = frozenset({"best_batch", "max_goodput"})
@@ -69,7 +70,7 @@ def _over(case: Case, name: str, limit: str) -> str:
     value, target = (
         Result(case.theory.symbol(name), case.value(each)).plain() for each in (name, limit)
     )
-    return f"a {metric.name if isinstance(metric, Name) else name} of {value}, over its target of {target}"
+    return f"a {metric.name if isinstance(metric, Symbol) else name} of {value}, over its target of {target}"
 
 
 def _first_known(case: Case, most: int) -> int | None:

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import middle
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import number_text, text
-from symroof.formula.tree import Num
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_number
+from symroof.symbolic.printing import number_text, text
 from symroof.theory.layout import DEGREES
 from symroof.units import is_whole, settled
 
@@ -54,7 +54,7 @@ def _span(bound_case: BoundCase, name: str) -> str:
     box, setting = bound_case.box, bound_case.given[name].setting
     if name in box:
         return " to ".join(map(_count, box[name]))
-    if box and not isinstance(setting, Num):
+    if box and not is_number(setting):
         return text(middle(setting, name))
     try:
         return _count(bound_case.case.value(name))

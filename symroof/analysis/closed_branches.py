@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from symroof.analysis.domains import domain, domain_formulas, existence_conditions
+import sympy
+
 from symroof.analysis.implicit_quantities import because_searched, searched_quantity
-from symroof.analysis.inline import inlined
+from symroof.analysis.inline import MOST_NODES, TOO_LONG, inlined
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import rebuild, substitute
-from symroof.formula.text import text, unit_text
-from symroof.formula.tree import (
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
     ZERO,
-    Compare,
     Expr,
-    Name,
-    Num,
-    QuantityAt,
+    at,
+    is_relation,
     mentions,
+    operator_of,
+    relation,
     size,
+    symbol,
 )
-from symroof.formula.written_order import ordered, places_of
-from symroof.theory.case import Case
+from symroof.symbolic.expressions import (
+    relation as compared,
+)
+from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
+from symroof.symbolic.reading import parse
+from symroof.symbolic.solvable import Solvable, formula
+from symroof.theory.domains import domain, domain_formulas, existence_conditions
 from symroof.theory.steps import STEPS
 
 if TYPE_CHECKING:
@@ -35,11 +40,8 @@ if TYPE_CHECKING:
     from symroof.symbolic.roots import Form
 
 CLOSED, NUMERIC = "closed_form", "numeric"
-MOST_NODES = 20_000
-"""Nodes of an equation written out, beyond which its closed form is read by nobody."""
 MOST_VALUES = 8
 """Crossings of which a closed form is looked for."""
-TOO_LONG = "its closed form is too long to be written out"
 ROUNDING = 1e-9
 """Sides of a condition that differ by a smaller share are equal: at a crossing arms meet."""
 
@@ -48,9 +50,9 @@ ROUNDING = 1e-9
 class Condition:
     """A condition of a closed form, and whether it holds; ``abbreviated`` is the same in named coefficients, or in the times that it compares."""
 
-    tree: Compare
+    tree: Expr
     holds: bool | None
-    abbreviated: Compare | None = None
+    abbreviated: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Branch:
     @property
     def shown(self) -> Expr | None:
         """The formula as people read it."""
-        return self.abbreviated or self.closed_form
+        return self.closed_form if self.abbreviated is None else self.abbreviated
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Branches:
 class EquationForms:
     """An equation in SymPy, as far as an unknown moves its definitions, and its closed forms back in formulas."""
 
-    relation: Compare
+    relation: Expr
     unknown: str
     bound_case: BoundCase
     kept: frozenset[str] = frozenset()
@@ -125,7 +127,7 @@ class EquationForms:
 
     @cached_property
     def sides(self) -> tuple[Expr, Expr]:
-        return self.opened(self.relation.left), self.opened(self.relation.right)
+        return self.opened(self.relation.lhs), self.opened(self.relation.rhs)
 
     @cached_property
     def x(self) -> Any:
@@ -138,8 +140,6 @@ class EquationForms:
         Raises:
             NoClosedForm: a quantity in it is searched, or it is longer than a person reads.
         """
-        from symroof.symbolic.polynomials import NoClosedForm
-
         if searched := searched_quantity(self.relation, self.unknown, self.bound_case):
             raise NoClosedForm(because_searched(searched, self.unknown))
         if sum(map(size, self.sides)) > MOST_NODES:
@@ -151,7 +151,7 @@ class EquationForms:
     def numbers(self) -> Any:
         from symroof.symbolic.numbers import Numbers
 
-        return Numbers(lambda name: value_of(name, self.bound_case.case, self.bound_case))
+        return Numbers(self.bound_case.case.value)
 
     # ---------------------------------------------------------------------------------------------------- with numbers
 
@@ -168,7 +168,6 @@ class EquationForms:
     def _branch_at(self, value: Fraction) -> tuple[Branch, str]:
         from symroof.symbolic.closed_forms import form_at
         from symroof.symbolic.numbers import NoNumber
-        from symroof.symbolic.polynomials import NoClosedForm
 
         try:
             form = form_at(self.difference, self.x, self.numbers, float(value))
@@ -180,7 +179,6 @@ class EquationForms:
         """The root of a closed form between a whole number and the one before it; the number itself where there is none."""
         from symroof.symbolic.closed_forms import candidates
         from symroof.symbolic.numbers import NoNumber
-        from symroof.symbolic.polynomials import NoClosedForm
 
         try:
             forms = candidates(self.difference, self.x, self.numbers, value)
@@ -193,7 +191,6 @@ class EquationForms:
         """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
         from symroof.symbolic.closed_forms import candidates
         from symroof.symbolic.numbers import NoNumber
-        from symroof.symbolic.polynomials import NoClosedForm
 
         try:
             forms = candidates(self.difference, self.x, self.numbers, far)
@@ -217,7 +214,7 @@ class EquationForms:
         inside = (
             [
                 Condition(
-                    Compare("<=", Name(self.unknown), parse(end)),
+                    compared("<=", symbol(self.unknown), parse(end)),
                     high is None or place <= high * (1 + ROUNDING),
                 )
             ]
@@ -256,15 +253,15 @@ class EquationForms:
 
         bounds = zip((">=", "<="), domain_formulas(self.unknown), strict=True)
         within = [
-            Compare(operator, Name(self.unknown), parse(end)) for operator, end in bounds if end
+            relation(operator, symbol(self.unknown), parse(end)) for operator, end in bounds if end
         ]
         required = dict.fromkeys(
             self.opened(c) for c in existence_conditions(self.relation, self.bound_case.case)
         )
         conditions = [
-            relation_in_plain_symbols(tree, self.bound_case)
+            in_plain_symbols(tree, self.bound_case)
             for tree in (*required, *within)
-            if isinstance(tree, Compare)
+            if is_relation(tree)
         ]
         answer: Answer = every_form(self.difference, self.x, conditions)
         branches = tuple(
@@ -286,19 +283,14 @@ class EquationForms:
         named = tuple((symbol.name, self.tree(expr)) for symbol, expr in form.named)
         return Branch(whole, conditions, value, self.tree(form.root) if named else None, named)
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """The names in the order in which the opened equation mentions them."""
-        return places_of(*self.sides)
-
     def tree(self, expr: Any) -> Expr:
-        """The formula of an expression, terms and factors in the order of the equation, what is taken off behind the rest."""
-        return written(expr, self._places, self.bound_case)
+        """The formula of an expression."""
+        return written(expr)
 
-    def _compared(self, relation: Any, named: Mapping[Any, Expr]) -> Compare:
+    def _compared(self, relation: Any, named: Mapping[Any, Expr]) -> Expr:
         """A condition, each side by its name if it has one."""
-        left, right = (named.get(side) or self.tree(side) for side in relation.args)
-        return Compare(relation.rel_op, left, right)
+        left, right = (named[side] if side in named else self.tree(side) for side in relation.args)
+        return compared(relation.rel_op, left, right)
 
     @cached_property
     def times_compared(self) -> dict[Any, Expr]:
@@ -317,19 +309,18 @@ class EquationForms:
             ):
                 if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
                     continue  # the answer contains it by its name
-                shapes: list[Expr] = [Name(name)]
-                shapes += [QuantityAt(name, (("context", end),)) for end in ends]
+                shapes: list[Expr] = [symbol(name)]
+                shapes += [at(name, (("context", end),)) for end in ends]
                 for tree in shapes:
-                    opened = self.opened(tree)
-                    if opened != tree and size(opened) <= MOST_NODES:
-                        times.setdefault(in_plain_symbols(opened, self.bound_case), tree)
+                    with suppress(NoClosedForm):
+                        opened = self.opened(tree)
+                        if opened != tree:
+                            times.setdefault(in_plain_symbols(opened, self.bound_case), tree)
         return times
 
 
 def plain_symbol(name: str, bound_case: BoundCase) -> Any:
     """A name as a plain symbol of its declared sign; what may be zero counts as positive where the theory itself declares it."""
-    import sympy
-
     from symroof.symbols import symbol
 
     own = bound_case.case.theory.own
@@ -343,60 +334,21 @@ def plain_symbol(name: str, bound_case: BoundCase) -> Any:
 
 def in_plain_symbols(tree: Expr, bound_case: BoundCase) -> Any:
     """A formula in SymPy, for solving."""
-    from functools import partial
-
-    from symroof.formula.to_sympy import writer
-
     if bound_case.memo.plain is None:
-        bound_case.memo.plain = writer(partial(plain_symbol, bound_case=bound_case), lazy=True)
-    return bound_case.memo.plain(_with_names_of_numbers(tree, bound_case))
+        bound_case.memo.plain = Solvable(partial(plain_symbol, bound_case=bound_case))
+    return bound_case.memo.plain(tree)
 
 
-def _with_names_of_numbers(tree: Expr, bound_case: BoundCase) -> Expr:
-    """A formula in which numbers with a unit have names, so that they keep it: ``20 ms`` is not 0.02."""
-    named = bound_case.memo.measured
-    done: dict[Expr, Expr] = {}  # parts are shared: written out they would be millions
+def written(expr: Any) -> Expr:
+    """The formula of an expression in plain symbols.
 
-    def go(node: Expr) -> Expr:
-        if node in done:
-            return done[node]
-        if (
-            isinstance(node, Num)
-            and node.value > 0
-            and unit_text(node.dimension) not in ("", "FLOP")
-        ):
-            named[text(node)] = node
-            return done.setdefault(node, Name(text(node)))
-        return done.setdefault(node, rebuild(node, go))
-
-    return go(tree)
-
-
-def value_of(name: str, case: Case, bound_case: BoundCase) -> float:
-    """The value of a name, or of a number that has one."""
-    measured = bound_case.memo.measured.get(name)
-    return float(case.value(name) if measured is None else measured.value)
-
-
-def written(expr: Any, places: Mapping[str, int], bound_case: BoundCase) -> Expr:
-    """The formula of an expression in plain symbols."""
-    from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
-    from symroof.symbolic.polynomials import NoClosedForm
-
-    try:
-        tree = ordered(from_sympy(expr), places)
-    except UnsupportedExpression:  # a division by zero
-        raise NoClosedForm("it has no value") from None
-    return substitute(tree, dict(bound_case.memo.measured)) if bound_case.memo.measured else tree
-
-
-def relation_in_plain_symbols(tree: Compare, bound_case: BoundCase) -> Any:
-    """A relation in SymPy, whatever the signs of its symbols say of it."""
-    import sympy
-
-    kinds = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
-    sides = (in_plain_symbols(side, bound_case) for side in (tree.left, tree.right))
-    return kinds[tree.operator](*sides, evaluate=False)
+    Raises:
+        NoClosedForm: it divides by zero.
+    """
+    found = formula(expr)
+    if found is None:
+        raise NoClosedForm("it has no value")
+    return found
 
 
 NATURAL = ("context", "prompt", "batch", "output", "tp")
@@ -405,26 +357,25 @@ NATURAL = ("context", "prompt", "batch", "output", "tp")
 
 def solved_condition(
     condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool
-) -> tuple[Compare, Compare | None] | None:
+) -> tuple[Expr, Expr | None] | None:
     """A condition of a closed form, solved for the next natural symbol (a ridge batch exists below some context), and while what that holds."""
     tree = condition.tree
     if mentions(tree, unknown):
         return None
-    for symbol in NATURAL:
-        forms = EquationForms(tree, symbol, bound_case, symbolic=symbolic)
-        if (
-            symbol != unknown
-            and any(mentions(side, symbol) for side in forms.sides)
-            and (solved := solve_inequality(forms))
-        ):
-            return solved
+    for name in NATURAL:
+        forms = EquationForms(tree, name, bound_case, symbolic=symbolic)
+        with suppress(NoClosedForm):
+            if (
+                name != unknown
+                and any(mentions(side, name) for side in forms.sides)
+                and (solved := solve_inequality(forms))
+            ):
+                return solved
     return None
 
 
-def solve_inequality(forms: EquationForms) -> tuple[Compare, Compare | None] | None:
+def solve_inequality(forms: EquationForms) -> tuple[Expr, Expr | None] | None:
     """A condition as a bound of the unknown, where it is linear in it; and what has to hold for that side of it."""
-    from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
-
     try:
         over, under = fraction(forms.difference, forms.x)
     except NoClosedForm:
@@ -434,12 +385,12 @@ def solve_inequality(forms: EquationForms) -> tuple[Compare, Compare | None] | N
     scaled, known = tidied(over, forms.x)
     if not known or not sign(under[0]) or set(scaled) != {0, 1}:
         return None
-    turned = (forms.relation.operator in (">", ">=")) == (sign(under[0]) < 0)
+    turned = (operator_of(forms.relation) in (">", ">=")) == (sign(under[0]) < 0)
     slope, start = (negated(scaled[1]), negated(scaled[0])) if turned else (scaled[1], scaled[0])
-    strict = "=" if forms.relation.operator.endswith("=") else ""
-    name = Name(forms.unknown)
+    strict = "=" if operator_of(forms.relation).endswith("=") else ""
+    name = symbol(forms.unknown)
     if sign(slope) > 0:
-        return Compare(">" + strict, name, forms.tree(negated(start) / slope)), None
+        return compared(">" + strict, name, forms.tree(negated(start) / slope)), None
     falling = negated(slope)
-    side = None if sign(falling) > 0 else Compare(">", forms.tree(falling), ZERO)
-    return Compare("<" + strict, name, forms.tree(start / falling)), side
+    side = None if sign(falling) > 0 else compared(">", forms.tree(falling), ZERO)
+    return compared("<" + strict, name, forms.tree(start / falling)), side

@@ -17,7 +17,7 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue, UndefinedValue
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS

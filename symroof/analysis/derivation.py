@@ -9,9 +9,8 @@ from symroof.analysis.implicit_quantities import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.formula.latex import latex
-from symroof.formula.text import text
-from symroof.formula.tree import Expr, Name, names
+from symroof.symbolic.expressions import Expr, names, symbol
+from symroof.symbolic.printing import latex, text
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import UNDECLARED_NAMES
 
@@ -76,7 +75,7 @@ class Derivation:
         return (
             self._formula
             if is_number(self._formula)
-            else self.bound_case.case.expanded(Name(self.name))
+            else self.bound_case.case.expanded(symbol(self.name))
         )
 
     @property
@@ -120,7 +119,7 @@ class Derivation:
         return text(self._expansion)
 
     def _sympy(self, tree: Expr) -> Any:
-        from symroof.analysis.expressions import in_sympy
+        from symroof.analysis.in_sympy import in_sympy
 
         return in_sympy(tree, self.bound_case)
 
@@ -181,7 +180,7 @@ class Derivation:
         formula = self.bound_case.case.readable_formula(name)
         if self.bound_case.case.search(name):
             order[name] = None
-        if formula == Name(name) or is_number(formula):
+        if formula == symbol(name) or is_number(formula):
             return
         for inner in names(formula):
             self._visit(inner, order, seen)
@@ -194,7 +193,7 @@ class Derivation:
         >>> from symroof.analysis.study import Study
         >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
         >>> limit.says, limit.text
-        ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(context*kv_bytes_per_token)')
+        ('as the batch grows', '(2*params + attention_flops_per_pair*context)/(kv_bytes_per_token*context)')
         """
         return limit_forms(self.name, self.bound_case)
 
@@ -238,7 +237,7 @@ class Derivation:
         )
         entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
-        if relation := implicit(self.name, self.bound_case):
+        if (relation := implicit(self.name, self.bound_case)) is not None:
             entry["implicit"] = self._both(relation)
         entry["limits"] = [limit.as_json(spell) for limit in self.limits]
         entry["first_order"] = self.first_order.as_json(spell) if self.first_order else None

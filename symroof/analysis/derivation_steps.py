@@ -7,25 +7,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import sympy
+
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.formula.evaluate import NoValue
-from symroof.formula.latex import latex
-from symroof.formula.rewrite import rebuild
-from symroof.formula.text import text
-from symroof.formula.tree import (
-    Add,
-    Call,
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    At,
     Expr,
-    Name,
-    Neg,
-    QuantityAt,
-    Sum,
+    Total,
     mentions,
     names,
     parts,
+    rebuild,
+    symbol,
     walk,
 )
+from symroof.symbolic.printing import latex, text
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import is_whole, readable, scaled, settled, significant
@@ -101,7 +99,7 @@ def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Deri
     put |= {
         node.name: _rendered_name(node.name, bound_case, with_ranges)
         for node in walk(settled)
-        if isinstance(node, Name) and node.name not in put and node.name != name
+        if node.is_Symbol and node.name not in put and node.name != name
     }
     result = bound_case.get(name)
     if with_ranges and result is not None:
@@ -124,9 +122,9 @@ def _with_values(
     moving: frozenset[str] = frozenset(),
 ) -> Expr:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
-    if isinstance(tree, Sum):
+    if isinstance(tree, Total):
         moving |= {tree.index}
-    if isinstance(tree, QuantityAt) and not any(
+    if isinstance(tree, At) and not any(
         mentions(value, index) for _, value in tree.changes for index in moving
     ):
         try:
@@ -135,13 +133,13 @@ def _with_values(
             return tree
         placeholder = f"at{len(put)}"
         put[placeholder] = _rendered(value, bound_case.case.theory.symbol(tree.name))
-        return Name(placeholder)
+        return symbol(placeholder)
     return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
 def is_number(tree: Expr) -> bool:
     """Whether a formula contains no name."""
-    return not names(tree) and not any(isinstance(node, QuantityAt) for node in parts(tree))
+    return not names(tree) and not any(isinstance(node, At) for node in parts(tree))
 
 
 def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
@@ -164,10 +162,13 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
 def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
-    shown = list(dict.fromkeys(node.name for node in parts(tree) if isinstance(node, Name)))
+    shown = list(dict.fromkeys(node.name for node in parts(tree) if node.is_Symbol))
     is_sum = all(
-        isinstance(node, (Name, Neg, Add))
-        or (isinstance(node, Call) and node.function in ("max", "min"))
+        node.is_Symbol
+        or node.is_Add
+        or isinstance(node, (sympy.Max, sympy.Min))
+        or (node.is_Mul and node.args[0] == -1 and len(node.args) == 2)
+        or node == -1
         for node in parts(tree)
     )
     if (

@@ -12,8 +12,8 @@ from symroof.cases.bound_case import BoundCase, interval_json
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
 from symroof.specs.precision import BITS
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.sympy_input import known
 from symroof.units import is_whole
 

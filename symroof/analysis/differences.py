@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sympy import Number
+
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import SourcedValue
-from symroof.formula.parse import parse
-from symroof.formula.text import text
-from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
+from symroof.symbolic.expressions import Expr
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 from symroof.theory.declarations import Declarations, default_of
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
@@ -123,7 +125,7 @@ def _defines(name: str, side: BoundCase) -> bool:
     derived = (
         quantity is not None and quantity.group not in ("model", "device") and name != "context"
     )
-    return derived or not isinstance(given.setting, (Num, ValueRange))
+    return derived or not isinstance(given.setting, (Number, ValueRange))
 
 
 def _switches(a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
@@ -302,7 +304,7 @@ def _shown(name: str, side: BoundCase) -> str:
         )
     return (
         as_written(name, given.setting)
-        if isinstance(given.setting, (Num, ValueRange))
+        if isinstance(given.setting, (Number, ValueRange))
         else _formula(given.setting)
     )
 

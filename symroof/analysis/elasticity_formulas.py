@@ -12,23 +12,21 @@ from itertools import islice
 from typing import Any
 
 import sympy
+from sympy import Symbol
 
 from symroof.analysis.closed_branches import (
     in_plain_symbols,
     plain_symbol,
-    value_of,
     written,
 )
 from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Expr, Name, mentions, parts, size
-from symroof.formula.written_order import places_of
 from symroof.symbolic.arms import combinations, settled_at
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, mentions, number, parts, size, symbol
 from symroof.symbolic.numbers import NoNumber, Numbers
 from symroof.symbolic.polynomials import NoClosedForm, Powers, fraction, tidied
+from symroof.symbolic.printing import text
 
 
 def elasticity(expr: Any, x: sympy.Symbol) -> Any:
@@ -78,6 +76,7 @@ class ElasticityFormula:
     x: str
     bound_case: BoundCase
     _marks: dict[str, Expr] = field(default_factory=dict)
+    _terms: dict[str, Expr | None] = field(default_factory=dict)
 
     @cached_property
     def tree(self) -> Expr:
@@ -96,7 +95,7 @@ class ElasticityFormula:
             NoClosedForm: it has none.
             NoValue: an arm has no value.
 
-        >>> from symroof.formula.text import text
+        >>> from symroof.symbolic.printing import text
         >>> from symroof.analysis.study import Study
         >>> case = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048).first
         >>> text(ElasticityFormula("decode_intensity", "batch", case).on_binding_arm())
@@ -117,7 +116,7 @@ class ElasticityFormula:
         Raises:
             NoClosedForm: it has none.
 
-        >>> from symroof.formula.text import text
+        >>> from symroof.symbolic.printing import text
         >>> from symroof.analysis.study import Study
         >>> for form, arm in ElasticityFormula("itl", "context", Study().first).by_arm(4):
         ...     print(arm, text(form))
@@ -150,26 +149,29 @@ class ElasticityFormula:
 
     def _single_term(self, name: str) -> Expr | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
-        tree = readable_form(name, self.x, self.bound_case)
-        if size(tree) > MOST_NODES:
-            return None
-        formula = in_plain_symbols(tree, self.bound_case)
+        if name not in self._terms:
+            self._terms[name] = self._marked(name)
+        return self._terms[name]
+
+    def _marked(self, name: str) -> Expr | None:
         try:
+            tree = readable_form(name, self.x, self.bound_case)
+            if size(tree) > MOST_NODES:
+                return None
+            formula = in_plain_symbols(tree, self.bound_case)
             over, under = fraction(formula, self._plain_x)
         except NoClosedForm:
             return None
         power = next(iter(over)) - next(iter(under))
         if len(over) > 1 or len(under) > 1 or not power:
             return None
-        mark, moved = f"{name}:{self.x}", build.power(Name(self.x), build.number(abs(power)))
-        self._marks[mark] = (
-            build.div(Name(name), moved) if power > 0 else build.mul(Name(name), moved)
-        )
-        return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
+        mark, moved = f"{name}:{self.x}", symbol(self.x) ** number(abs(power))
+        self._marks[mark] = (symbol(name) / moved) if power > 0 else (symbol(name) * moved)
+        return (symbol(mark) * moved) if power > 0 else (symbol(mark) / moved)
 
     def _number(self, name: str) -> float:
         case, mark = self.bound_case.case, self._marks.get(name)
-        return value_of(name, case, self.bound_case) if mark is None else float(case.evaluate(mark))
+        return float(case.value(name) if mark is None else case.evaluate(mark))
 
     def _readable(self, expr: Any) -> Expr:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
@@ -178,7 +180,7 @@ class ElasticityFormula:
             for mark, tree in self._marks.items()
         }
         summed = self._summed(expr.xreplace(marks))
-        tree = written(summed, places_of(self.tree), self.bound_case)
+        tree = written(summed)
         return shortest(tree, self.bound_case) if len(text(tree)) <= WORTH_SHORTENING else tree
 
     def _summed(self, expr: Any) -> Any:
@@ -199,7 +201,7 @@ class ElasticityFormula:
         formulas = {
             name: in_plain_symbols(case.formula_or_name(name), self.bound_case)
             for name in sorted(case.dependencies(self.name))
-            if name != self.name and isinstance(case.formula_or_name(name), Add)
+            if name != self.name and case.formula_or_name(name).is_Add
         }
         sums = {name: set(expr.args) for name, expr in formulas.items() if expr.is_Add}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
@@ -219,14 +221,14 @@ class ElasticityFormula:
         return {in_plain_symbols(self._inlined(name), self.bound_case): name for name in named}
 
 
-def named_arms(node: Expr) -> tuple[Name, ...]:
+def named_arms(node: Expr) -> tuple[Expr, ...]:
     """The arms of a maximum that all have names: the compute and the memory time of a step.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> named_arms(parse("max(compute_time, memory_time)")), named_arms(parse("max(context, prompt + output)"))
-    ((Name(name='compute_time'), Name(name='memory_time')), ())
+    ((compute_time, memory_time), ())
     """
-    if not isinstance(node, Call) or node.function != "max":
+    if not isinstance(node, sympy.Max):
         return ()
-    named = tuple(arm for arm in node.args if isinstance(arm, Name))
+    named = tuple(arm for arm in node.args if isinstance(arm, Symbol))
     return named if len(named) == len(node.args) else ()

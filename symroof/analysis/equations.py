@@ -3,16 +3,32 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sympy import Symbol
+
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
-from symroof.formula import dimension
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, QuantityAt, names, parts
+from symroof.symbolic.dimensions import DimensionError, check_counts, dimension
+from symroof.symbolic.expressions import (
+    ZERO,
+    At,
+    Expr,
+    at,
+    is_condition_or_label,
+    is_relation,
+    names,
+    operator_of,
+    parts,
+    rebuild,
+    symbol,
+)
+from symroof.symbolic.expressions import (
+    relation as compared,
+)
+from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume
-from symroof.theory.sympy_input import is_sympy, read_expression
+from symroof.theory.sympy_input import is_sympy, read_expression, with_units
 from symroof.theory.theory import Theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
 
@@ -38,7 +54,7 @@ def named_threshold(equation: str, known: Theory) -> Threshold | None:
     return of_part(threshold, part)
 
 
-def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
+def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
 
     Raises:
@@ -53,9 +69,9 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         raise InputError(
             Problem("equation", error.message, 1, error.column, hint=hint, source=equation[:200])
         ) from None
-    if is_sympy(equation) and not isinstance(tree, (Compare, ArgMax, Name)):
-        tree = Compare("=", tree, ZERO)
-    if isinstance(tree, Compare) and tree.operator != "=":
+    if is_sympy(equation) and not (is_condition_or_label(tree) or isinstance(tree, Symbol)):
+        tree = compared("=", tree, ZERO)
+    if is_relation(tree) and operator_of(tree) != "=":
         hint = "solve it with =; the answer says on which side of the crossing it holds"
         raise InputError(
             Problem(
@@ -65,9 +81,9 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
                 source=str(equation)[:200],
             )
         )
-    if not isinstance(tree, Compare):
+    if not is_relation(tree):
         thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
-        if isinstance(tree, Name):
+        if isinstance(tree, Symbol):
             raise InputError(
                 Problem(
                     tree.name[:80],
@@ -81,18 +97,18 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
     return tree
 
 
-def without_idle_changes(relation: Compare, known: Theory) -> Compare:
+def without_idle_changes(relation: Expr, known: Theory) -> Expr:
     """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
 
     def heed(tree: Expr) -> Expr:
-        if isinstance(tree, QuantityAt):
+        if isinstance(tree, At):
             changes = tuple(
                 (key, value) for key, value in tree.changes if known.depends(tree.name, key)
             )
-            return QuantityAt(tree.name, changes) if changes else Name(tree.name)
+            return at(tree.name, changes) if changes else symbol(tree.name)
         return rebuild(tree, heed)
 
-    return Compare(relation.operator, heed(relation.left), heed(relation.right))
+    return compared(operator_of(relation), heed(relation.lhs), heed(relation.rhs))
 
 
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
@@ -120,14 +136,12 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
                 hint=f"solve for {' or '.join(kinds)}",
             )
         )
-    if isinstance(known.definition(unknown), (Compare, ArgMax)):
+    if is_condition_or_label(known.definition(unknown)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
     return unknown
 
 
-def check_names(
-    relation: Compare, unknown: str | None, bound_case: BoundCase, equation: str
-) -> None:
+def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
     """Check that every name is known and a number, and that both sides have one dimension."""
     known = bound_case.case.theory
     for name in all_names(relation):
@@ -135,7 +149,7 @@ def check_names(
             raise InputError(
                 Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known))
             )
-        if isinstance(known.definition(name), (Compare, ArgMax)):
+        if is_condition_or_label(known.definition(name)):
             raise InputError(
                 Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number")
             )
@@ -150,11 +164,35 @@ def check_names(
                     )
                 )
     try:
-        dimension.dimension(relation, known.dimension)
-        dimension.check_counts(relation, known.dimension, known.is_share)
-    except dimension.DimensionError as error:
+        as_written = _as_written(equation)
+        if as_written is None:
+            dimension(relation, known.dimension, bare=True)
+        else:
+            dimension(as_written, known.dimension)
+        check_counts(relation, known.dimension, known.is_share)
+    except DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
+
+
+def as_asked(equation: Any, relation: Expr, own: Declarations = NONE) -> Expr:
+    """An equation as it is written, its numbers with their units; one of SymPy's or with a name is its relation.
+
+    >>> from symroof.symbolic.printing import text
+    >>> text(as_asked("2*B = 3 request", parse("2*batch = 3")), as_written=True)
+    '2*batch = 3 request'
+    """
+    found = _as_written(equation) if isinstance(equation, str) else None
+    return with_units(relation, own) if found is None else found
+
+
+def _as_written(equation: str) -> Expr | None:
+    """An equation with the units of its numbers; None of what is no text of one."""
+    try:
+        found = written(equation, printed_name)
+    except FormulaError:
+        return None
+    return found if is_relation(found) else None
 
 
 def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
@@ -190,14 +228,14 @@ def all_names(tree: Expr) -> Iterator[str]:
     """Every name, and every input that a quantity is taken at a changed value of."""
     yield from names(tree)
     for node in parts(tree):
-        if isinstance(node, QuantityAt):
+        if isinstance(node, At):
             yield from (key for key, _ in node.changes)
 
 
-def check_occurs(relation: Compare, unknown: str, bound_case: BoundCase, equation: str) -> None:
+def check_occurs(relation: Expr, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
     known = bound_case.case.theory
-    if relation.left == relation.right or any(
+    if relation.lhs == relation.rhs or any(
         known.depends(name, unknown) or unknown in bound_case.case.reachable_names(name)
         for name in names(relation)
     ):

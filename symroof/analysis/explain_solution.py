@@ -4,14 +4,16 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from sympy import Symbol
+
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import overloaded
 from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
-from symroof.formula.tree import Expr, Name, Num, names
 from symroof.symbolic.axis_points import LEAST
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, fraction, is_number, names
+from symroof.symbolic.printing import text
 from symroof.theory.symbols import NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity, settled
 
@@ -81,7 +83,7 @@ def _conditional(solution: Solution) -> str:
 
 def _never(solution: Solution) -> str:
     """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
-    lhs, rhs = (shown_side(side, solution) for side in solution.sides)
+    lhs, rhs = shown_sides(solution)
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
     growth = _growth(solution)
@@ -135,17 +137,17 @@ def _own_value(solution: Solution) -> str:
     return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
 
-def shown_side(side: Expr, solution: Solution) -> str:
-    """A side as it is written; a number with its unit, a long one by its place."""
-    if isinstance(side, Num):
-        unit = _unit(solution)
-        return with_unit(side.value, unit) if unit is not None else text(side)
-    written = text(side)
-    return (
-        written
-        if len(written) <= LONGEST
-        else f"the {'left' if side == solution.sides[0] else 'right'} side"
-    )
+def shown_sides(solution: Solution) -> list[str]:
+    """The sides as they are written; a number with the unit of both, a long one by its place."""
+    unit, shown = _unit(solution), []
+    for side, written, place in zip(
+        solution.sides, solution.written_sides, ("left", "right"), strict=True
+    ):
+        if is_number(side):
+            shown.append(text(side) if unit is None else with_unit(fraction(side), unit))
+        else:
+            shown.append(written if len(written) <= LONGEST else f"the {place} side")
+    return shown
 
 
 LONGEST = 160
@@ -165,7 +167,7 @@ def with_unit(value: Fraction, unit: str) -> str:
 def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
     for side in solution.sides:
-        if isinstance(side, Name):
+        if isinstance(side, Symbol):
             return solution.bound_case.case.theory.symbol(side.name).display_unit
     return None
 
@@ -177,7 +179,8 @@ def _growth(solution: Solution) -> str:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.bound_case.box:
         return ""
-    named = [(shown_side(side, solution), _flag(side, solution)) for side in solution.sides]
+    flags = [_flag(side, solution) for side in solution.sides]
+    named = list(zip(shown_sides(solution), flags, strict=True))
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
         shown = [
@@ -249,7 +252,7 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
 
 def _sides(solution: Solution) -> str:
     """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
-    lhs, rhs = (shown_side(side, solution) for side in solution.sides)
+    lhs, rhs = shown_sides(solution)
     value = solution.value
     if value is None or len(solution.values) > 1:
         return f"{lhs} and {rhs} meet here"

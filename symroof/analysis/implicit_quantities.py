@@ -1,19 +1,20 @@
 """Quantities that no formula gives: the relation that one solves, and why an equation or a quantity has no closed form in an unknown."""
 
+from sympy import Symbol
+
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ONE, Compare, Expr, Name, QuantityAt, names
+from symroof.symbolic.expressions import ONE, At, Expr, Min, at, names, rebuild, symbol
+from symroof.symbolic.expressions import relation as compared
+from symroof.symbolic.reading import parse
 
 
-def implicit(name: str, bound_case: BoundCase) -> Compare | None:
+def implicit(name: str, bound_case: BoundCase) -> Expr | None:
     """The relation in the quantity's own name: the fixed point it is the least of, or what the largest whole number meets; None for any other.
 
     >>> from symroof.analysis.study import Study
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> text(implicit("disaggregated_batch", Study().first))
-    'disaggregated_batch = min(prefill_request_rate*slot_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
+    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = disaggregated_batch)*prefill_request_rate, batch)'
     >>> implicit("itl", Study().first) is None
     True
     """
@@ -22,22 +23,22 @@ def implicit(name: str, bound_case: BoundCase) -> Compare | None:
         return None
     high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
     return (
-        Compare("=", there, ONE)
+        compared("=", there, ONE)
         if search.kind == "largest"
-        else Compare("=", Name(name), build.call("min", there, high))
+        else compared("=", symbol(name), Min(there, high))
     )
 
 
 def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
     """The body where the unknown is the searched quantity, also in quantities that other changes move."""
-    if isinstance(tree, (Name, QuantityAt)):
-        if tree == Name(unknown):
-            return Name(name)
-        changes = tree.changes if isinstance(tree, QuantityAt) else ()
+    if isinstance(tree, (Symbol, At)):
+        if tree == symbol(unknown):
+            return symbol(name)
+        changes = tree.changes if isinstance(tree, At) else ()
         made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
         moved = unknown in bound_case.case.dependencies(tree.name) and unknown not in dict(made)
-        changes = (*made, *([(unknown, Name(name))] if moved else []))
-        return QuantityAt(tree.name, changes) if changes else tree
+        changes = (*made, *([(unknown, symbol(name))] if moved else []))
+        return at(tree.name, changes) if changes else tree
     return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
 
 

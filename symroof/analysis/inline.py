@@ -3,10 +3,20 @@
 from collections.abc import Callable
 
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.evaluate import NoValue
-from symroof.formula.rewrite import inline, substitute
-from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Expr, Name, changed_inputs, names
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    ZERO,
+    Expr,
+    changed_inputs,
+    inline,
+    inlined_size,
+    names,
+    size,
+    substitute,
+    symbol,
+)
+from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.printing import text
 from symroof.theory.declarations import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
@@ -14,6 +24,12 @@ EFFICIENCIES = frozenset({"mfu", "mbu"})
 
 KEPT_NAMES = frozenset({"params", "active_params", "context", "batch"})
 """The names that formulas for readers keep, whatever their values here."""
+
+MOST_NODES = 20_000
+"""Nodes of a formula written out, beyond which its closed form is read by nobody."""
+TOO_LONG = "its closed form is too long to be written out"
+LONGEST_SHORTENED = 300
+"""The most nodes of a formula that a better choice of names may make readable."""
 
 Stop = Callable[[str], Expr | None]
 """The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
@@ -35,6 +51,9 @@ def inlined(
     ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``use_defaults`` (as they are where there are numbers),
     every input stays a name, and a quantity goes only where its formula is 0 whatever its inputs.
     The result holds whatever the values of ``ranged`` names: nothing is decided by them.
+
+    Raises:
+        NoClosedForm: it would be longer than a person reads.
     """
     use_defaults = not symbolic if use_defaults is None else use_defaults
     fixed = fixed | EFFICIENCIES if symbolic else fixed
@@ -78,31 +97,34 @@ def _inlined(
         if known not in found_names:
             formula = formula_of(name, keys)
             found_names[known] = (
-                () if formula == Name(name) else names(formula) + changed_inputs(formula)
+                () if formula == symbol(name) else names(formula) + changed_inputs(formula)
             )
         return found_names[known]
 
     def formula(name: str, changed: frozenset[str]) -> Expr:
         if name == unknown:
-            return Name(name)
+            return symbol(name)
         keys = changed | {unknown}
         if moving(name, keys):
-            return (stop(name) if stop and not changed else None) or formula_of(name, keys)
+            stopped = stop(name) if stop and not changed else None
+            return formula_of(name, keys) if stopped is None else stopped
         still = name in fixed or not ranged.isdisjoint(case.dependencies(name))
         return (
-            Name(name)
+            symbol(name)
             if still
-            else _neutral(Name(name), bound_case)
+            else _neutral(symbol(name), bound_case)
             if use_defaults
             else _not_zero(name, bound_case)
         )
 
+    if inlined_size(tree, formula) > MOST_NODES:
+        raise NoClosedForm(TOO_LONG)
     return inline(tree, formula)
 
 
 def _not_zero(name: str, bound_case: BoundCase) -> Expr:
     """The name, or 0 where that is its formula whatever the inputs: nothing is known of an answer without numbers but its formulas."""
-    return ZERO if bound_case.case.expanded(Name(name), complete=False) == ZERO else Name(name)
+    return ZERO if bound_case.case.expanded(symbol(name), complete=False) == ZERO else symbol(name)
 
 
 def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Expr:
@@ -110,10 +132,10 @@ def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | N
 
     >>> from symroof.analysis.study import Study
     >>> text(readable_form("kv_cache_bytes", "context", Study().first))
-    'kv_bytes_per_token*batch*context'
+    'batch*kv_bytes_per_token*context'
     """
     return inlined(
-        Name(name),
+        symbol(name),
         unknown,
         bound_case,
         KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES,
@@ -121,7 +143,7 @@ def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | N
     )
 
 
-def _neutral(node: Name, bound_case: BoundCase) -> Expr:
+def _neutral(node: Expr, bound_case: BoundCase) -> Expr:
     """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
     defaults that have no effect."""
     if node.name in bound_case.case.given or node.name in bound_case.case.numbers:
@@ -131,25 +153,34 @@ def _neutral(node: Name, bound_case: BoundCase) -> Expr:
             return ZERO if bound_case.case.value(node.name) == 0 else node
         except NoValue:
             return node
-    return neutral_default(node.name) or node
+    neutral = neutral_default(node.name)
+    return node if neutral is None else neutral
 
 
 def over_inputs(tree: Expr, bound_case: BoundCase) -> Expr:
-    """The formula over inputs and :data:`KEPT_NAMES`."""
+    """The formula over inputs and :data:`KEPT_NAMES`.
+
+    Raises:
+        NoClosedForm: it would be longer than a person reads.
+    """
     case = bound_case.case
 
     def formula(name: str, _: frozenset[str]) -> Expr:
         if name in KEPT_NAMES | EFFICIENCIES:
-            return Name(name)
+            return symbol(name)
         opens = case.theory.definition(name) is not None and name not in case.given
-        return case.formula_or_name(name) if opens else _neutral(Name(name), bound_case)
+        return case.formula_or_name(name) if opens else _neutral(symbol(name), bound_case)
 
+    if inlined_size(tree, formula) > MOST_NODES:
+        raise NoClosedForm(TOO_LONG)
     return inline(tree, formula)
 
 
 def shortest(tree: Expr, bound_case: BoundCase) -> Expr:
     """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
     is ``2*gemm_m/b``."""
+    if size(tree) > LONGEST_SHORTENED:
+        return tree
     case, length = bound_case.case, len(text(tree))
     for name in names(tree):
         if name in KEPT_NAMES or name in case.given or case.theory.definition(name) is None:

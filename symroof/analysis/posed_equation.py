@@ -8,17 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import sympy
 
 from symroof.analysis.closed_branches import EquationForms
-from symroof.analysis.domains import domain
 from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.tree import ZERO, Add, Compare, Expr, mentions, sums
 from symroof.symbolic.axis_points import Axis, Crossings, Sides
 from symroof.symbolic.crossings import crossings
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import ZERO, Expr, is_negative, mentions, names, sums
+from symroof.symbolic.expressions import relation as compared
+from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.case import Case
+from symroof.theory.domains import domain
 from symroof.theory.layout import shapes_layout
 
 Columns = Mapping[str, Sequence[float]]
@@ -29,7 +31,7 @@ Columns = Mapping[str, Sequence[float]]
 class PosedEquation:
     """An equation to be solved for one unknown, with the numbers of a case."""
 
-    relation: Compare
+    relation: Expr
     unknown: str
     bound_case: BoundCase
 
@@ -74,22 +76,41 @@ class PosedEquation:
         """Both sides with the definitions that the unknown moves written out."""
         left, right = (
             inlined(side, self.unknown, self.bound_case)
-            for side in (self.relation.left, self.relation.right)
+            for side in (self.relation.lhs, self.relation.rhs)
         )
         return left, right
 
     @property
     def moves(self) -> bool:
-        """Whether a side depends on the unknown in this case."""
-        return any(mentions(side, self.unknown) for side in self.inlined_sides)
+        """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
+        try:
+            return any(mentions(side, self.unknown) for side in self.inlined_sides)
+        except NoClosedForm:
+            return True
 
     @cached_property
     def whole(self) -> bool:
         """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
+        try:
+            sides = self.inlined_sides
+        except NoClosedForm:
+            return self._bounds_a_sum()
         return any(
             mentions(node.first, self.unknown) or mentions(node.last, self.unknown)
-            for side in self.inlined_sides
+            for side in sides
             for node in sums(side)
+        )
+
+    def _bounds_a_sum(self) -> bool:
+        """Whether a sum on the way ends at what the unknown moves."""
+        case = self.bound_case.case
+        formulas = map(case.formula_or_name, case.reachable_names(*names(self.relation)))
+        return any(
+            self.unknown in case.dependencies(name)
+            for formula in formulas
+            for node in sums(formula)
+            for end in (node.first, node.last)
+            for name in names(end)
         )
 
     def axis(self, case: Case) -> Axis:
@@ -109,7 +130,7 @@ class PosedEquation:
         def of(x: Any, column: Any) -> tuple[Any, Any]:
             flat = {name: values[column] for name, values in given.items()}
             there = case.changed({self.unknown: x, **flat})
-            left, right = (_over(there, side) for side in (relation.left, relation.right))
+            left, right = (_over(there, side) for side in (relation.lhs, relation.rhs))
             return left, right
 
         return of
@@ -140,12 +161,12 @@ def _values(equation: PosedEquation) -> tuple[float, ...]:
         return ()
 
 
-def balanced(relation: Compare) -> Compare:
+def balanced(relation: Expr) -> Expr:
     """An equation with 0 on a side as one of two sides: only against the size of its terms floats tell what is zero."""
-    side = relation.left if relation.right == ZERO else relation.right
-    if ZERO not in (relation.left, relation.right) or not isinstance(side, Add):
+    side = relation.lhs if relation.rhs == ZERO else relation.rhs
+    if ZERO not in (relation.lhs, relation.rhs) or not side.is_Add:
         return relation
-    minus = [term for term in side.terms if build.is_negative(term)]
-    plus = [term for term in side.terms if not build.is_negative(term)]
-    left, right = build.add(ZERO, *plus), build.add(ZERO, *map(build.negated, minus))
-    return Compare("=", left, right) if side is relation.left else Compare("=", right, left)
+    minus = [term for term in side.args if is_negative(term)]
+    plus = [term for term in side.args if not is_negative(term)]
+    left, right = sympy.Add(*plus), sympy.Add(*(-term for term in minus))
+    return compared("=", left, right) if side is relation.lhs else compared("=", right, left)

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sympy.core.symbol import Str
+
 from symroof.analysis.asymptotics import MOST_ARMS, acts_through_context
 from symroof.analysis.elasticity_formulas import ElasticityFormula, named_arms
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plain_value
-from symroof.formula.evaluate import NoValue
-from symroof.formula.latex import latex
-from symroof.formula.parse import parse
-from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Expr, Name, QuantityAt, Sum, children
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import ZERO, At, Expr, Total, in_order, symbol
 from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.printing import latex, text
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
@@ -136,7 +137,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
     ...     print(entry.symbol.name, entry.text)
     mem_bandwidth -1
     weight_bytes_per_param weight_bytes_read/decode_bytes
-    kv_bytes_per_element decode_span*kv_bytes_per_token/decode_bytes
+    kv_bytes_per_element kv_bytes_per_token*decode_span/decode_bytes
     batch kv_bytes_per_token*decode_span/decode_bytes
     context kv_bytes_per_token*decode_span/decode_bytes
     """
@@ -167,7 +168,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
 
 def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
     """The formula of an elasticity on the arm that binds here, where it can be read at a glance; none of what is searched at each value of the input."""
-    if searched_quantity(Name(name), x, bound_case):
+    if searched_quantity(symbol(name), x, bound_case):
         return None
     try:
         form = ElasticityFormula(name, x, bound_case).on_binding_arm()
@@ -180,16 +181,13 @@ def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
     """The formula for each lever, an arm each; an arm that it does not move needs no word."""
     for x in (*LEVERS, "context"):
         default = default_of(x)
-        idle = default is not None and default.value == 0 and x not in bound_case.case.given
-        if (
-            x == name
-            or idle
-            or acts_through_context(x, name, bound_case)
-            or searched_quantity(Name(name), x, bound_case)
-        ):
+        idle = default is not None and default == 0 and x not in bound_case.case.given
+        if x == name or idle or searched_quantity(symbol(name), x, bound_case):
             continue
         shares = ElasticityFormula(name, x, bound_case)
         with contextlib.suppress(NoClosedForm):
+            if acts_through_context(x, name, bound_case):
+                continue
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
             short = [
                 (form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST
@@ -216,25 +214,25 @@ def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
         if named:
             winner = max(named, key=case.evaluate)
             winners.setdefault(winner.name)
-        elif isinstance(tree, Sum):
+        elif isinstance(tree, Total):
             for end in (tree.first, tree.last):
                 visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
-        elif isinstance(tree, QuantityAt):
+        elif isinstance(tree, At):
             visit(
-                Name(tree.name),
+                symbol(tree.name),
                 case.changed({key: case.evaluate(value) for key, value in tree.changes}),
             )
-        elif isinstance(tree, Name):
+        elif tree.is_Symbol:
             if search := case.search(tree.name):
                 visit(parse(search.body), case.changed({search.unknown: case.value(tree.name)}))
             elif tree.name not in case.given and case.theory.timed(tree.name):
                 visit(case.formula_or_name(tree.name), case)
         else:
-            for child in children(tree):
+            for child in (part for part in tree.args if not isinstance(part, Str)):
                 visit(child, case)
 
     try:
-        visit(Name(name), bound_case.case)
+        visit(symbol(name), bound_case.case)
     except NoValue:
         return ()
-    return tuple(winners)
+    return in_order(winners)

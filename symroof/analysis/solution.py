@@ -9,18 +9,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from sympy import Basic
+
 from symroof.analysis.closed_branches import Branch, Branches, Condition, EquationForms
-from symroof.analysis.expressions import number
+from symroof.analysis.equations import as_asked
 from symroof.analysis.posed_equation import PosedEquation, balanced
 from symroof.analysis.solution_sympy import InSympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.latex import latex
-from symroof.formula.text import shortened_formula, text
-from symroof.formula.tree import ZERO, Compare, Expr, Num, names
 from symroof.symbolic.axis_points import SAME, Crossings
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import ZERO, Expr, fraction, is_number, names, number
+from symroof.symbolic.printing import latex, shortened_formula, text
 from symroof.symbolic.stretches import Stretch, longest, stretches, words
 from symroof.theory.case import Case
 from symroof.theory.symbols import GROUPS, Symbol, base_name
@@ -88,7 +89,7 @@ class Solution(InSympy):
     'from this batch on a decode step is limited by compute'
 
     Attributes:
-        equation: the equation as it is named, in SymPy; ``relation`` is its formula.
+        equation: the equation as it is named, in SymPy; ``relation`` is its formula, ``asked`` what was asked: text, a name or SymPy.
         unknown: the name solved for.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
         bound_case: the case.
@@ -110,11 +111,12 @@ class Solution(InSympy):
     Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
 
-    relation: Compare
+    asked: Any
+    relation: Expr
     unknown: str
     kind: str
     bound_case: BoundCase
-    solve_again: Callable[[str, BoundCase, str], Solution]
+    solve_again: Callable[[Any, BoundCase, str], Solution]
     explain: Callable[[Solution], str]
     found: Crossings | None = None
     threshold: Threshold | None = None
@@ -124,7 +126,7 @@ class Solution(InSympy):
     @property
     def sides(self) -> tuple[Expr, Expr]:  # type: ignore[override]
         """Left and right as formulas, for the rooms of this package."""
-        return self.relation.left, self.relation.right
+        return self.relation.lhs, self.relation.rhs
 
     @property
     def posed(self) -> PosedEquation:
@@ -159,7 +161,7 @@ class Solution(InSympy):
     def domain(self) -> tuple[Any, Any]:
         """Where the unknown can lie; of sides that never meet, up to where a denominator vanishes."""
         if self.found is None:
-            return ZERO.value, None
+            return Fraction(0), None
         axis = self.posed.axis(self.bound_case.case)
         end = axis.high if self.found.pole is None else self.found.pole
         return axis.low, end
@@ -272,7 +274,7 @@ class Solution(InSympy):
         ):
             return None
         try:
-            return self.solve_again(self.equation_text, case, self.unknown)
+            return self.solve_again(self.asked, case, self.unknown)
         except InputError:
             return None
 
@@ -281,10 +283,17 @@ class Solution(InSympy):
         """The names of both sides."""
         return tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
 
+    @cached_property
+    def written(self) -> Expr:
+        """The equation as it was asked, its numbers with their units: for printing alone."""
+        return as_asked(self.asked, self.relation, self.bound_case.case.theory.own)
+
     @property
-    def equation_text(self) -> str:
-        """The equation as it is asked again: a named threshold by its name."""
-        return self.threshold.name if self.threshold else " = ".join(map(text, self.sides))
+    def written_sides(self) -> tuple[str, str]:
+        """Both sides in the grammar of formulas, of a text in the order of the text."""
+        as_written = isinstance(self.asked, str) and self.threshold is None
+        left, right = (text(side, as_written=as_written) for side in self.written.args)
+        return left, right
 
     @property
     def symbol(self) -> Symbol:
@@ -297,7 +306,7 @@ class Solution(InSympy):
 
         >>> from symroof.analysis.study import Study
         >>> Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, weights="fp8", kv="fp8").solve("max_context_memory").assumed
-        {batch: 1, memory_reserve: 0, memory_share: 1}
+        {memory_reserve: 0, batch: 1, memory_share: 1}
         >>> Study().solve("max_context_memory").assumed
         {}
         """
@@ -317,7 +326,7 @@ class Solution(InSympy):
         moved = [
             name
             for name, valued in self.bound_case.given.items()
-            if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
+            if isinstance(valued.setting, Basic) and self.unknown in names(valued.setting)
         ]  # by the answer: no number was assumed
         return {
             name: entry
@@ -403,7 +412,7 @@ class Solution(InSympy):
         relation = balanced(self.relation)
         there = case.changed({self.unknown: point})
         try:
-            left, right = (float(there.evaluate(side)) for side in (relation.left, relation.right))
+            left, right = (float(there.evaluate(side)) for side in (relation.lhs, relation.rhs))
         except (NoValue, OverflowError):
             return None
         if abs(left - right) <= SAME * max(abs(left), abs(right)):
@@ -420,8 +429,8 @@ class Solution(InSympy):
         """
         own = self.bound_case.given.get(self.unknown)
         return (
-            self.side(own.setting.value)
-            if own is not None and isinstance(own.setting, Num) and not self.symbolic
+            self.side(fraction(own.setting))
+            if own is not None and is_number(own.setting) and not self.symbolic
             else None
         )
 
@@ -492,7 +501,7 @@ class Solution(InSympy):
         bound = f"; bound {self.in_ranges()}" if self.expected is not None else ""
         said = f"{self.unknown}: {f'expected {self.expected.in_ranges()}' if self.expected is not None else self.in_ranges()}{bound}"
         rows = [
-            ["equation", " = ".join(map(text, self.sides))],
+            ["equation", " = ".join(self.written_sides)],
             ["solved for", self.unknown],
         ]
         rows += (
@@ -558,7 +567,7 @@ class Solution(InSympy):
         return hash((self.relation, self.unknown))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (*self._key, self.solve_again, self.explain)
+        return _restored, (self.asked, *self._key, self.solve_again, self.explain)
 
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not.
@@ -595,7 +604,7 @@ class Solution(InSympy):
         )
 
     def __repr__(self) -> str:
-        sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self.sides)
+        sides = " = ".join(shortened_formula(side, LONGEST) for side in self.written_sides)
         answer = (
             self.in_ranges()
             if self.expected is None
@@ -619,13 +628,14 @@ class Solution(InSympy):
 
 
 def _restored(
-    relation: Compare, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, found: Crossings | None,
+    asked: Any, relation: Expr, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, found: Crossings | None,
     without_numbers: Branches | None, bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], solve_again: Any, explain: Any,
 ) -> Solution:  # fmt: skip
     """A solution as it was pickled or copied, whatever was computed in its case left to be computed again."""
     bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
     case = bound_case.without_values(free)
     return Solution(
+        asked,
         relation,
         unknown,
         kind,
@@ -639,6 +649,6 @@ def _restored(
     )
 
 
-def readable_condition(condition: Condition) -> Compare:
+def readable_condition(condition: Condition) -> Expr:
     """A condition in the shortest names."""
-    return condition.abbreviated or condition.tree
+    return condition.tree if condition.abbreviated is None else condition.abbreviated

@@ -15,19 +15,26 @@ from symroof.analysis.closed_branches import (
     Branch,
     in_plain_symbols,
     plain_symbol,
-    relation_in_plain_symbols,
     written,
 )
-from symroof.analysis.public_symbols import expression, is_open
+from symroof.analysis.in_sympy import expression, is_open
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.random_points import RandomPoint
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Compare, Expr, names
 from symroof.symbolic.arms import holds
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    ZERO,
+    Expr,
+    names,
+    numerator_and_denominator,
+    operator_of,
+    substitute,
+)
+from symroof.symbolic.expressions import (
+    relation as compared,
+)
 from symroof.symbolic.numbers import NoNumber, Numbers
 from symroof.symbolic.polynomials import NoClosedForm, fraction, sign
+from symroof.symbolic.random_points import RandomPoint
 from symroof.theory.symbols import INPUTS, base_name
 
 
@@ -44,7 +51,7 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
     roots = [_Root.of(branch, unknown, bound_case) for branch in branches]
 
     def relation(plain: Any) -> Any:
-        return expression(written(plain, {}, bound_case), bound_case)
+        return expression(written(plain), bound_case)
 
     ways = [
         (
@@ -78,10 +85,7 @@ class _Root:
     def of(cls, branch: Branch, unknown: str, bound_case: BoundCase) -> _Root:
         assert branch.closed_form is not None, "answers without numbers are closed"
         form = in_plain_symbols(branch.closed_form, bound_case)
-        met = [
-            relation_in_plain_symbols(_opened(c.tree, branch), bound_case)
-            for c in branch.conditions
-        ]
+        met = [in_plain_symbols(_opened(c.tree, branch), bound_case) for c in branch.conditions]
         x = plain_symbol(unknown, bound_case)
         over, under = sympy.fraction(form)
         positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in met
@@ -93,10 +97,10 @@ class _Root:
         )
 
 
-def _opened(tree: Compare, branch: Branch) -> Compare:
+def _opened(tree: Expr, branch: Branch) -> Expr:
     """A condition with the coefficients of a long root written out."""
     named = dict(branch.named)
-    return Compare(tree.operator, substitute(tree.left, named), substitute(tree.right, named))
+    return compared(operator_of(tree), substitute(tree.lhs, named), substitute(tree.rhs, named))
 
 
 def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool) -> Any:
@@ -173,7 +177,7 @@ def _drawn(point: RandomPoint, name: str) -> float:
 
 def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*build.numerator_and_denominator(form)):
+    for factor in chain(*numerator_and_denominator(form)):
         whole = bound_case.case.expanded(factor, complete=False)
         nothing = {
             name: ZERO

@@ -12,17 +12,16 @@ from symroof.analysis.closed_branches import (
     Condition,
     solved_condition,
 )
-from symroof.analysis.expressions import in_sympy
-from symroof.analysis.public_symbols import expression, relations
+from symroof.analysis.in_sympy import expression, in_sympy, relations
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.tree import Compare, Expr, Name, names
+from symroof.symbolic.expressions import Expr, names, symbol
 
 
 def definitions(
     formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, symbolic: bool
 ) -> dict[Any, Any]:
     """Symbol -> expression over inputs, of every derived quantity in some formulas."""
-    from symroof.symbols import symbol
+    from symroof.symbols import symbol as public
 
     case = bound_case.case
     named = dict.fromkeys(
@@ -32,12 +31,12 @@ def definitions(
         if name != unknown and case.theory.definition(name) is not None
     )
     written = {
-        name: case.expanded(Name(name), complete=False if symbolic else None) for name in named
+        name: case.expanded(symbol(name), complete=False if symbolic else None) for name in named
     }
     return {
-        symbol(name, case.theory.own): in_sympy(tree, bound_case)
+        public(name, case.theory.own): in_sympy(tree, bound_case)
         for name, tree in written.items()
-        if tree != Name(name)
+        if tree != symbol(name)
     }
 
 
@@ -185,7 +184,7 @@ class InSympy:
         return relations(self._limits, self.bound_case)
 
     @property
-    def _limits(self) -> tuple[Compare, ...]:
+    def _limits(self) -> tuple[Expr, ...]:
         solved = (
             solved_condition(condition, self.unknown, self.bound_case, self.symbolic)
             for condition in self._conditions

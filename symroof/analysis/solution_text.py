@@ -9,12 +9,9 @@ from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import OF_MODEL, Solution, readable_condition
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.latex import latex
-from symroof.formula.rewrite import substitute
-from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Expr, names
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute
+from symroof.symbolic.printing import latex, text
 from symroof.symbolic.stretches import longest, words
 from symroof.theory.symbols import base_name
 
@@ -25,7 +22,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
     """The form of the contract, ``symroof/solve/1``."""
     return {
         "schema": "symroof/solve/1",
-        "equation": dict(zip(("lhs", "rhs"), map(text, solution.sides), strict=True)),
+        "equation": dict(zip(("lhs", "rhs"), solution.written_sides, strict=True)),
         "unknown": solution.unknown,
         "verdict": solution.verdict,
         "method": solution.method,
@@ -132,8 +129,8 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
         limit, side = solved
         entry["bound"] = {
             **_both(limit, solution),
-            "value": _value(limit.right, solution),
-            **({"while": _both(side, solution)} if side else {}),
+            "value": _value(limit.rhs, solution),
+            **({"while": _both(side, solution)} if side is not None else {}),
         }
     return entry
 
@@ -181,18 +178,18 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
                 yield f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}"
 
 
-def _is_fact(tree: Compare, solution: Solution) -> bool:
+def _is_fact(tree: Expr, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
     case = solution.bound_case.case
     of_model = {
-        name: build.number(case.value(name))
+        name: number(case.value(name))
         for name in names(tree)
         if base_name(name) in OF_MODEL and name != solution.unknown
     }
     from symroof.symbolic.polynomials import sign
 
-    left = in_plain_symbols(substitute(tree.left, dict(of_model)), solution.bound_case)
-    return tree.right == ZERO and tree.operator == ">" and sign(left) > 0
+    left = in_plain_symbols(substitute(tree.lhs, dict(of_model)), solution.bound_case)
+    return tree.rhs == ZERO and operator_of(tree) == ">" and sign(left) > 0
 
 
 ORDER = {-1: "below", 0: "equal to", 1: "above", None: "not comparable to"}
@@ -205,7 +202,7 @@ def _at_own_value(solution: Solution) -> list[str]:
         return []
     orders = [ORDER[each.own_side] for each in found]
     bound = f" as expected, {orders[-1]} at the peak" if len(set(orders)) > 1 else ""
-    left, right = map(text, solution.sides)
+    left, right = solution.written_sides
     own = with_unit(solution.bound_case.number(solution.unknown), solution.symbol.display_unit)
     return [f"at {own}, as in this case: {left} is {orders[0]} {right}{bound}"]
 
@@ -228,7 +225,7 @@ def question(solution: Solution) -> list[str]:
     mentioned = {name for side in solution.sides for name in names(side)}
     sides = sorted(mentioned) if solution.bound_case.hardware else []
     lines = [
-        f"{' = '.join(map(text, solution.sides))}, solved for {solution.unknown}",
+        f"{' = '.join(solution.written_sides)}, solved for {solution.unknown}",
         f"  {case_title(solution.bound_case)}",
     ]
     return [*lines, *(f"  {line}" for line in basis_of(solution.bound_case, sides))]

@@ -20,10 +20,9 @@ from symroof.analysis.posed_equation import PosedEquation
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.tree import Compare, mentions
 from symroof.symbolic.axis_points import Crossings
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import Expr, mentions
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS
@@ -71,7 +70,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
     )
     relation = parse_equation(named.equation if named else equation, own)
-    equation = str(equation)
+    given, equation = equation, str(equation)
     asked = for_ or (named.unknown if named else None)
     bound_case = bound_case.without_values({printed_name(asked or ""), *all_names(relation)})
     if named:
@@ -95,6 +94,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         if cancelled is not None:
             found, answer, missing = *cancelled, None
         return Solution(
+            given,
             relation,
             unknown,
             kind,
@@ -113,19 +113,21 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
             _without_value(relation, bound_case) or "the equation has no value anywhere on the axis"
         )
         raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {why}"))
-    return Solution(relation, unknown, kind, bound_case, solve, explain_solution, found, named)
+    return Solution(
+        given, relation, unknown, kind, bound_case, solve, explain_solution, found, named
+    )
 
 
-def _without_value(relation: Compare, bound_case: BoundCase) -> str:
+def _without_value(relation: Expr, bound_case: BoundCase) -> str:
     """Why an equation has no value in the case as it is; empty where it has one."""
     try:
-        bound_case.case.evaluate(relation.left), bound_case.case.evaluate(relation.right)
+        bound_case.case.evaluate(relation.lhs), bound_case.case.evaluate(relation.rhs)
     except NoValue as error:
         return str(error)
     return ""
 
 
-def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Branches] | None:
+def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Expr, Branches] | None:
     """The equation of a named threshold, and its closed forms for every case of these definitions and defaults; None where it has none of its own.
 
     Raises:
@@ -163,7 +165,7 @@ def _cancelled(
     for branch in answer.every:
         if branch.closed_form is None:
             continue
-        form = build.as_fraction(case.expanded(branch.closed_form))
+        form = case.expanded(branch.closed_form)
         try:
             value: Any = float(case.evaluate(form))
             there = case.changed({unknown: value})
@@ -182,7 +184,7 @@ def _cancelled(
 
 
 def _without_numbers(
-    relation: Compare,
+    relation: Expr,
     unknown: str,
     bound_case: BoundCase,
     equation: str,
@@ -198,11 +200,11 @@ def _without_numbers(
         message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
         raise NoValueHere(Problem(equation[:SHOWN], message, hint=give))
     forms = EquationForms(relation, unknown, bound_case, kept, True, use_defaults)
-    left, right = forms.sides
-    if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
-        message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
-        raise NoValueHere(Problem(equation[:SHOWN], message))
     try:
+        left, right = forms.sides
+        if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
+            message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
+            raise NoValueHere(Problem(equation[:SHOWN], message))
         return forms.answer()
     except NoClosedForm as error:
         drawn = (

@@ -20,7 +20,7 @@ from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, study_document
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations, MissingInput
-from symroof.theory.sympy_input import is_sympy, known, read_definition
+from symroof.theory.sympy_input import is_sympy, known, read_expression
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
@@ -180,7 +180,7 @@ class Study:
         from symroof.specs.definitions import redefined
 
         if is_sympy(formula):
-            formula = read_definition(formula, unit, self.declared)
+            formula = read_expression(formula, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
         made = redefined(name, entry, self.declared)
         self.request = replace(self.request, own=made)
@@ -330,7 +330,7 @@ class Study:
 
         Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
         a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``steady_batch``, ``best_batch``) has no
-        formula and stays a symbol: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` substitutes numbers
+        formula and stays by its name: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` substitutes numbers
         in within milliseconds, where ``subs`` takes seconds; ``study.value(expression)`` is faster still.
 
         Args:
@@ -351,12 +351,12 @@ class Study:
         >>> abs(itl / study.value("itl") - 1) < 1e-12
         True
         """
-        from symroof.analysis.expressions import definition_in_sympy
+        from symroof.analysis.in_sympy import definition_in_sympy
 
         return definition_in_sympy(known(name, self.declared), self.first, depth)
 
     def symbol(self, name: str) -> Any:
-        """The SymPy symbol of a name, as written in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
+        """The SymPy object of a name, as written in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
 
         Raises:
             InputError: no such name.
@@ -383,7 +383,7 @@ class Study:
         >>> (kv_cache_bytes/batch).xreplace(study.values())
         536870912
         """
-        from symroof.analysis.expressions import values
+        from symroof.analysis.in_sympy import values
 
         return values(self.first, quantities)
 

@@ -13,11 +13,11 @@ from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.cases.spec_values import VARIANT
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import Name
 from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
@@ -515,7 +515,7 @@ def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     )
     if (
         limit is None
-        or decided != Name(OF_THE_MIX["loaded_ttft"])
+        or decided != symbol(OF_THE_MIX["loaded_ttft"])
         or mean is None
         or _slowest(mean) > limit
     ):

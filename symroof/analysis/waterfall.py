@@ -12,8 +12,8 @@ from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
 from symroof.specs.preset import PresetSpec
+from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.kernels import nearly_equal
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import known

@@ -15,8 +15,8 @@ from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
 from symroof.strict_yaml import read_text
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 

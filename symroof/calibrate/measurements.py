@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symroof.errors import InputError, LocatedText, Problem, nearest, split_hint
-from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import setting
+from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
@@ -289,8 +289,8 @@ def _value(heading: Column, text: str, own: Declarations) -> Fraction:
         formulas=False,
         own=own,
     )
-    if not isinstance(number, Num):
+    if not is_number(number):
         raise ValueError("one row holds one number, not a range")
-    if heading.name in METRICS and number.value <= 0:
+    if heading.name in METRICS and number <= 0:
         raise ValueError("must be positive")
-    return number.value
+    return fraction(number)

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import sympy
+from sympy import Symbol
+
 from symroof.calibrate.measurements import LOOP, METRICS, MeasuredLatency
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.tree import Add, Call, Expr, Name
+from symroof.symbolic.expressions import Expr
 from symroof.theory.case import Case
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import Theory
@@ -40,11 +43,6 @@ class TimeTerms:
     def roof(self) -> Fraction:
         """The lower bound: both shares 1, every fitted overhead 0."""
         return sum((max(pair) for pair in self.arms), self.fixed)
-
-
-def _terms(tree: Expr) -> tuple[Expr, ...]:
-    """The terms of a sum; of anything else, itself."""
-    return tree.terms if isinstance(tree, Add) else (tree,)
 
 
 def fit_parameters(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
@@ -93,7 +91,9 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
     )
     total, roofline = full.value(metric), full.value(f"{step}_roofline_time")
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
-    arms = tuple(_arms(full, term) for term in _terms(full.formula(f"{step}_roofline_time")))
+    arms = tuple(
+        _arms(full, term) for term in sympy.Add.make_args(full.formula(f"{step}_roofline_time"))
+    )
     return TimeTerms(arms, rates, total - roofline, full.value(f"{step}_bound"))
 
 
@@ -152,11 +152,11 @@ def _check_free(case: Case, step: str, metric: str) -> None:
 
 def _arms(case: Case, term: Expr) -> tuple[Fraction, Fraction]:
     """The compute and memory time of one roofline term: both arms of a maximum, or a single time."""
-    sides = term.args if isinstance(term, Call) else (term,)
+    sides = term.args if isinstance(term, sympy.Max) else (term,)
     times = {"compute": Fraction(0), "memory": Fraction(0)}
     for side in sides:
         kind = next(
-            (kind for kind in times if isinstance(side, Name) and f"_{kind}_time" in side.name),
+            (kind for kind in times if isinstance(side, Symbol) and f"_{kind}_time" in side.name),
             None,
         )
         if kind is None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ArgMax, Compare, Name
 from symroof.symbolic.blocks import Array, blocks, cut
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.symbols import Symbol
@@ -254,18 +254,18 @@ def _output(name: str, inputs: tuple[str, ...], case: Case) -> Output:
     """
     keys = frozenset(inputs)
     try:
-        tree = Name(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
-        kind = isinstance(tree, (Compare, ArgMax))
+        tree = symbol(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
+        kind = is_condition_or_label(tree)
         fixed = case.value(name) if kind and not case.dependencies(name) & keys else None
     except NoValue as error:
         raise _none(name, error) from None
-    if isinstance(tree, ArgMax):
+    if is_label(tree):
         return Output(
             name,
             labels=(fixed,) if fixed else tuple(label for label, _ in tree.arms),
             constant=fixed,
         )
-    return Output(name, truth=isinstance(tree, Compare), constant=fixed)
+    return Output(name, truth=is_relation(tree), constant=fixed)
 
 
 def _none(name: str, error: NoValue) -> InputError:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sympy import Number
+
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
@@ -38,20 +40,19 @@ from symroof.cases.spec_values import (
     check_heads,
     check_split,
     check_together,
-    dimension,
     groups_inside,
     lengths,
     number_of,
     stored_size,
 )
 from symroof.errors import InputError, Problem
-from symroof.formula.parse import parse
-from symroof.formula.tree import Num, mentions
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
+from symroof.symbolic.expressions import mentions, number
+from symroof.symbolic.reading import parse
 from symroof.theory.layout import DEGREES
 from symroof.theory.operator_table import WIDTH
 
@@ -119,10 +120,7 @@ def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: An
     """The same request on the device of another case, or with other precisions by role and values by name."""
     line = Request(
         precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
-        values={
-            name: (Num(Fraction(value), dimension(name, bound_case.request.own)),)
-            for name, value in changes.items()
-        },
+        values={name: (number(Fraction(value)),) for name, value in changes.items()},
     )
     origin = dict.fromkeys([*line.precision, *line.values], VARIANT)
     chosen = Request(precision=line.precision, values=line.values, origin=origin).over(
@@ -329,7 +327,7 @@ def _add_measured(given: dict[str, SourcedValue]) -> None:
     """A measured time to first token is that of a prefill, a measured mean time per token that of every decode step."""
     for name, (part, formula, why) in FOLLOWS_FROM.items():
         measured = given.get(name)
-        if measured and part not in given and isinstance(measured.setting, (Num, ValueRange)):
+        if measured and part not in given and isinstance(measured.setting, (Number, ValueRange)):
             given[part] = SourcedValue(parse(formula), f"{why} ({measured.source})")
 
 

@@ -30,15 +30,23 @@ from symroof.cases.quantity_result import (
     plain_value,
 )
 from symroof.cases.request import Request
-from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ArgMax, Compare, Expr, Name, Num
+from symroof.cases.spec_values import SourcedValue, check_together, middle
 from symroof.specs.efficiencies import DEFAULT_ENGINE, shipped_efficiencies
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    Expr,
+    fraction,
+    is_label,
+    is_number,
+    is_relation,
+    number,
+    symbol,
+)
 from symroof.theory.architecture import GENERIC, SPARSE, Architecture
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
@@ -64,7 +72,6 @@ class Memo:
         solved: solutions by equation and unknown.
         rough: the formulas of the case as functions of arrays, by the inputs that are arrays.
         plain: how formulas become SymPy expressions to be solved; it remembers the parts that it has written.
-        measured: numbers with a unit by the names that they have there.
         flips: where constraints change, by the inputs and constraints asked about.
         inlined, names, moves: formulas inlined as far as an unknown reaches, the names in those of quantities, and whether these move.
         at_context: the case as requests at one context, shared by all that ask there.
@@ -90,7 +97,6 @@ class Memo:
     signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
     plain: Callable[[Expr], Any] | None = None
-    measured: dict[str, Num] = field(default_factory=dict)
     in_sympy: Callable[[Expr], Any] | None = None
 
 
@@ -237,7 +243,8 @@ class BoundCase(DropsCaches):
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
         """
         check_together(
-            self.given | {name: SourcedValue(Num(value), source) for name, value in values.items()},
+            self.given
+            | {name: SourcedValue(number(value), source) for name, value in values.items()},
             [],
         )
 
@@ -372,11 +379,7 @@ class BoundCase(DropsCaches):
     def expected(self, name: str) -> Result | None:
         """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
         case = self.expected_case
-        if (
-            case is None
-            or not self.case.theory.timed(name)
-            or isinstance(self.case.given.get(name), Num)
-        ):
+        if case is None or not self.case.theory.timed(name) or is_number(self.case.given.get(name)):
             return None
         found = case.get(name)
         return found if found is not None and not isinstance(found.value, (str, bool)) else None
@@ -394,7 +397,7 @@ class BoundCase(DropsCaches):
         box = self.box
         if self.changed_case or not box or not box.keys() <= {*AT_PEAK, *COSTS}:
             return self
-        ends = {name: Num(slow_first(box[name], name)[0], dimension(name)) for name in box}
+        ends = {name: number(slow_first(box[name], name)[0]) for name in box}
         return self.with_changes(
             given=self.given
             | {name: replace(self.given[name], setting=end) for name, end in ends.items()}
@@ -433,7 +436,7 @@ class BoundCase(DropsCaches):
         if (
             self.at_peak is None
             or not self.case.theory.timed(name)
-            or isinstance(self.case.given.get(name), Num)
+            or is_number(self.case.given.get(name))
         ):
             return None
         bound = self.at_peak.get(name)
@@ -472,7 +475,7 @@ class BoundCase(DropsCaches):
             if (
                 self.does_not_fit
                 and self.case.theory.timed(name)
-                and not isinstance(self.case.given.get(name), Num)
+                and not is_number(self.case.given.get(name))
             ):
                 result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
             self.memo.results[name] = result
@@ -526,14 +529,14 @@ class BoundCase(DropsCaches):
         values = [case.value(name) for case in (self.case, *self.corners)]
         return min(values), max(values)
 
-    def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
-        formula = Name(name) if self.case.search(name) else self.case.formula(name)
-        if isinstance(formula, Compare):
+    def _over_ranges(self, name: str, declared: Symbol, value: Value) -> Result:
+        formula = symbol(name) if self.case.search(name) else self.case.formula(name)
+        if is_relation(formula):
             truths = self.ranges.truths(formula)
-            return Result(symbol, value, possible=truths if len(truths) > 1 else ())
-        if isinstance(formula, ArgMax):
-            return Result(symbol, value, possible=self.ranges.labels(name))
-        return self._over_prices(name, Result(symbol, value))
+            return Result(declared, value, possible=truths if len(truths) > 1 else ())
+        if is_label(formula):
+            return Result(declared, value, possible=self.ranges.labels(name))
+        return self._over_prices(name, Result(declared, value))
 
     def over_list_prices(self, name: str) -> tuple[Any, Any]:
         """A number at the lowest and the highest list price, everything else as expected.
@@ -670,10 +673,10 @@ class BoundCase(DropsCaches):
             default = self.case.default(name)
             if default is None:
                 raise MissingInput(name)
-            return Input(Result(symbol, default.value), "default", True)
+            return Input(Result(symbol, fraction(default)), "default", True)
         value, box = self.number(name), self.box
         moving = (
-            box and name not in box and not isinstance(setting.setting, Num)
+            box and name not in box and not is_number(setting.setting)
         )  # a formula of what is ranged
         ends = (
             self.list_prices if name == PRICE and self.list_prices else box.get(name, (None, None))

@@ -7,23 +7,24 @@ the device and the efficiencies stay names, so that a threshold over the batch o
 from collections.abc import Mapping
 from fractions import Fraction
 
+import sympy
+from sympy import Symbol
+
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import inline, rebuild, substitute
-from symroof.formula.tree import Expr, Name, Num, QuantityAt
 from symroof.specs.fields import ValueRange
+from symroof.symbolic.expressions import At, Expr, inline, number, rebuild, substitute, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import GROUPS, INPUTS, base_name
+from symroof.theory.symbols import GROUPS, base_name
 
 OWN = frozenset(
     symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group]
 )
 """Inputs that a model brings; all others are those of the case."""
 RESERVE = "memory_reserve"
-NO_RESERVE = Num(Fraction(0), INPUTS[RESERVE].dimension)
+NO_RESERVE = number(Fraction(0))
 REQUEST = "request_bytes_per_device"
 OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
     symbol.name for symbol in GROUPS["architecture"]
@@ -53,29 +54,29 @@ def draft_inputs(
         )
     words = DraftFormulas(draft, case)
     weights, cache, state = (
-        words.of(Name(key))
+        words.of(symbol(key))
         for key in (
             "weight_bytes_per_device",
             "peak_kv_cache_bytes_per_device",
             "state_bytes_per_device",
         )
     )
-    fixed = build.add(setting, weights)
+    fixed = setting + weights
     source = f"draft {name}"
     values = {
         RESERVE: SourcedValue(
-            build.add(fixed, cache, state),
+            sympy.Add(fixed, cache, state),
             f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}",
         )
     }
     if "draft_cost" not in given:
         values["draft_cost"] = SourcedValue(
-            build.div(words.of(Name("itl")), Name("itl")),
+            words.of(symbol("itl")) / symbol("itl"),
             f"{source}: its decode step over the model's",
         )
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
         values["concurrency"] = SourcedValue(
-            _with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted"
+            _with_draft(tree, fixed, words.of(symbol(REQUEST))), f"{source}: its caches counted"
         )
     return values
 
@@ -141,12 +142,12 @@ def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
     """The definition of the concurrency with the draft's weights in the reserve, and its cache next to that of each request."""
 
     def go(node: Expr) -> Expr:
-        if node == Name(RESERVE):
+        if node == symbol(RESERVE):
             return fixed
-        if isinstance(node, QuantityAt) and node.name == RESERVE:  # that of a pipeline stage
+        if isinstance(node, At) and node.name == RESERVE:  # that of a pipeline stage
             return substitute(fixed, dict(node.changes))
-        if isinstance(node, Name) and base_name(node.name) == REQUEST:
-            return build.add(node, request)
+        if isinstance(node, Symbol) and base_name(node.name) == REQUEST:
+            return node + request
         return rebuild(node, go)
 
     return go(tree)

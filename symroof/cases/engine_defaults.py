@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sympy import Basic
+
 from symroof.cases.spec_values import SourcedValue
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Num, names
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS, peak_precision
+from symroof.symbolic.expressions import Expr, fraction, is_number, names, number
+from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS
 
@@ -72,7 +73,9 @@ def add_engine_defaults(
         profile.inputs.items(), key=lambda item: item[1].formula is not None
     ):  # a formula may be over the other values
         tree = profile.tree(
-            name, memory.value if isinstance(memory, Num) else None, device.name if device else ""
+            name,
+            fraction(memory) if is_number(memory) else None,
+            device.name if device else "",
         )
         if tree is not None and name not in given and _has_a_value(tree, given, with_model):
             given[name] = SourcedValue(
@@ -80,11 +83,11 @@ def add_engine_defaults(
             )
     own = profile.tree(
         "token_budget",
-        memory.value if isinstance(memory, Num) else None,
+        fraction(memory) if is_number(memory) else None,
         device.name if device else "",
     )
-    if isinstance(own, Num):
-        _add_larger_steps(int(own.value), given)
+    if is_number(own):
+        _add_larger_steps(int(own), given)
     if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
         source = given["token_budget"].source
         given.setdefault(
@@ -112,14 +115,14 @@ def add_engine_defaults(
 def _add_larger_steps(own: int, given: dict[str, SourcedValue]) -> None:
     """Add to the engine's reserve, an estimate for steps of its own budget, the activations of the tokens that a larger budget has beyond it."""
     budget, reserve = given.get("token_budget"), given.get("memory_reserve")
-    larger = budget is not None and isinstance(budget.setting, Num) and budget.setting.value > own
+    larger = budget is not None and is_number(budget.setting) and fraction(budget.setting) > own
     widest = [formula for name, formula in WIDEST.items() if name in given]
     if not (
         larger
         and widest
         and reserve is not None
         and reserve.defaulted
-        and isinstance(reserve.setting, Expr)
+        and isinstance(reserve.setting, Basic)
     ) or "token_budget" in names(reserve.setting):
         return
     more = parse(
@@ -127,7 +130,7 @@ def _add_larger_steps(own: int, given: dict[str, SourcedValue]) -> None:
     )
     given["memory_reserve"] = replace(
         reserve,
-        setting=build.add(reserve.setting, more),
+        setting=(reserve.setting + more),
         source=f"{reserve.source}; and activations of a larger token_budget",
     )
 
@@ -162,7 +165,7 @@ def _with_wide_attention(
     given.setdefault(
         "attention_peak_flops",
         SourcedValue(
-            Num(peak.dense.value, given["peak_flops"].setting.dimension),  # type: ignore[union-attr]
+            number(peak.dense.value),
             source,
             peak.dense.text,
         ),

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from sympy import Number
+
 from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import SourcedValue, check_together
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import shortened_formula, text
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.printing import shortened_formula, text
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
@@ -32,7 +34,7 @@ def formula_inputs(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]
     return {
         name: value
         for name, value in given.items()
-        if not isinstance(value.setting, (Num, ValueRange)) and not value.defaulted
+        if not isinstance(value.setting, (Number, ValueRange)) and not value.defaulted
     }
 
 
@@ -46,7 +48,7 @@ def check_formulas(
         InputError: one does not.
     """
     for name, formula in formulas.items():
-        if wrong := case.first_non_number(formula.setting):  # type: ignore[arg-type]
+        if wrong := case.first_non_number(formula.setting):
             raise InputError(
                 Problem(
                     formula.source, f"{wrong} is true/false or a category, not a number", path=name
@@ -65,7 +67,9 @@ def check_formulas(
             if _known(name, formula, there)
         }
         numbers = {
-            name: replace(value, setting=Num(Fraction(there.value(name)))) if name in box else value
+            name: replace(value, setting=number(Fraction(there.value(name))))
+            if name in box
+            else value
             for name, value in given.items()
         }
         check_together(numbers | known, [])
@@ -105,18 +109,18 @@ def _known(name: str, formula: SourcedValue, case: Case) -> bool:
     return True
 
 
-def _checked(name: str, formula: SourcedValue, case: Case, point: Mapping[str, Fraction]) -> Num:
+def _checked(name: str, formula: SourcedValue, case: Case, point: Mapping[str, Fraction]) -> Expr:
     """The value of a formula, one that its name may have."""
     symbol = case.theory.symbol(name)
-    value = Num(Fraction(case.value(name)), symbol.dimension)
+    value = number(Fraction(case.value(name)))
     if formula.definition or symbol.signed:
         return value
     try:
         in_domain(symbol, value)
     except ValueError as error:
-        where = [f"{key} is {as_written(key, Num(end))}" for key, end in point.items()]
+        where = [f"{key} is {as_written(key, number(end))}" for key, end in point.items()]
         at = f" where {' and '.join(where)}" if where else ""
-        written = text(formula.setting)  # type: ignore[arg-type]
+        written = text(formula.setting)
         hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
         message = f"{written} is {shortened_formula(as_written(name, value), LONGEST)}{at}, but {name} {error}"
         raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None

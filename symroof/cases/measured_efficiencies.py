@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
-from symroof.formula.tree import Num
 from symroof.specs.efficiencies import (
     FITTED,
     TILE_ROWS,
@@ -21,6 +20,7 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.precision import BITS
+from symroof.symbolic.expressions import fraction, is_number, number
 from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 
@@ -66,7 +66,7 @@ OF_EXPERTS = {
         measured=True,
     ),
     "exchange_overlap": SourcedValue(
-        Num(Fraction(0)),
+        number(Fraction(0)),
         "measured: engines exchange and then work, unless told to split batches in two",
         "0",
         measured=True,
@@ -81,7 +81,7 @@ OF_EXPERTS = {
 """What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
 OF_GROUPS = {
     "work_overlap": SourcedValue(
-        Num(Fraction(0)),
+        number(Fraction(0)),
         "measured: steps of attention groups take as long as their compute and their memory traffic together (a fifth of the error of InferenceX's rows)",
         "0",
         measured=True,
@@ -287,7 +287,7 @@ def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
     """The low end, the expected value and the high end of a setting; None of a formula."""
     if isinstance(setting, ValueRange):
         return setting.low, setting.middle, setting.high
-    return (setting.value, setting.value, setting.value) if isinstance(setting, Num) else None
+    return (fraction(setting), fraction(setting), fraction(setting)) if is_number(setting) else None
 
 
 @lru_cache(maxsize=256)
@@ -301,7 +301,7 @@ def _fitted(name: str, family: str, engine: str) -> tuple[SourcedValue, str]:
 
 def _degree(given: SourcedValue | None) -> bool:
     """Whether a parallel degree is, or may be, above 1."""
-    return given is not None and not (isinstance(given.setting, Num) and given.setting.value == 1)
+    return given is not None and not (is_number(given.setting) and fraction(given.setting) == 1)
 
 
 def range_of(entry: Efficiency) -> ValueRange:

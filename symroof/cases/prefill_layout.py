@@ -13,8 +13,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
-from symroof.formula.rewrite import inline
-from symroof.formula.tree import Div, Expr, Name, Num
+from symroof.symbolic.expressions import Expr, inline, number, symbol
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.units import is_whole
@@ -43,7 +42,7 @@ PARTS = (
 
 def alone(layered: Request) -> Request:
     """The request of the instances that prefill."""
-    layout = {name: (Num(value),) for name, value in layered.prefill.items() if name in DEGREES}
+    layout = {name: (number(value),) for name, value in layered.prefill.items() if name in DEGREES}
     values = {name: value for name, value in layered.values.items() if name not in NOT_ITS_OWN}
     return replace(layered, prefill={}, values=values | layout, statistics={})
 
@@ -82,20 +81,16 @@ def prefill_inputs(
     copies = made.number("dp")
     title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
     spread = f", for {copies} instances that decode" if copies != 1 else ""
-    of_all = Num(devices, made.case.theory.symbol("prefill_devices").dimension)
+    of_all = number(devices)
     # where nobody set the copies, a search may: the more there are, the fewer each has of these
-    of_each = (
-        Num(devices / copies, of_all.dimension) if "dp" in made.given else Div(of_all, Name("dp"))
-    )
+    of_each = number(devices / copies) if "dp" in made.given else of_all / symbol("dp")
     values = {
         "prefill_devices": SourcedValue(of_each, title + spread),
-        "prefill_instance_devices": SourcedValue(
-            Num(size, made.case.theory.symbol("instance_devices").dimension), title
-        ),
+        "prefill_instance_devices": SourcedValue(number(size), title),
     }
     if "prefill_batch" not in made.given:
         values["prefill_batch"] = SourcedValue(
-            Num(Fraction(other.case.value("prefill_batch"))), title
+            number(Fraction(other.case.value("prefill_batch"))), title
         )
     for part in PARTS:
         name = f"prefill_{part}"
@@ -113,7 +108,7 @@ class _Words:
 
     def of(self, name: str) -> Expr:
         """A quantity over inputs of the case."""
-        return inline(Name(name), self._stands)
+        return inline(symbol(name), self._stands)
 
     def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
         """The formula for a name; None where it means the same in the case."""

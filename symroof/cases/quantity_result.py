@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
-from symroof.formula.tree import Num
+import sympy
+
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import fraction
 from symroof.symbolic.kernels import nearly_equal
+from symroof.symbolic.printing import text
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
 from symroof.units import COUNTED, format_quantity, is_whole, parse_quantity, parse_unit
@@ -153,20 +155,21 @@ class Result:
 def as_written(name: str, value: Setting, bare: bool = False) -> str:
     """A value of a name as people write it: a range or a formula as its text, a number with its unit; ``bare`` counts and shares without.
 
-    >>> as_written("price", Num(Fraction(1, 1200))), as_written("tp", Num(Fraction(2)), bare=True)
+    >>> from symroof.symbolic.expressions import number
+    >>> as_written("price", number(Fraction(1, 1200))), as_written("tp", number(Fraction(2)), bare=True)
     ('3 USD/hour', '2')
-    >>> as_written("prompt", Num(Fraction(2048))), as_written("prompt", Num(Fraction(2048)), bare=True)
+    >>> as_written("prompt", number(Fraction(2048))), as_written("prompt", number(Fraction(2048)), bare=True)
     ('2,048 tokens', '2048')
-    >>> as_written("weight_bytes", Num(Fraction(16 * 10**9)), bare=True)
+    >>> as_written("weight_bytes", number(Fraction(16 * 10**9)), bare=True)
     '16 GB'
     """
-    if not isinstance(value, Num):
+    if not isinstance(value, sympy.Number):
         return value.text if isinstance(value, ValueRange) else text(value)
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
     return (
         text(value)
         if symbol is None or (bare and not needs_unit(symbol))
-        else Result(symbol, value.value).plain(6)
+        else Result(symbol, fraction(value)).plain(6)
     )
 
 

@@ -17,10 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from symroof.cases.quantity_result import RangeNotFound
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ArgMax, Compare, Expr
 from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -134,7 +133,7 @@ class Ranges:
         assert isinstance(answer, Extremes)
         return answer
 
-    def truths(self, relation: Compare) -> tuple[bool, ...]:
+    def truths(self, relation: Expr) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
         difference = self.bounds(_difference(relation))
         low, high = difference.low, difference.high
@@ -144,7 +143,7 @@ class Ranges:
             ">=": (low >= 0, high < 0),
             ">": (low > 0, high <= 0),
         }
-        always, never = holds[relation.operator]
+        always, never = holds[operator_of(relation)]
         return (True,) if always else (False,) if never else (True, False)
 
     def labels(self, name: str) -> tuple[str, ...]:
@@ -158,7 +157,7 @@ class Ranges:
         if self.case.search(name):
             return ()
         tree = self.case.formula(name)
-        return tree.arms if isinstance(tree, ArgMax) else ()
+        return tree.arms if is_label(tree) else ()
 
     def prepare(self, names: Iterable[str]) -> None:
         """Find the ranges of some quantities together."""
@@ -186,7 +185,7 @@ class Ranges:
     def _compared(self, name: str) -> str:
         """A quantity, or of a relation what it compares with 0."""
         with suppress(NoValue):
-            if not self.case.search(name) and isinstance(tree := self.case.formula(name), Compare):
+            if not self.case.search(name) and is_relation(tree := self.case.formula(name)):
                 return _difference(tree)
         return name
 
@@ -260,9 +259,9 @@ class Ranges:
         return Extremes(values[least], values[most], points[least], points[most], found)
 
 
-def _difference(relation: Compare) -> str:
+def _difference(relation: Expr) -> str:
     """What a relation compares with 0."""
-    return named(build.sub(relation.left, relation.right))
+    return named(relation.lhs - relation.rhs)
 
 
 @dataclass

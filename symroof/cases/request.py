@@ -263,8 +263,8 @@ def _exact(value: Any) -> Any:
 def target_request(targets: dict[str, Any]) -> Request:
     """Targets by name as a request; a plain Python number is seconds, USD a million tokens, or USD an hour, ``{"p99": 2}`` a percentile.
 
-    >>> [values[0].value for values in target_request({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
-    [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
+    >>> [values[0] for values in target_request({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
+    [1/20, 2, 1/100]
     """
     values: dict[str, tuple[Setting, ...]] = {}
     statistics: dict[str, str] = {}

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from symroof.cases.spec_values import SourcedValue
-from symroof.formula.tree import Name, Num
+from symroof.symbolic.expressions import fraction, is_number, number, symbol
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import significant
 
 LENGTHS = ("prompt", "output", "long_prompt", "long_output")
 """The lengths of both kinds: a mix is known with all of them."""
 
-SHARE, NO_LONG_REQUESTS = "long_share", Num(Fraction(0))
+SHARE, NO_LONG_REQUESTS = "long_share", number(Fraction(0))
 
 
 def has_mix(given: Mapping[str, SourcedValue]) -> bool:
@@ -28,7 +28,7 @@ def add_mix(given: dict[str, SourcedValue], warnings: list[str]) -> None:
     """Let what decides be that of the mix, and say so; a quantity that is given stays."""
     if has_mix(given):
         given |= {
-            name: SourcedValue(Name(own), "of the mix of requests", defaulted=True)
+            name: SourcedValue(symbol(own), "of the mix of requests", defaulted=True)
             for name, own in OF_THE_MIX.items()
             if name not in given
         }
@@ -43,7 +43,7 @@ def add_mix(given: dict[str, SourcedValue], warnings: list[str]) -> None:
 def _kinds(given: Mapping[str, SourcedValue]) -> str:
     """``70 % of 500 + 200 tokens and 30 % of 8,000 + 400``; names where one is no plain number."""
     settings = [given[name].setting for name in (SHARE, *LENGTHS)]
-    numbers = [setting.value for setting in settings if isinstance(setting, Num)]
+    numbers = [fraction(setting) for setting in settings if is_number(setting)]
     if len(numbers) < len(settings):
         return f"{SHARE} of {LENGTHS[2]} + {LENGTHS[3]} tokens, the others of {LENGTHS[0]} + {LENGTHS[1]}"
     share, *lengths = numbers

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sympy import Number
+
 from symroof.errors import InputError, Problem
-from symroof.formula.tree import Expr, Num
 from symroof.specs.checkpoint_precisions import (
     is_checkpoint_precision,
     precision_width,
@@ -21,10 +22,11 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
+from symroof.symbolic.expressions import Expr, fraction, is_number, number
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.layout import DEGREES
-from symroof.theory.symbols import INPUTS, base_name
-from symroof.units import PLAIN, Dimension, is_whole, parse_unit
+from symroof.theory.symbols import base_name
+from symroof.units import is_whole
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition, PresetSpec
@@ -65,20 +67,14 @@ COUNTS_OF_TERMS = (
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Expr:
     """The value that a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
-    >>> middle(ValueRange(Fraction(100), Fraction(301), "100..301"), "output").value, middle(ValueRange(Fraction(1), Fraction(2), "1..2"), "batch").value
-    (Fraction(200, 1), Fraction(3, 2))
+    >>> middle(ValueRange(Fraction(100), Fraction(301), "100..301"), "output"), middle(ValueRange(Fraction(1), Fraction(2), "1..2"), "batch")
+    (200, 3/2)
     """
     if not isinstance(setting, ValueRange):
         return setting
     between = setting.middle
     whole = base_name(name) in COUNTS_OF_TERMS and setting.low.denominator == 1
-    return Num(Fraction(math.floor(between)) if whole else between, dimension(name, own))
-
-
-def dimension(name: str, own: Declarations = NONE) -> Dimension:
-    """The dimension of an input, whatever kind of layer it belongs to; ``own`` are the declarations of a study."""
-    symbol = own.input(base_name(name))
-    return symbol.dimension if symbol else PLAIN
+    return number(Fraction(math.floor(between)) if whole else between)
 
 
 ROLE_INPUT = {
@@ -129,13 +125,13 @@ def precision_values(
 
 def of_elements(chosen: Width) -> Width:
     """A width with its share of a scale as one number: the cache and the activations have no bits and groups of their own."""
-    parts = {name: tree.value for name, tree in chosen.settings if isinstance(tree, Num)}
+    parts = {name: fraction(tree) for name, tree in chosen.settings if is_number(tree)}
     if "weight_bits" not in parts:
         return chosen
     size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get(
         "scale_group", Fraction(1)
     )
-    return Width(chosen.text, Num(size, parse_unit("byte").dimension), chosen.format)
+    return Width(chosen.text, number(size), chosen.format)
 
 
 def stored_model(
@@ -171,7 +167,7 @@ def stored_size(model: ModelSpec, counted: Fraction) -> tuple[SourcedValue, list
             f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted"
         )
     return SourcedValue(
-        Num(held, dimension("weight_bytes")),
+        number(held),
         f"model {model.name}: total_size of model.safetensors.index.json",
     ), warnings
 
@@ -179,7 +175,7 @@ def stored_size(model: ModelSpec, counted: Fraction) -> tuple[SourcedValue, list
 def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
     """The inputs a model supplies."""
     return {
-        name: SourcedValue(Num(value, dimension(name)), f"model {model.name}")
+        name: SourcedValue(number(value), f"model {model.name}")
         for name, value in model.values().items()
     }
 
@@ -214,7 +210,7 @@ def device_values(
             else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
         )
         given["peak_flops"] = SourcedValue(
-            Num(rates[compute].value, INPUTS["peak_flops"].dimension),
+            number(rates[compute].value),
             f"{device.name}, {compute} dense: {where}",
             rates[compute].text,
         )
@@ -252,9 +248,7 @@ OVER_HOST_LINK = {
 
 
 def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> SourcedValue:
-    return SourcedValue(
-        Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text
-    )
+    return SourcedValue(number(valued.value.value), f"{device.name}: {source}", valued.value.text)
 
 
 def _list_price(device: HardwareSpec, price: ValueRange) -> SourcedValue:
@@ -262,7 +256,7 @@ def _list_price(device: HardwareSpec, price: ValueRange) -> SourcedValue:
     asked = [listed for listed in device.prices if listed.kind == "on_demand"]
     if price.low == price.high:
         return SourcedValue(
-            Num(price.low, dimension("price")),
+            number(price.low),
             f"{device.name}: {asked[0].provider}: {device.source_of(asked[0])}",
             asked[0].price.text,
         )
@@ -348,9 +342,9 @@ def lengths(given: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
     """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
     return {
-        name: setting.high if isinstance(setting, ValueRange) else setting.value
+        name: setting.high if isinstance(setting, ValueRange) else fraction(setting)
         for name, setting in settings.items()
-        if isinstance(setting, (ValueRange, Num))
+        if isinstance(setting, (ValueRange, Number))
     }
 
 
@@ -386,8 +380,8 @@ def _end(setting: Setting, which: str) -> Fraction | None:
     end: Fraction | None = (
         getattr(setting, which)
         if isinstance(setting, ValueRange)
-        else setting.value
-        if isinstance(setting, Num)
+        else fraction(setting)
+        if is_number(setting)
         else None
     )
     return end
@@ -503,4 +497,4 @@ def number_of(
 ) -> Fraction | None:
     """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
     setting = given[name].setting if name in given else default_of(name) if defaults else None
-    return setting.value if isinstance(setting, Num) else None
+    return fraction(setting) if is_number(setting) else None

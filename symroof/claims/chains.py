@@ -12,9 +12,9 @@ from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.explain import explain
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError, Problem
-from symroof.formula.parse import parse
-from symroof.formula.tree import names
 from symroof.specs.claims import ClaimSpec, StepSpec
+from symroof.symbolic.expressions import names
+from symroof.symbolic.reading import parse
 from symroof.units import Dimension, parse_unit, strict
 
 

@@ -37,10 +37,10 @@ from symroof.claims.read.spelled_arithmetic import dependent_equations
 from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem
-from symroof.formula.text import text
-from symroof.formula.tree import Compare, Name
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.strict_yaml import Document, read_text
+from symroof.symbolic.expressions import is_relation, operator_of
+from symroof.symbolic.printing import text
 from symroof.theory.sympy_input import is_sympy, read_expression
 
 LONGEST_SHOWN = 400
@@ -168,8 +168,8 @@ def _text_of(path: str | os.PathLike[str]) -> str:
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
     """The report of an equation between a quantity and a formula, under the settings of a claim's ``given``."""
     tree = read_expression(equation)
-    sides = (tree.left, tree.right) if isinstance(tree, Compare) and tree.operator == "=" else ()
-    named = next((i for i, side in enumerate(sides) if isinstance(side, Name)), None)
+    sides = tree.args if is_relation(tree) and operator_of(tree) == "=" else ()
+    named = next((i for i, side in enumerate(sides) if side.is_Symbol), None)
     if named is None:
         raise InputError(
             Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200])

@@ -10,10 +10,9 @@ from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
-from symroof.formula.compare import Comparison
-from symroof.formula.to_sympy import to_sympy
-from symroof.formula.tree import Expr, Num
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.comparison import Comparison
+from symroof.symbolic.expressions import Expr, number
 from symroof.symbols import expression
 
 FAILS = ("wrong", "inconsistent")
@@ -44,7 +43,7 @@ def difference(comparison: Comparison) -> Difference:
         return None if tree is None else expression(tree)
 
     terms = tuple(
-        (expression(term.product), to_sympy(Num(term.claimed)), to_sympy(Num(term.derived)))
+        (expression(term.product), number(term.claimed), number(term.derived))
         for term in comparison.terms
     )
     return Difference(

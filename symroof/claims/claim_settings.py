@@ -15,7 +15,6 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
-from symroof.formula.text import number_text
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
@@ -23,6 +22,7 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_files import declared_in
 from symroof.strict_yaml import Document, Location
+from symroof.symbolic.printing import number_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES

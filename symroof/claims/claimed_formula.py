@@ -1,33 +1,34 @@
 """Both sides of a claim that states a formula: the claimed one and the derived one, over the same names."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula.compare import Comparison, compare, lower_order, same
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute, unrounded_argument, without_rounding
-from symroof.formula.text import number_text, text
-from symroof.formula.tree import (
+from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.comparison import Comparison, compare, lower_order, same
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
     WRITTEN_OUT,
-    ArgMax,
-    Call,
-    Compare,
     Expr,
-    Name,
-    Num,
+    is_label,
+    is_relation,
     names,
     parts,
     size,
+    substitute,
+    symbol,
+    unrounded_argument,
+    without_rounding,
 )
-from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.printing import number_text, text
+from symroof.symbolic.reading import parse, written
 from symroof.theory.declarations import MissingInput, neutral_default
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, resolved
@@ -76,7 +77,7 @@ class ClaimedFormula:
 
         def holds(name: str, formula: str) -> bool:
             try:
-                return bool(case.evaluate(Name(name)) == case.evaluate(parse(formula)))
+                return bool(case.evaluate(symbol(name)) == case.evaluate(parse(formula)))
             except (NoValue, TypeError, LookupError, ArithmeticError):
                 return False
 
@@ -95,7 +96,7 @@ class ClaimedFormula:
             and name not in self.stated_widths
         ]
         return {
-            name: f"{number_text(Fraction(self.answers.case.evaluate(Name(name))))} byte"
+            name: f"{number_text(Fraction(self.answers.case.evaluate(symbol(name))))} byte"
             for name in unstated
         }
 
@@ -126,14 +127,7 @@ class ClaimedFormula:
     def claimed(self) -> Expr:
         """The claim's formula over symroof's names; ``where`` defines letters of its own."""
         source = self.claim.formula or ""
-        with formula_errors("formula", source):
-            own = {
-                str(name): resolved(parse(str(value))) for name, value in self.claim.where.items()
-            }
-            tree = parse(source)
-        tree = substitute(
-            tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)}
-        )
+        tree = self._read(parse)
         unknown = [name for name in names(tree) if not self._set.case.theory.knows(name)]
         if unknown:
             hint = nearest(unknown[0], self._set.case.theory.own.known)
@@ -148,46 +142,64 @@ class ClaimedFormula:
         check_numbers("formula", tree, self._set.case)
         return tree
 
+    def _read(self, reader: Callable[[str], Expr]) -> Expr:
+        """The claim's formula in symroof's names, and its own letters as they are defined."""
+        source = self.claim.formula or ""
+        with formula_errors("formula", source):
+            own = {
+                str(name): resolved(reader(str(value))) for name, value in self.claim.where.items()
+            }
+            tree = reader(source)
+        return substitute(
+            tree, {name: own.get(name, symbol(printed_name(name))) for name in names(tree)}
+        )
+
+    @cached_property
+    def _solution(self) -> Solution:
+        from symroof.analysis.solve import solve
+
+        return solve(self.claim.threshold or "", self.answers, self.claim.solve_for)
+
     @cached_property
     def derived(self) -> Expr:
         """The definition of the quantity, or the closed form of the threshold."""
         if self.claim.threshold:
-            from symroof.analysis.solve import solve
-
-            branch = solve(self.claim.threshold, self.answers, self.claim.solve_for).branch
+            branch = self._solution.branch
             form = branch.closed_form if branch else None
             if form is None:
                 raise NoValueHere(
                     Problem(self.claim.threshold, "has no closed form to compare with")
                 )
             return form
-        name = quantity_name(self.claim.quantity, self.claim.given)
-        if name in dict(self.assumed_identities):
-            return Name(name)
-        definition = self.answers.case.formula_or_name(name, complete=False)
-        if isinstance(definition, (Compare, ArgMax)):
+        if self.name in dict(self.assumed_identities):
+            return symbol(self.name)
+        definition = self.answers.case.formula_or_name(self.name, complete=False)
+        if is_relation(definition) or is_label(definition):
             raise InputError(
-                Problem("quantity", f"{name} is true/false or a category, not a formula")
+                Problem("quantity", f"{self.name} is true/false or a category, not a formula")
             )
         return definition
+
+    @cached_property
+    def name(self) -> str:
+        """The claimed quantity, or what a threshold is solved for."""
+        if self.claim.threshold:
+            return self._solution.unknown
+        return quantity_name(self.claim.quantity, self.claim.given)
 
     @property
     def asked(self) -> Expr:
         """The quantity by its name, or the closed form of the threshold."""
         return (
-            self.derived if self.claim.threshold else Name(printed_name(self.claim.quantity or ""))
+            self.derived
+            if self.claim.threshold
+            else symbol(printed_name(self.claim.quantity or ""))
         )
 
     @property
     def unit(self) -> str:
         """The base unit of the claimed quantity; empty for a threshold, whose unknown is counted."""
-        return (
-            ""
-            if self.claim.threshold
-            else self.answers.case.theory.symbol(
-                quantity_name(self.claim.quantity, self.claim.given)
-            ).unit
-        )
+        return "" if self.claim.threshold else self.answers.case.theory.symbol(self.name).unit
 
     @cached_property
     def expansion_stops(self) -> tuple[frozenset[str], ...]:
@@ -217,19 +229,17 @@ class ClaimedFormula:
 
     def comparison(self) -> Comparison:
         """The comparison in the names of the claim, and where that differs, over inputs."""
-        of = self.answers.case.theory.dimension
+        of, sides = self.answers.case.theory.dimension, (self.claimed, self.derived)
+        measured = (self._read(written), symbol(self.name))
         comparisons = []
         for stops in self.expansion_stops:
-            comparisons.append(
-                compare(
-                    self.substituted(self.claimed, stops), self.substituted(self.derived, stops), of
-                )
-            )
+            claimed, derived = (self.substituted(side, stops) for side in sides)
+            comparisons.append(compare(claimed, derived, of, measured))
             if comparisons[-1].verdict == "equal":
                 return comparisons[-1]
         return comparisons[0]
 
-    def omitted_bends(self) -> tuple[Call, ...]:
+    def omitted_bends(self) -> tuple[Expr, ...]:
         """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
         for stops in self.expansion_stops:
             claimed, derived = (
@@ -247,12 +257,12 @@ class ClaimedFormula:
         return ()
 
     @staticmethod
-    def bends(claimed: Expr, derived: Expr) -> list[Call]:
+    def bends(claimed: Expr, derived: Expr) -> list[Expr]:
         """Floors and roundings that only the derived formula has."""
         return [
             part
             for part in parts(derived)
-            if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)
+            if unrounded_argument(part) is not None and part not in parts(claimed)
         ]
 
     def substituted(self, tree: Expr, stops: frozenset[str]) -> Expr:
@@ -264,7 +274,8 @@ class ClaimedFormula:
         )
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         whole = self.expanded(
-            tree, kept | {name for name in explicit if isinstance(case.given.get(name), Num)}
+            tree,
+            kept | {name for name in explicit if name in case.given and case.given[name].is_Number},
         )
         put: dict[str, Expr] = {}
         for name in names(whole):
@@ -285,7 +296,7 @@ class ClaimedFormula:
     def expanded(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where expansion stops, no number substituted."""
         case = self.answers.case
-        formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
+        formulas = {name: value for name, value in case.given.items() if not value.is_Number}
         return case.theory.expand(tree, formulas, stops)
 
     def bend_is_inactive(self, floor: Expr) -> bool | None:

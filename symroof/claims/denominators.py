@@ -9,9 +9,9 @@ from fractions import Fraction
 from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_units import TIMES, Denominator, denominators
 from symroof.errors import InputError, Problem
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Name
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.expressions import Expr, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
 
@@ -115,7 +115,7 @@ def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
         if divisor and (one.count != 1 or divisor != "1")
     ]
     if not known:
-        return Name(name)
+        return symbol(name)
     count = Fraction(1)
     for many, _ in known:
         count *= many

@@ -15,12 +15,20 @@ from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.range_claims import RangeOutcomes, range_outcomes
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError, NoValueHere, Problem
-from symroof.formula import dimension
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.rewrite import rename, substitute
-from symroof.formula.tree import ONE, Compare, Expr, Name, names
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.dimensions import DimensionError, dimension
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import (
+    ONE,
+    Expr,
+    is_relation,
+    names,
+    operator_of,
+    rename,
+    substitute,
+    symbol,
+)
+from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name, resolved
@@ -160,11 +168,11 @@ def _quantity(claim: ClaimSpec) -> Derived:
     tree = claimed_quantity_formula(claim, name)
     with _arithmetic_errors(name):
         value = study.result(name).value
-        if tree != Name(name) and isinstance(value, float | Fraction):
+        if tree != symbol(name) and isinstance(value, float | Fraction):
             value = study.first.case.evaluate(tree)
     result, case = study.result(name), study.first
     ranged = (
-        tree == Name(name)
+        tree == symbol(name)
         and result.low is not None
         and result.high is not None
         and case.box.keys() - case.measured_box.keys()
@@ -186,9 +194,9 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
         InputError: what cannot be read, an unknown name, byte added to FLOP.
     """
     with formula_errors("expression", source):
-        tree = resolve_names(parse(source), steps)
+        tree, measured = (resolve_names(read(source), steps) for read in (parse, written))
     case = study.first.case
-    if not isinstance(tree, Name):  # alone, a truth or a label is what it is
+    if not tree.is_Symbol:  # alone, a truth or a label is what it is
         check_numbers("expression", substitute(tree, dict.fromkeys(steps, ONE)), case)
 
     def of(name: str) -> Dimension:
@@ -196,9 +204,9 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
 
     try:
         with _arithmetic_errors("expression"):
-            unit = dimension.dimension(tree, of)
+            unit = dimension(measured, of)
             value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
-    except dimension.DimensionError as error:
+    except DimensionError as error:
         return Derived(None, reason=str(error), flags=("dimension",), answers=study.first)
     except UnknownName as error:
         raise InputError(
@@ -210,7 +218,7 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
 def resolve_names(tree: Expr, steps: Collection[str]) -> Expr:
     """A formula with letters put as names, except those that are steps of the claim.
 
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> text(resolve_names(parse("w/beta"), ["w"]))
     'w/mem_bandwidth'
     """
@@ -246,11 +254,11 @@ def _relation(claim: ClaimSpec) -> Derived:
     source = claim.relation or ""
     with formula_errors("relation", source):
         tree = resolved(parse(source))
-    if isinstance(tree, Compare):
+    if is_relation(tree):
         check_numbers("relation", tree, study.first.case)
     relation = (
         tree
-        if isinstance(tree, Compare)
+        if is_relation(tree)
         else study.first.case.formula_or_name(quantity_name(source, claim.given))
     )
     parts = range_outcomes(claim, relation) if claim.for_all else None
@@ -259,10 +267,10 @@ def _relation(claim: ClaimSpec) -> Derived:
     ):  # the outcomes of a search of the whole range, in a thousandth of its time
         return _throughout(claim, parts.outcomes, parts, study)
     possible: Sequence[Value]
-    if isinstance(tree, Compare):
+    if is_relation(tree):
         possible = (
             study.first.ranges.truths(tree)
-            if claim.for_all and tree.operator != "="
+            if claim.for_all and operator_of(tree) != "="
             else (study.first.case.evaluate(tree),)
         )
     else:

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sympy
+
 from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.claimed_formula import (
     ALL_ACTIVE,
@@ -24,15 +26,12 @@ from symroof.claims.claimed_formula import (
 from symroof.claims.slips.context import FAILURES, dependencies
 from symroof.claims.slips.explain import OTHER_COUNTS
 from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange
-from symroof.formula.canonical_form import NoForm, NormalForms
-from symroof.formula.compare import lower_order, same
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.polynomial import ONE_TERM, Monomial, TooLarge, tree_of
-from symroof.formula.rewrite import without_rounding
-from symroof.formula.text import text
-from symroof.formula.tree import Call, Expr, Name, Num, names
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.comparison import expanded_terms, lower_order, same
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, ceiling, floor, names, symbol, without_rounding
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 from symroof.theory.symbols import ARCHITECTURE
@@ -105,9 +104,9 @@ OMISSIONS = (
     Omission("verify_time", "a verification takes as long as a decode step", "itl"),
     PREFILLS_OUT,
 )  # fmt: skip
-ROUNDED = {
-    "floor": "it is not rounded down to a whole number",
-    "ceil": "it is not rounded up to a whole number",
+ROUNDED: dict[Any, str] = {
+    floor: "it is not rounded down to a whole number",
+    ceiling: "it is not rounded up to a whole number",
 }
 
 
@@ -218,20 +217,18 @@ def _holds(sides: ClaimedFormula) -> tuple[str, ...] | None:
         if bent and same(claimed, without_rounding(derived, bent)):
             floors = sides.omitted_bends()
             if any(
-                (part.function in ROUNDED and sides.numeric_ratio() is not None)
+                (part.func in ROUNDED and sides.numeric_ratio() is not None)
                 or sides.bend_is_inactive(part) is False
                 for part in floors
             ):
                 return None
-            return tuple(
-                dict.fromkeys(ROUNDED.get(part.function) or reaches(part) for part in floors)
-            )
+            return tuple(dict.fromkeys(ROUNDED.get(part.func) or reaches(part) for part in floors))
     return None
 
 
-def reaches(floor: Call) -> str:
+def reaches(extreme: Expr) -> str:
     """``x >= 0`` of ``max(x, 0)``."""
-    held, least = sorted(floor.args, key=lambda arg: isinstance(arg, Num))
+    held, least = sorted(extreme.args, key=lambda arg: bool(arg.is_Number))
     return f"{text(held)} >= {text(least)}"
 
 
@@ -360,28 +357,21 @@ def holds(sides: ClaimedFormula, identity: Identity) -> bool | None:
     """Whether an identity is true in the numbers of the claim's case; None where it has no numbers."""
     case = sides.answers.case
     try:
-        return bool(case.evaluate(Name(identity[0])) == case.evaluate(parse(identity[1])))
+        return bool(case.evaluate(symbol(identity[0])) == case.evaluate(parse(identity[1])))
     except (NoValue, TypeError, LookupError, ArithmeticError):
         return None
 
 
 def _without_vectors(sides: ClaimedFormula) -> str:
     """The parameters in matrices: each has two widths; norms and biases have one. Empty where that is no shorter."""
-    forms = NormalForms()
 
-    def widths(monomial: Monomial) -> int:
-        return sum(exponent for name, exponent in monomial if name not in COUNTED)
+    def widths(term: Expr) -> Any:
+        powers = term.as_powers_dict().items()
+        return sum(n for part, n in powers if not part.is_Number and str(part) not in COUNTED)
 
-    try:
-        form = forms.of(sides.expanded(Name(PARAMETERS), frozenset()))
-    except (TooLarge, NoForm):
-        return ""
-    matrices = {monomial: count for monomial, count in form.over.items() if widths(monomial) > 1}
-    return (
-        text(tree_of(matrices, forms.atoms))
-        if form.under == ONE_TERM and matrices and len(matrices) < len(form.over)
-        else ""
-    )
+    terms = expanded_terms(sides.expanded(symbol(PARAMETERS), frozenset()))
+    matrices = [term for term in terms if widths(term) > 1]
+    return text(sympy.Add(*matrices)) if matrices and len(matrices) < len(terms) else ""
 
 
 def simplest(claim: ClaimSpec) -> tuple[list[DetailLevel], tuple[str, ...]]:

@@ -28,9 +28,9 @@ from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise
-from symroof.formula.text import text
-from symroof.formula.tree import Num, names
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.expressions import names, number
+from symroof.symbolic.printing import text
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL
@@ -154,12 +154,12 @@ def _default_case(sides: ClaimedFormula) -> str:
 def _but_for_bends(stands: Judgement, sides: ClaimedFormula) -> Judgement | None:
     """A formula that has ``x`` where the derived one has ``max(x, 0)``, or does not round as that does; None of any other, and where numbers tell."""
     bent = sides.omitted_bends()
-    roundings = [part for part in bent if part.function in ROUNDED]
-    floors = [part for part in bent if part.function not in ROUNDED]
+    roundings = [part for part in bent if part.func in ROUNDED]
+    floors = [part for part in bent if part.func not in ROUNDED]
     states = {None} if roundings else set(map(sides.bend_is_inactive, floors))
     if not bent or False in states or (roundings and sides.numeric_ratio() is not None):
         return None
-    needs = (*map(reaches, floors), *dict.fromkeys(ROUNDED[part.function] for part in roundings))
+    needs = (*map(reaches, floors), *dict.fromkeys(ROUNDED[part.func] for part in roundings))
     said = " and ".join(needs)
     if None not in states:
         return replace(stands, reason=f"as {said} here")
@@ -321,7 +321,9 @@ def _by_numbers(judgement: Judgement, sides: ClaimedFormula) -> Judgement:
             reason="undecided: algebra is inconclusive, and no trial values show a difference",
         )
     ratio, put = apart
-    where = " and ".join(f"{name} = {as_written(name, Num(value))}" for name, value in put.items())
+    where = " and ".join(
+        f"{name} = {as_written(name, number(value))}" for name, value in put.items()
+    )
     at = (
         f"where {where}"
         if where

@@ -11,13 +11,12 @@ from symroof.cases.bound_case import BoundCase
 from symroof.claims.claim_settings import declarations_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
-from symroof.formula.tree import ArgMax, Compare, Expr
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import ValueRange, parse_range
 from symroof.specs.input_values import symbol_of
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, Max, is_label, is_relation
+from symroof.symbolic.printing import text
 
 Outcome = bool | str
 Part = tuple[Fraction, Fraction, Outcome]
@@ -122,13 +121,13 @@ def _covers(solution: Solution, ends: ValueRange) -> bool:
 
 def _edges(relation: Expr, claim: ClaimSpec) -> list[str]:
     """The equations at whose solutions the claim may change."""
-    if isinstance(relation, Compare):
-        return [f"{text(relation.left)} = {text(relation.right)}"]
-    if not isinstance(relation, ArgMax):
+    if is_relation(relation):
+        return [f"{text(relation.lhs)} = {text(relation.rhs)}"]
+    if not is_label(relation):
         return []
     own = next((arm for label, arm in relation.arms if label == claim.value), None)
     others = [arm for label, arm in relation.arms if arm != own]
-    return [f"{text(own)} = {text(build.call('max', *others))}"] if own and others else []
+    return [f"{text(own)} = {text(Max(*others))}"] if own is not None and others else []
 
 
 def _outcome(relation: Expr, answers: BoundCase, name: str, point: Fraction) -> Outcome:

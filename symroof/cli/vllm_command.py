@@ -244,7 +244,7 @@ def _gives(advised: Review) -> list[str]:
 
 def _derived(advice: Advice) -> list[str]:
     """Each limit of a flag: equation, closed form if any, value."""
-    from symroof.formula.text import text
+    from symroof.symbolic.printing import text
 
     lines = []
     for limit in advice.limits:

@@ -11,8 +11,6 @@ from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
 from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.text import text
-from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import ValueRange, build
 from symroof.specs.file_kinds import file_kind, spec_class
@@ -26,6 +24,8 @@ from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.preset import PresetSpec
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import Document
+from symroof.symbolic.expressions import fraction, is_number
+from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES
@@ -111,7 +111,7 @@ def _declared(name: str) -> CatalogueEntry | None:
         facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
         facts += (
             [["definition", text(definition)]]
-            if definition
+            if definition is not None
             else [["definition", str(q.search)]]
             if q.search
             else []
@@ -339,9 +339,7 @@ def _setting(name: str, value: Setting) -> str:
     if isinstance(value, ValueRange):
         return value.text
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
-    return (
-        Result(symbol, value.value).plain(6) if isinstance(value, Num) and symbol else text(value)
-    )
+    return Result(symbol, fraction(value)).plain(6) if is_number(value) and symbol else text(value)
 
 
 def measured_entry(spec: MeasuredSpec) -> CatalogueEntry:

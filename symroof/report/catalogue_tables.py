@@ -140,7 +140,7 @@ def hardware() -> Rows:
 
 
 def quantities() -> Rows:
-    from symroof.formula.text import text
+    from symroof.symbolic.printing import text
     from symroof.theory.quantities import QUANTITIES
     from symroof.theory.theory import theory
 

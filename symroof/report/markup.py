@@ -15,9 +15,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from symroof.formula.latex import latex
-from symroof.formula.text import text
-from symroof.formula.tree import Expr
+from symroof.symbolic.expressions import Expr
+from symroof.symbolic.printing import latex, text
 
 
 class Code(str):

@@ -9,16 +9,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sympy import Number
+
 from symroof.analysis.equations import parse_equation
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.spec_values import SourcedValue, dimension
+from symroof.cases.spec_values import SourcedValue
 from symroof.drawing.scales import next_power_of_two
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import number
 from symroof.theory.thresholds import FULL_MEMORY
 
 EQUATIONS = {
@@ -109,21 +111,19 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
     if context not in subject.memo.at_context:
         inputs = {
             **subject.given,
-            "context": SourcedValue(Num(context, dimension("context")), "map"),
+            "context": SourcedValue(number(context), "map"),
         }
         case = subject.with_changes(given=inputs).given_case
         for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
-            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(
+            elif not isinstance(value.setting, (Number, ValueRange)) and not LENGTHS.isdisjoint(
                 case.reachable_names(name)
             ):
                 with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(
                         value,
-                        setting=Num(
-                            Fraction(subject.case.value(name)), case.theory.symbol(name).dimension
-                        ),
+                        setting=number(Fraction(subject.case.value(name))),
                     )
         subject.memo.at_context[context] = subject.with_changes(given=inputs)
     return subject.memo.at_context[context]
@@ -136,7 +136,7 @@ def _known(equation: str, answers: BoundCase) -> bool:
         other = answers.case.changed({"batch": 2 * answers.case.value("batch")})
         values = [
             case.evaluate(side)
-            for side in (relation.left, relation.right)
+            for side in (relation.lhs, relation.rhs)
             for case in (answers.case, other)
         ]
     except NoValue:

@@ -8,11 +8,10 @@ from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ArgMax
 from symroof.report.field_names import operator_name
 from symroof.report.view_case import cell
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import label
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
@@ -51,7 +50,7 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
     flops, moved, own_flops, own_moved = (
-        subject.case.evaluate(build.mul(operator.count, tree)) for tree in amounts
+        subject.case.evaluate(operator.count * tree) for tree in amounts
     )
     return {
         "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
@@ -60,7 +59,7 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
 
 
 def _bounds(operator: Operator, subject: BoundCase) -> list[str]:
-    arms = ArgMax((("compute", operator.compute_time), ("memory", operator.memory_time)))
+    arms = label((("compute", operator.compute_time), ("memory", operator.memory_time)))
     if subject.box:
         with contextlib.suppress(NoValue):
             return list(subject.ranges.labels(named(arms)))

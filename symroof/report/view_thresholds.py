@@ -11,9 +11,9 @@ from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, names
 from symroof.report.markup import Code, Math, equation, formula, in_words, symbol
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import names
 from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
@@ -105,7 +105,7 @@ def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
-        "equation": formula(Compare("=", *solution.sides), subject.case.theory.latex),
+        "equation": formula(solution.written, subject.case.theory.latex),
         "formula": closed_form(solution),
         "unknown": Code(solution.unknown),
         "method": solution.method,

@@ -14,12 +14,12 @@ from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.report.recommendation import LARGEST_GROUP, NARROWER, beyond_reach, recommendation
 from symroof.report.view_case import all_usable, brief, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import bounds_of, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_options import options
+from symroof.symbolic.evaluation import NoValue
 from symroof.units import format_quantity
 
 DIGITS = 3

@@ -8,8 +8,8 @@ from fractions import Fraction
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.evaluate import NoValue
 from symroof.select.screening import Screening, screen
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 

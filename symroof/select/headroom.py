@@ -15,10 +15,10 @@ from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run, with_inputs
 from symroof.select.screening import PRICED
 from symroof.symbolic.blocks import Array
+from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.searches import largest_whole
 
 POINTS, TURNS, DIGITS = 256, 5, 1e-6

@@ -12,7 +12,7 @@ from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.tipping_points import Flip, flips
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.formula.evaluate import NoValue
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES

@@ -19,8 +19,8 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
-from symroof.formula.tree import Expr, Num, names
 from symroof.symbolic.blocks import Array
+from symroof.symbolic.expressions import Expr, is_number, names
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
@@ -435,8 +435,8 @@ class ConfigurationGroup:
 def _number(case: Case, name: str) -> float:
     """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
     tree = case.given.get(name)
-    if isinstance(tree, Num) and name not in case.numbers:
-        return float(tree.value)
+    if is_number(tree) and name not in case.numbers:
+        return float(tree)
     return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
 
 
@@ -483,13 +483,13 @@ def _groups(
         case = bound_case.case
         if under_load(case) and (bound_case.changed_case or bound_case.box.keys() <= EFFICIENCIES):
             formulas = frozenset().union(
-                *(names(tree) for tree in case.given.values() if not isinstance(tree, Num))
+                *(names(tree) for tree in case.given.values() if not is_number(tree))
             )
             if (id(case.theory), formulas) not in relevant:
                 relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
             used = relevant[id(case.theory), formulas]
             fixed = tuple(
-                (name, None if name in ARGUMENTS and isinstance(tree, Num) else number(tree))
+                (name, None if name in ARGUMENTS and is_number(tree) else number(tree))
                 for name, tree in case.given.items()
                 if name in used and name != PRICE
             )

@@ -13,7 +13,6 @@ from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.request import request_of
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.evaluate import NoValue
 from symroof.select.candidates import (
     NO_COUNTS,
     DeviceCounts,
@@ -25,6 +24,7 @@ from symroof.select.candidates import (
 )
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 

@@ -14,14 +14,14 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
 from symroof.simulate.server import Disaggregated, Exclusive, Rules, Server
 from symroof.simulate.simulation import METRICS, Run, Simulation
 from symroof.simulate.step_cost import FLOATS, StepCost, inlined, printed, request_share
 from symroof.simulate.traces import read_trace
 from symroof.simulate.workload import ARRIVALS, MOST_REQUESTS, Length, Traffic, Workload, checked
 from symroof.specs.fields import STATISTICS
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 
 REQUESTS, MOST_REPLICATIONS = 2_000, 100

@@ -16,12 +16,11 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.formula.codegen import python
-from symroof.formula.evaluate import NoValue, function
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Expr, Num, names
+from symroof.symbolic.code import python
+from symroof.symbolic.evaluation import NoValue, function
+from symroof.symbolic.expressions import Expr, inline, names, number, substitute
 from symroof.symbolic.kernels import FUNCTIONS
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
@@ -70,7 +69,7 @@ def inlined(case: Case, tree: Expr, free: Sequence[str]) -> Expr:
         if name in moving:
             return None
         if not dependence.moves(name, moving):
-            return Num(Fraction(case.value(name)))
+            return number(Fraction(case.value(name)))
         return case.formula(name, moving)
 
     return inline(tree, formula)
@@ -208,7 +207,7 @@ class StepCost:
                 tree = substitute(
                     tree,
                     {
-                        symbol: Num(Fraction(self.case.value(symbol)))
+                        symbol: number(Fraction(self.case.value(symbol)))
                         for symbol in (scope.symbol, scope.rate)
                         if symbol
                     },

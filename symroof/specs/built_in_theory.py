@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.formula.parse import FormulaError, parse
 from symroof.specs.definition_entries import (
     ConditionSpec,
     Formula,
@@ -19,6 +18,7 @@ from symroof.specs.definition_entries import (
     ThresholdSpec,
 )
 from symroof.specs.fields import NAME, Faults, Spec
+from symroof.symbolic.reading import FormulaError, parse
 
 
 class BuiltInInput(InputSpec):

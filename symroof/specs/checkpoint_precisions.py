@@ -102,7 +102,7 @@ def precision_width(name: str) -> Width:
     Raises:
         ValueError: no such precision.
 
-    >>> float(precision_width("q4_k_m").settings[0][1].value * 8)
+    >>> float(precision_width("q4_k_m").settings[0][1] * 8)
     4.5
     """
     if name in BITS:  # most are, and need nothing of how models are stored

@@ -4,12 +4,12 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from sympy import Basic
 
-from symroof.formula.latex import is_spelling
-from symroof.formula.parse import LONGEST
-from symroof.formula.text import text
-from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Source, Spec
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.printing import is_spelling, text
+from symroof.symbolic.reading import LONGEST
 from symroof.units import Unit, UnitError, parse_unit
 
 
@@ -34,10 +34,10 @@ UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
 def _formula(value: object) -> str | Expr:
     """A formula as text or as a tree; a bare number is a formula too."""
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-        return Num(Fraction(value))
+        return number(Fraction(value))
     if isinstance(value, str) and len(value) > LONGEST:
         raise ValueError(f"has {len(value):,} characters; a formula has at most {LONGEST:,}")
-    if not isinstance(value, (str, Expr)):
+    if not isinstance(value, (str, Basic)):
         raise ValueError("expected a formula, such as prefill_flops*(1 - hit_rate)")
     return value
 
@@ -62,7 +62,7 @@ def _unit(value: object) -> Unit:
 
 
 def _said(formula: Any) -> str:
-    return text(formula) if isinstance(formula, Expr) else " ".join(str(formula).split())
+    return text(formula) if isinstance(formula, Basic) else " ".join(str(formula).split())
 
 
 class InputSpec(Spec):

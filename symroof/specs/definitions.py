@@ -12,25 +12,26 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
+from sympy import Basic, Tuple
+
 from symroof.errors import InputError, nearest, split_hint
-from symroof.formula import dimension
-from symroof.formula.parse import FUNCTIONS, FormulaError, parse
-from symroof.formula.text import text
-from symroof.formula.tree import (
-    ZERO,
-    ArgMax,
-    Compare,
-    Expr,
-    Name,
-    Num,
-    QuantityAt,
-    names,
-    parts,
-    walk,
-)
 from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.strict_yaml import Document
+from symroof.symbolic import dimensions
+from symroof.symbolic.expressions import (
+    ZERO,
+    Expr,
+    inlined_size,
+    is_label,
+    is_number,
+    is_relation,
+    names,
+    operator_of,
+    parts,
+)
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import FUNCTIONS, FormulaError, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
@@ -103,7 +104,7 @@ def declared_conditions(specs: Mapping[str, ConditionSpec]) -> dict[str, tuple[s
     faults: list[tuple[Place, str]] = [
         ((name, "holds"), "is not a comparison, such as load < 1")
         for name, (tree, _) in read.items()
-        if name not in reader.unread and not isinstance(tree, Compare)
+        if name not in reader.unread and not is_relation(tree)
     ]
     _raise(reader.faults + faults)
     return {name: (text(tree), otherwise) for name, (tree, otherwise) in read.items()}
@@ -164,6 +165,7 @@ class _Written(NamedTuple):
     place: Place
     tree: Expr
     of: str = ""
+    as_written: Expr | None = None
 
 
 class _FormulaReader:
@@ -173,7 +175,7 @@ class _FormulaReader:
         self.faults, self.unread = list[tuple[Place, str]](), set[str]()
 
     def read(self, entry: str, place: Place, written: Any) -> Expr:
-        if isinstance(written, Expr):
+        if isinstance(written, Basic):
             return written
         try:
             return resolved(parse(written))
@@ -198,6 +200,7 @@ class _FormulaReader:
                 place,
                 self.read(name, place, formula),
                 str(place[1]) if place[0] == "absent" else "",
+                _as_written(formula),
             )
             for place, formula in found.items()
         ]
@@ -209,9 +212,18 @@ class _FormulaReader:
                             (key, field),
                             self.read(name, (key, field), formula),
                             "" if field != "holds" else TRUTH,
+                            _as_written(formula),
                         )
                     )
         return written
+
+
+def _as_written(formula: Any) -> Expr | None:
+    """A formula with the units of its numbers; None of one that is no text, or cannot be read."""
+    try:
+        return resolved(written(formula)) if isinstance(formula, str) else None
+    except FormulaError:
+        return None
 
 
 TRUTH = "truth"
@@ -347,7 +359,7 @@ def _quantity(
     name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]
 ) -> Quantity:
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
-    for (key, *within), tree, _ in formulas:
+    for (key, *within), tree, *_ in formulas:
         if key != "formula":  # kept separately, because it may be a tree
             reduce(
                 lambda inner, step: inner.setdefault(step, {}),
@@ -374,19 +386,26 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     tree = formula.tree
     if formula.of == TRUTH:
         return []
-    if isinstance(tree, ArgMax) or (isinstance(tree, Compare) and tree.operator == "="):
+    if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
     name = formula.of or name
     declared = known.symbol(name).dimension  # type: ignore[union-attr]
+    shown = tree if formula.as_written is None else formula.as_written
     try:
-        dimension.check(tree, declared, lambda inner: known.symbol(inner).dimension, name)  # type: ignore[union-attr]
-    except dimension.DimensionError as error:
-        bare = any(isinstance(node, Num) and not node.dimension for node in parts(tree))
+        dimensions.check(
+            shown,
+            declared,
+            lambda inner: known.symbol(inner).dimension,  # type: ignore[union-attr]
+            name,
+            bare=formula.as_written is None,
+        )
+    except dimensions.DimensionError as error:
+        bare = any(is_number(node) for node in parts(shown))
         whole = str(error).startswith(f"{name} is declared as")
         plain = (
             bare
             and whole
-            and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
+            and not dimensions.dimension(shown, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
         )
         return [
             f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}"
@@ -418,24 +437,11 @@ def _circles(read: Mapping[str, list[Expr]]) -> list[tuple[Place, str]]:
 
 def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[tuple[Place, str]]:
     """Formulas that become too large once the definitions they use are substituted."""
-    every = {**{name: [tree] for name, tree in known.definitions.items()}, **read}
-    sizes: dict[str, int] = {}
-
-    def size(name: str) -> int:
-        if name not in sizes:
-            sizes[name] = sum(
-                size(node.name)
-                if isinstance(node, (Name, QuantityAt)) and node.name in every
-                else 1
-                for tree in every[name]
-                for node in walk(tree)
-            )
-        return sizes[name]
-
+    every = {**known.definitions, **{name: Tuple(*trees) for name, trees in read.items()}}
     return [
         ((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses")
         for name in read
-        if size(name) > MOST_NODES
+        if inlined_size(every[name], lambda inner, _: every.get(inner)) > MOST_NODES
     ]
 
 
@@ -444,7 +450,7 @@ def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[t
         tree = resolved(parse(equation))
     except FormulaError as error:
         return [("equation", f"{error.message} (column {error.column})")]
-    if not isinstance(tree, Compare) or tree.operator != "=":
+    if not is_relation(tree) or operator_of(tree) != "=":
         return [("equation", "is not of the form lhs = rhs")]
     if strange := [inner for inner in _mentioned(tree) if known.symbol(inner) is None]:
         return [
@@ -454,8 +460,11 @@ def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[t
     if known.symbol(printed_name(unknown)) is None:
         return [("unknown", f"unknown name {unknown[:40]!r}; {nearest(unknown, known.known)}")]
     try:
-        dimension.dimension(tree, lambda inner: known.symbol(inner).dimension)  # type: ignore[union-attr]
-    except dimension.DimensionError as error:
+        dimensions.dimension(
+            resolved(written(equation)),
+            lambda inner: known.symbol(inner).dimension,  # type: ignore[union-attr]
+        )
+    except dimensions.DimensionError as error:
         return [("equation", str(error))]
     return []
 

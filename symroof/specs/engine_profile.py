@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.formula.tree import Expr
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
 from symroof.specs.fields import NAME, Faults, Source, Spec, ValueRange, amount, build
 from symroof.specs.input_values import setting, symbol_of
+from symroof.symbolic.expressions import Expr, fraction
 from symroof.theory.switches import SWITCHES
 
 DEFAULT = "vllm"
@@ -95,7 +95,9 @@ class EngineMeasurement(Spec):
 
     def range_of(self, name: str) -> ValueRange:
         """The ends, and what to expect."""
-        low, value, high = (setting(name, end).value for end in (self.low, self.value, self.high))  # type: ignore[union-attr]
+        low, value, high = (
+            fraction(setting(name, end)) for end in (self.low, self.value, self.high)
+        )
         return ValueRange(low, high, f"{self.low}..{self.high}", value)
 
 
@@ -236,7 +238,7 @@ class EngineProfile:
         """The value or formula of an input on a device; None where the profile leaves it open."""
         entry = self.inputs.get(name)
         value = entry.of(memory, device) if entry else None
-        return None if value is None else setting(name, value)  # type: ignore[return-value]
+        return None if value is None else setting(name, value)
 
 
 def version_key(version: str) -> tuple[int, ...]:

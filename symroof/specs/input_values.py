@@ -4,18 +4,29 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from sympy import Basic
+
 from symroof.errors import nearest
-from symroof.formula.from_sympy import is_sympy
-from symroof.formula.tree import ArgMax, Compare, Expr, Num, names
 from symroof.specs.fields import Fault, ValueRange, in_unit, parse_range, raise_faults
 from symroof.specs.other_tools import equivalent_of_name
+from symroof.symbolic import dimensions
+from symroof.symbolic.expressions import (
+    Expr,
+    fraction,
+    is_condition_or_label,
+    is_number,
+    names,
+    number,
+    substitute,
+)
+from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 
-Setting = Expr | ValueRange
-"""A value for a name: a number or formula as a tree, or a range."""
+Setting = Expr
+"""A value for a name: a number, a formula or a :class:`ValueRange`."""
 
 MOST_VALUES = 64
 
@@ -73,14 +84,14 @@ def setting(
     symbol = symbol_of(name, own)
     if isinstance(value, str) and ".." in value:
         span = parse_range(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
-        return in_domain(symbol, span if span.low < span.high else Num(span.low, symbol.dimension))
-    if is_sympy(value):
+        return in_domain(symbol, span if span.low < span.high else number(span.low))
+    if isinstance(value, Basic):
         from symroof.theory.sympy_input import read_expression
 
-        tree = read_expression(value, symbol.name, own)
-        if not isinstance(tree, Num):
+        tree = read_expression(value, own)
+        if not is_number(tree):
             return _checked_formula(symbol, tree, own)
-        value = tree.value
+        value = fraction(tree)
     try:
         read = in_unit(
             value,
@@ -96,8 +107,8 @@ def setting(
         ):
             raise
         tree = _formula(symbol, value, error, own)
-        return in_domain(symbol, tree) if isinstance(tree, Num) else tree
-    return in_domain(symbol, Num(read.value, symbol.dimension))
+        return in_domain(symbol, tree) if is_number(tree) else tree
+    return in_domain(symbol, number(read.value))
 
 
 RANGE = 300
@@ -110,9 +121,7 @@ def in_range(value: Fraction) -> bool:
 
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
-    low, high = (
-        (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)  # type: ignore[union-attr]
-    )
+    low, high = (value.low, value.high) if isinstance(value, ValueRange) else (fraction(value),) * 2
     if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
@@ -139,7 +148,6 @@ PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\
 
 def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Expr:
     """A formula for a quantity, of the quantity's dimension."""
-    from symroof.formula.parse import FormulaError, parse
     from symroof.theory.spellings import resolved
 
     try:
@@ -150,42 +158,44 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
             if " " in text.strip() and not re.search(r"[\\{$]", text)
             else ValueError(f"cannot be read as a quantity or a formula: {error}")
         ) from None
-    return _checked_formula(symbol, tree, own)
+    return _checked_formula(symbol, tree, own, resolved(written(text)))
 
 
-def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Expr]) -> Expr:
-    """A formula of a symbol's dimension; ``parts`` are named formulas, which are substituted.
+def formula_for(
+    symbol: Symbol, text: str, parts: Mapping[str, Expr], as_written: Mapping[str, Expr]
+) -> Expr:
+    """A formula of a symbol's dimension; ``parts`` are named formulas, which are substituted; ``as_written`` the same with units.
 
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.
     """
-    from symroof.formula.parse import FormulaError, parse
-    from symroof.formula.rewrite import substitute
     from symroof.theory.spellings import resolved
 
     try:
-        tree = resolved(substitute(parse(text), dict(parts)))
+        tree = resolved(substitute(parse(text), parts))
+        shown = resolved(substitute(written(text), as_written))
     except FormulaError as error:
         raise ValueError(f"cannot be read as a formula: {error}") from None
-    return _checked_formula(symbol, tree, NONE)
+    return _checked_formula(symbol, tree, NONE, shown)
 
 
-def _checked_formula(symbol: Symbol, tree: Expr, own: Declarations) -> Expr:
-    """A formula over known names, of the quantity's dimension."""
-    from symroof.formula import dimension
-
-    if isinstance(tree, (Compare, ArgMax)):
+def _checked_formula(
+    symbol: Symbol, tree: Expr, own: Declarations, as_written: Expr | None = None
+) -> Expr:
+    """A formula over known names, of the quantity's dimension; in what is ``as_written`` numbers have their units."""
+    if is_condition_or_label(tree):
         raise ValueError("is true or false, or a category; a number is needed")
     for name in names(tree):
         symbol_of(name, own)
     try:
-        dimension.check(
-            tree,
+        dimensions.check(
+            tree if as_written is None else as_written,
             symbol.dimension,
             lambda name: () if name == STEP_INDEX.name else symbol_of(name, own).dimension,
             symbol.name,
+            bare=as_written is None,
         )
-    except dimension.DimensionError as error:
+    except dimensions.DimensionError as error:
         raise ValueError(str(error)) from None
     return tree
 

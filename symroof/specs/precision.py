@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.errors import nearest
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Num
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.reading import parse
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
 
 BITS = {
@@ -51,8 +51,8 @@ def width(name: str) -> Width:
     Raises:
         ValueError: no such precision.
 
-    >>> width("int4").bytes.value
-    Fraction(1, 2)
+    >>> width("int4").bytes
+    1/2
     """
     if name in BITS:
         return Width(name, _bits(BITS[name]), name)
@@ -60,7 +60,7 @@ def width(name: str) -> Width:
         settings = (
             ("weight_bits", _bits(BITS[match[1]])),
             ("scale_bits", _bits(SCALE_BITS)),
-            ("scale_group", Num(Fraction(int(match[2])))),
+            ("scale_group", number(Fraction(int(match[2])))),
         )
         return Width(name, parse("quantized_bytes_per_param"), match[1], settings)
     try:
@@ -73,11 +73,11 @@ def width(name: str) -> Width:
         raise ValueError(
             f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'"
         )
-    return Width(name, Num(read.value, read.dimension), _closest(read.value))
+    return Width(name, number(read.value), _closest(read.value))
 
 
-def _bits(bits: int) -> Num:
-    return Num(Fraction(bits, 8), parse_unit("bit").dimension)
+def _bits(bits: int) -> Expr:
+    return number(Fraction(bits, 8))
 
 
 def _closest(width_bytes: Fraction) -> str:

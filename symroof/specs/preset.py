@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+import sympy
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.formula import build
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import Expr
 from symroof.specs.fields import NAME, Fault, Source, Spec, in_unit, raise_faults
 from symroof.specs.input_values import formula_for
 from symroof.specs.study_fields import Assume, Precision, Settings
+from symroof.symbolic.expressions import Expr, substitute
+from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.spellings import known_names
@@ -47,7 +46,7 @@ class Definition:
 
     @property
     def tree(self) -> Expr:
-        return build.add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
+        return sympy.Add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
 
     def for_model(self, inputs: Collection[str]) -> Definition | None:
         """The definition that holds for a model with these inputs; None where the tool counts that kind as symroof does."""
@@ -81,18 +80,16 @@ def _definition(name: str, value: object, parts: _Parts) -> Definition:
 def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str) -> Definition:
     """The definition for one kind of model."""
     own = "formula" in value or kind in value
-    named = parts.of(kind)
-    written = _for_kind(value, kind) if own else ""
+    named = parts.of(kind), parts.of(kind, written)
+    shown = _for_kind(value, kind) if own else ""
     base = (
-        formula_for(quantity, written, named)
-        if own
-        else parse(quantity.definition or quantity.name)
+        formula_for(quantity, shown, *named) if own else parse(quantity.definition or quantity.name)
     )
     terms = tuple(
-        (str(label), formula_for(quantity, str(text), named))
+        (str(label), formula_for(quantity, str(text), *named))
         for label, text in value.get("plus", {}).items()
     )
-    return Definition(base, terms, own, written)
+    return Definition(base, terms, own, shown)
 
 
 def _for_kind(texts: Mapping[str, Any], kind: str) -> str:
@@ -110,12 +107,12 @@ class _Parts:
     def differs(self, kind: str) -> bool:
         return any(kind in texts for texts in self.texts.values())
 
-    def of(self, kind: str) -> dict[str, Expr]:
-        """The formula of each part for a kind of model, with the parts before it substituted."""
+    def of(self, kind: str, read: Callable[[str], Expr] = parse) -> dict[str, Expr]:
+        """The formula of each part for a kind of model, with the parts before it substituted, to be computed or as it is ``written``."""
         made: dict[str, Expr] = {}
         for name, texts in self.texts.items():
             try:
-                made[name] = substitute(parse(_for_kind(texts, kind)), made)
+                made[name] = substitute(read(_for_kind(texts, kind)), made)
             except FormulaError as error:
                 raise ValueError(f"{name} cannot be read as a formula: {error}") from None
         return made

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Spec, Whole, amount
 from symroof.specs.precision import BITS, Width
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.reading import parse
 from symroof.theory.layer_rows import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
 
@@ -42,7 +42,7 @@ class Dimensions(NamedTuple):
     careful: bool = False
 
     def of(self, tree: Expr) -> Any:
-        from symroof.formula.evaluate import evaluate  # with NumPy, which most lists do without
+        from symroof.symbolic.evaluation import evaluate  # with NumPy, which most lists do without
 
         return evaluate(tree, self)
 
@@ -201,19 +201,15 @@ class Quantization(Storage):
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
         from symroof.theory.operator_table import WIDTH
 
-        bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
-        shared = [(name, Num(value, bit)) for name, value in settings.items()] + [
-            ("scale_group", Num(Fraction(self.scale_group)))
+        shared = [(name, number(value)) for name, value in settings.items()] + [
+            ("scale_group", number(Fraction(self.scale_group)))
         ]
         wide = (
             "unquantized_bytes_per_param",
-            Num(self.kept_bits.value, parse_unit("byte/parameter").dimension),
+            number(self.kept_bits.value),
         )
-        each = [
-            (f"{WIDTH}.{operator}", Num(value, wide[1].dimension))
-            for operator, value in (own or {}).items()
-        ]
+        each = [(f"{WIDTH}.{operator}", number(value)) for operator, value in (own or {}).items()]
         return Width(
             self.method,
             parse("quantized_bytes_per_param"),

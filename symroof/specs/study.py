@@ -15,7 +15,6 @@ from pydantic import (
     model_validator,
 )
 
-from symroof.formula.tree import Num
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.fields import STATISTICS, Faults, Spec, in_unit, split_statistic
 from symroof.specs.input_values import Setting, in_domain
@@ -35,6 +34,7 @@ from symroof.specs.study_fields import (
     own_formulas,
     own_thresholds,
 )
+from symroof.symbolic.expressions import number
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS
 
@@ -65,7 +65,7 @@ def _limit(target: str, example: str) -> Any:
     def check(value: object) -> tuple[str, Setting]:
         statistic, limit = split_statistic(value) if timed else ("mean", value)
         return statistic, in_domain(
-            symbol, Num(in_unit(limit, symbol.unit, symbol.written_in).value, symbol.dimension)
+            symbol, number(in_unit(limit, symbol.unit, symbol.written_in).value)
         )
 
     return Annotated[

@@ -9,12 +9,9 @@ from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
+from sympy import Basic
 
 from symroof.errors import InputError
-from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.text import text
-from symroof.formula.tree import Expr, names
 from symroof.specs.definition_entries import (
     AnySource,
     ConditionSpec,
@@ -24,10 +21,14 @@ from symroof.specs.definition_entries import (
 )
 from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.strict_yaml import Document
+from symroof.symbolic.dimensions import DimensionError, dimension
+from symroof.symbolic.expressions import names
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import declared_quantity
 from symroof.theory.spellings import resolved
-from symroof.theory.sympy_input import is_sympy, read_definition, read_expression, symbol_name
+from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name, with_units
 from symroof.units import describe
 
 R = TypeVar("R")
@@ -176,11 +177,7 @@ def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, A
     formula, unit = entry.get("formula"), entry.get("unit")
     if is_sympy(formula):
         try:
-            formula = (
-                read_expression(formula, own=own)
-                if unit is None
-                else read_definition(formula, unit, own)
-            )
+            formula = read_expression(formula, own)
         except InputError as error:
             raise InputError(
                 [
@@ -205,7 +202,7 @@ def unit_of(formula: Any, own: Declarations) -> str:
     'byte/s'
     """
     try:
-        tree = formula if isinstance(formula, Expr) else resolved(parse(str(formula)))
+        tree = formula if isinstance(formula, Basic) else resolved(parse(str(formula)))
         unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
     except (FormulaError, DimensionError, AttributeError):
         return ""
@@ -236,6 +233,6 @@ def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
     )
     equation = entry.get("equation")
     if is_sympy(equation):
-        equation = text(read_expression(equation, own=own))
+        equation = text(with_units(read_expression(equation, own), own))
     entry = {"name": name, "means": str(equation), **entry, "equation": equation}
     return {**entry, "unknown": symbol_name(entry["unknown"])} if "unknown" in entry else entry

@@ -15,12 +15,12 @@ from symroof.cases.bind_cases import MOST_CASES
 from symroof.cases.request import Request
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
-from symroof.formula.parse import parse
-from symroof.formula.tree import ArgMax, Compare, Num
 from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import precision_names
 from symroof.sweep.axis_values import MOST_ON_AXIS, TooManyValues, Values, numbers, single
+from symroof.symbolic.expressions import is_condition_or_label, number
+from symroof.symbolic.reading import parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
 from symroof.theory.switches import SWITCHES, expand_detail
@@ -215,9 +215,7 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
     return Axis(
         name,
         degrees,
-        tuple(
-            Request(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees
-        ),
+        tuple(Request(values={name: (number(degree),)}) for degree in degrees),
     )
 
 
@@ -314,6 +312,6 @@ def _numeric(name: str, own: Declarations) -> Symbol:
         )
         raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)
-    if definition and isinstance(parse(definition), (Compare, ArgMax)):
+    if definition and is_condition_or_label(parse(definition)):
         raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
     return symbol

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange, in_unit
 from symroof.specs.input_values import needs_unit, setting, symbol_of
+from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import SHARES, Symbol
@@ -91,8 +91,8 @@ def single(name: str, value: object, own: Declarations = NONE) -> Fraction:
         raise ValueError(
             f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other"
         )
-    assert isinstance(number, Num)
-    return number.value
+    assert is_number(number)
+    return fraction(number)
 
 
 def _progression(name: str, text: str, own: Declarations) -> Values:

@@ -10,16 +10,16 @@ from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
-from symroof.cases.spec_values import ROLE_INPUT, dimension
+from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem
-from symroof.formula.text import text
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
 from symroof.sweep.sweep_quantities import available_quantities, requested_quantities
+from symroof.symbolic.expressions import fraction, is_number, number
+from symroof.symbolic.printing import text
 from symroof.theory.declarations import Declarations
 from symroof.theory.switches import expand_detail
 
@@ -143,10 +143,10 @@ def listed(request: Request, named: set[str]) -> list[Axis]:
 
 def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) -> Axis:
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
-    if all(isinstance(setting, Num) for setting in settings):
+    if all(is_number(setting) for setting in settings):
         return numeric(
             name,
-            tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))),
+            tuple(dict.fromkeys(fraction(setting) for setting in settings if is_number(setting))),
             own,
         )
     return choosing(
@@ -161,9 +161,7 @@ def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) ->
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
     """One case for every combination of labels, in order; the numeric axes are at their last values."""
     numeric = {
-        axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, request.own)),)
-        for axis in axes
-        if not axis.labelled
+        axis.name: (number(Fraction(axis.values[-1])),) for axis in axes if not axis.labelled
     }
     precisions = {
         ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT

@@ -12,9 +12,9 @@ from symroof.analysis.compile import compile_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Expr, Name, names
 from symroof.sweep.axes import Axis
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, is_relation, names, symbol
 from symroof.theory.quantities import QUANTITIES
 
 
@@ -210,7 +210,7 @@ class Plan:
             LABEL
             if labels
             else TRUTH
-            if isinstance(self.cases[having[0]].case.formula_or_name(name), Compare)
+            if is_relation(self.cases[having[0]].case.formula_or_name(name))
             else NUMBER
         )
         dims = tuple(
@@ -251,7 +251,7 @@ class Plan:
         if name not in known:
             own, quantity = self.cases[case].case, QUANTITIES.get(name)
             tree = (
-                Name(name)
+                symbol(name)
                 if name in self._moved
                 else own.formula_or_name(name, changed=self._moved)
             )

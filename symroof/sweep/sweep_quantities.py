@@ -8,11 +8,11 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import Expr
-from symroof.formula.tree import names as names_of
 from symroof.sweep.axes import LABELLED
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import Expr
+from symroof.symbolic.expressions import names as names_of
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import printed_name, resolved
@@ -78,7 +78,7 @@ def _parts(written: str) -> list[str]:
 def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Expr]:
     """The keywords of a sweep that are formulas, in SymPy or as text, and so name a column; all others are axes.
 
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> {name: text(formula) for name, formula in formula_columns({"batch": "1:8", "wait": "ttft/itl", "bacth": "1:8"}).items()}
     {'wait': 'ttft/itl'}
 

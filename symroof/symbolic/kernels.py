@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -47,19 +48,43 @@ def div(over: Any, under: Any) -> Any:
         return over / (under if np.all(under) else np.where(under == 0, np.nan, under))
 
 
-def product(first: Any, rest: Callable[[], Any]) -> Any:
-    """A product whose other factors need not have a value where the first is zero."""
-    if isinstance(first, float):
-        return first * rest() if first else first
-    try:
-        result = first * rest()
-    except NoValue:
-        if isinstance(first, Steps) or np.all(first):
-            raise
-        result = np.nan
-    if isinstance(result, Steps) or np.all(first):
+def product(*factors: Callable[[], Any]) -> Any:
+    """A product whose factors need not have a value where another is zero.
+
+    Raises:
+        NoValue: a factor has none, and no other is zero everywhere.
+    """
+    values: list[Any] = []
+    missing: NoValue | None = None
+    for factor in factors:
+        try:
+            own = factor()
+        except UndefinedValue as error:
+            missing = error
+            continue
+        except NoValue as error:
+            missing = missing or error
+            continue
+        if isinstance(own, float) and not own:
+            return own
+        values.append(own)
+    result = reduce(mul, values, 1.0)
+    if missing is None and (isinstance(result, float | Steps) or not np.isnan(result).any()):
         return result
-    return np.where(np.equal(first, 0), 0.0, result)
+    arrays = [own for own in values if not isinstance(own, Steps)]
+    zero = reduce(np.logical_or, (np.equal(own, 0) for own in arrays), False)
+    if missing is not None and not np.any(zero):
+        raise missing
+    return np.where(zero, 0.0, np.nan if missing is not None else result)
+
+
+def no_value() -> Any:
+    """What stands for a part that is infinite or not real.
+
+    Raises:
+        NoValue: always.
+    """
+    raise NoValue("it is infinite, or no real number")
 
 
 def power(base: Any, exponent: Any) -> Any:
@@ -350,6 +375,7 @@ FUNCTIONS: dict[str, Any] = {
     "div": div,
     "pow": power,
     "product": product,
+    "no_value": no_value,
     "holds": holds,
     "of_largest": of_largest,
     "largest": largest,

@@ -76,7 +76,7 @@ def leading_terms(expr: Any, x: Symbol, to: End, known: Known) -> Iterator[Leadi
         NoClosedForm: the unknown is rounded or is in an exponent, or a sum holds steps on different arms.
 
     >>> from symroof.symbolic.polynomials import sign
-    >>> from symroof.symbolic.lazy import Max
+    >>> from symroof.symbolic.expressions import Max
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
     >>> shape = lambda part: 0 if part == 0 else sign(part) or None
     >>> for term in leading_terms(Max(a*x + b, c*x), x, "infinity", shape):

@@ -10,29 +10,32 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from sympy import Symbol
 
-from symroof.formula import build
-from symroof.formula.derivative import SLOPE_BY_TERM_COUNT, derivative
-from symroof.formula.evaluate import NoValue, UndefinedValue, chosen_index, evaluate
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import (
+from symroof.symbolic.evaluation import NoValue, UndefinedValue, chosen_index, evaluate
+from symroof.symbolic.expressions import (
     ONE,
     ZERO,
-    ArgMax,
-    Call,
-    Compare,
     DerivativeName,
     Expr,
-    Name,
-    Num,
-    QuantityAt,
+    OfLargest,
+    at,
+    fraction,
+    inline,
+    inlined_size,
+    is_condition_or_label,
+    is_number,
     mentions,
     names,
-    size,
+    number,
+    of_largest,
+    substitute,
+    symbol,
 )
 from symroof.symbolic.kernels import plain
+from symroof.symbolic.reading import parse
 from symroof.symbolic.searches import fixed_points, largest_whole
+from symroof.symbolic.slopes import SLOPE_BY_TERM_COUNT, derivative
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
@@ -91,7 +94,7 @@ class Case(DropsCaches):
     With ``same_layout`` degrees only take values with the layout of this case, so that its formulas hold for all of them.
     ``laid_out`` says that the theory already has the layout of the numbers; otherwise it is built for it.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> from symroof.theory.theory import theory
     >>> case = Case(theory(), {"peak_flops": parse("989.4 TFLOP/s"), "mem_bandwidth": parse("3.35 TB/s")})
     >>> float(case.value("ridge_point"))
@@ -137,8 +140,10 @@ class Case(DropsCaches):
             return FREE
         value = self.numbers.get(name)
         if value is None:
-            tree = self.given.get(name) or self.default(name)
-            return tree.value if isinstance(tree, Num) else None if tree is None else FREE
+            tree = self.given[name] if name in self.given else self.default(name)
+            if tree is None:
+                return None
+            return fraction(tree) if is_number(tree) else FREE
         if not isinstance(value, float) or (shapes_layout(name) and value != int(value)):
             return FREE
         return Fraction(value)
@@ -146,9 +151,9 @@ class Case(DropsCaches):
     def can_split_heads(self, tp: Fraction | int) -> bool:
         """Whether this many devices can divide the key and value heads, or replicate them evenly."""
         heads = [
-            tree.value
+            fraction(tree)
             for name, tree in self.given.items()
-            if base_name(name) == "n_kv_heads" and isinstance(tree, Num)
+            if base_name(name) == "n_kv_heads" and is_number(tree)
         ]
         return all(held % tp == 0 or tp % held == 0 for held in heads)
 
@@ -211,7 +216,7 @@ class Case(DropsCaches):
         if search:
             result = self._searched(search)
         else:
-            result = plain(evaluate(formula or self.formula(name), self))
+            result = plain(evaluate(self.formula(name) if formula is None else formula, self))
         return np.where(unmet, np.nan, result) if np.any(unmet) else result
 
     def _plan(self, name: str) -> _Plan:
@@ -346,7 +351,7 @@ class Case(DropsCaches):
         if not (
             by in self.numbers or by in changed or self._is_independent(by)
         ):  # its definition does not apply when it varies
-            return QuantityAt(DerivativeName.of(name, by), ((by, Name(by)),))
+            return at(DerivativeName.of(name, by), ((by, symbol(by)),))
         shared = by in self.theory.split  # parts of it follow a total that varies
 
         def moves(inner: str) -> bool:
@@ -364,7 +369,7 @@ class Case(DropsCaches):
     def _is_independent(self, name: str) -> bool:
         """Whether a name is an independent number here, and no formula leaves it out as not set."""
         if name in self.given or name in OPTIONAL:
-            return isinstance(self.given.get(name), Num)
+            return is_number(self.given.get(name))
         return self.theory.definition(name) is None and self.search(name) is None
 
     def formula_or_name(
@@ -386,7 +391,7 @@ class Case(DropsCaches):
                 else definition
             )
         except (UndefinedValue, UnknownName):
-            return Name(name)
+            return symbol(name)
 
     def readable_formula(self, name: str) -> Expr:
         """The formula of a name for readers: optional inputs are left out only if the name then has a value."""
@@ -395,25 +400,22 @@ class Case(DropsCaches):
     def expanded(self, tree: Expr, complete: bool | None = None) -> Expr:
         """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name.
 
-        ``complete`` as in :meth:`formula_or_name`; by default if every name has a value. One that nobody can read is only replaced by its definition.
+        ``complete`` as in :meth:`formula_or_name`; by default of each name that has a value, so that an expansion is that of the definition.
+        One that nobody can read is only replaced by its definition.
         """
 
         def formula(name: str, changed: frozenset[str]) -> Expr:
             if name in self.given:
-                return Name(name) if not names(self.given[name]) else self.given[name]
+                return symbol(name) if not names(self.given[name]) else self.given[name]
             if name in self.numbers or self.theory.definition(name) is None:
-                return Name(name)
-            return self.formula_or_name(name, complete=whole, changed=changed)
+                return symbol(name)
+            optional = complete is None and self.has_value(name)
+            return self.formula_or_name(name, complete=whole or optional, changed=changed)
 
         whole = all(map(self.has_value, names(tree))) if complete is None else complete
-        found = inline(tree, formula)
-        return (
-            found
-            if size(found) <= MOST_NODES
-            else formula(tree.name, frozenset())
-            if isinstance(tree, Name)
-            else tree
-        )
+        if inlined_size(tree, formula) <= MOST_NODES:
+            return inline(tree, formula)
+        return formula(tree.name, frozenset()) if isinstance(tree, Symbol) else tree
 
     def _definition(self, name: str, changed: Collection[str]) -> Expr | None:
         """The definition of a name; of a given total, whose parts are unknown, each device has an even share."""
@@ -424,7 +426,7 @@ class Case(DropsCaches):
         return (
             definition
             if definition is None or mentions(definition, whole)
-            else build.div(Name(whole), known.layout.devices())
+            else (symbol(whole) / known.layout.devices())
         )
 
     def _theory_for(self, changed: frozenset[str]) -> Theory:
@@ -439,13 +441,13 @@ class Case(DropsCaches):
         """The part of one kind of layer in a given total: split like the definitions; in a single pass, all of it."""
         derived = self.theory.definitions.get(whole)
         if derived is None:
-            return Name(whole)
+            return symbol(whole)
         parts = {
             part: self.theory.definitions[part]
             for part in names(derived)
             if base_name(part) == whole and part in self.theory.definitions
         }
-        return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
+        return symbol(whole) * (definition / substitute(derived, parts))
 
     def _complete(self, name: str, definition: Expr, changed: Collection[str]) -> Expr:
         """A definition with substitutes for optional inputs that have no value."""
@@ -468,9 +470,9 @@ class Case(DropsCaches):
 
     def _decided(self, quantity: Quantity, definition: Expr, changed: Collection[str]) -> Expr:
         """The active arm of a declared choice, if the deciding names do not vary."""
-        if not quantity.chooses or not isinstance(definition, Call):
+        if not quantity.chooses or not isinstance(definition, OfLargest):
             return definition
-        keys = definition.args[::2]
+        keys = definition.keys
         if any(
             name in self.dependencies(inner)
             for key in keys
@@ -484,7 +486,7 @@ class Case(DropsCaches):
             return definition
         if not all(isinstance(value, float) for value in values):  # of scenarios, or of steps
             return definition
-        return definition.args[2 * chosen_index(values) + 1]
+        return definition.values[chosen_index(values)]
 
     def is_set(self, name: str) -> bool:
         """Whether a name is given or defined, rather than defaulted."""
@@ -496,7 +498,7 @@ class Case(DropsCaches):
         """Whether a name is given, defined or defaulted."""
         return self.is_set(name) or self.default(name) is not None
 
-    def default(self, name: str) -> Num | None:
+    def default(self, name: str) -> Expr | None:
         """The default of an input; None if it has none, or the name is not an input."""
         return default_of(name, self.theory.own)
 
@@ -593,7 +595,7 @@ class Case(DropsCaches):
     @cached_property
     def _formulas(self) -> Mapping[str, Expr]:
         """The given values that are formulas."""
-        return {name: tree for name, tree in self.given.items() if not isinstance(tree, Num)}
+        return {name: tree for name, tree in self.given.items() if not is_number(tree)}
 
     @cached_property
     def _dependencies_of(self) -> dict[str, frozenset[str]]:
@@ -605,7 +607,7 @@ class Case(DropsCaches):
             (
                 name
                 for name in sorted(names(tree))
-                if isinstance(self.formula_or_name(name, complete=False), (Compare, ArgMax))
+                if is_condition_or_label(self.formula_or_name(name, complete=False))
             ),
             None,
         )
@@ -662,7 +664,7 @@ class Case(DropsCaches):
     def is_input(self, name: str) -> bool:
         """Whether a name has a plain value here, rather than a formula."""
         if name in self.given:
-            return not isinstance(self.given[name], Name)
+            return not isinstance(self.given[name], Symbol)
         return (
             self.theory.definition(name) is None
             and self.theory.own.input(base_name(name)) is not None
@@ -686,18 +688,16 @@ def chooses(name: str) -> bool:
 def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     """The derivative of a fixed point ``x = body(x, by)``: body's by ``by`` over 1 minus body's by ``x``; at the upper end, that of the end."""
     body, high = ExpressionName.of(parse(search.body)), ExpressionName.of(parse(search.high))
-    there = ((search.unknown, Name(name)),)
+    there = ((search.unknown, symbol(name)),)
     within = (
         ZERO
         if by == search.unknown
-        else build.div(
-            QuantityAt(DerivativeName.of(body, by), there),
-            build.sub(ONE, QuantityAt(DerivativeName.of(body, search.unknown), there)),
+        else (
+            at(DerivativeName.of(body, by), there)
+            / (ONE - at(DerivativeName.of(body, search.unknown), there))
         )
     )
-    return build.call(
-        "of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within
-    )
+    return of_largest(symbol(name), symbol(DerivativeName.of(high, by)), symbol(high), within)
 
 
 def _number(value: Any) -> Any:
@@ -709,4 +709,4 @@ def _number(value: Any) -> Any:
 @lru_cache(maxsize=4096)
 def _with_defaults(definition: Expr, stand_ins: tuple[tuple[str, str], ...]) -> Expr:
     """A definition with numbers substituted for some names."""
-    return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})
+    return substitute(definition, {key: number(Fraction(text)) for key, text in stand_ins})

@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.formula.tree import DerivativeName, Expr, Num
+from symroof.symbolic.expressions import DerivativeName, Expr, number
 from symroof.symbolic.no_value import UndefinedValue
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
@@ -181,19 +181,19 @@ class NoClosedForm(UndefinedValue):
 
 
 @lru_cache(maxsize=1024)
-def default_of(name: str, own: Declarations = NONE) -> Num | None:
+def default_of(name: str, own: Declarations = NONE) -> Expr | None:
     """The default of an input, from its declaration; ``own`` are the declarations of a study."""
     symbol = own.input(name)
     if symbol is None or symbol.default is None:
         return None
-    return Num(parse_quantity(symbol.default).value, symbol.dimension)
+    return number(parse_quantity(symbol.default).value)
 
 
-def neutral_default(name: str) -> Num | None:
+def neutral_default(name: str) -> Expr | None:
     """The default of an input if it is 0 or 1: without effect on a product or a sum, so formulas may omit it.
 
     >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
-    (Num(value=Fraction(1, 1), dimension=()), None, None)
+    (1, None, None)
     """
     default = default_of(name)
-    return Num(default.value) if default is not None and default.value in (0, 1) else None
+    return default if default is not None and default in (0, 1) else None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from symroof.formula.tree import changed_inputs, names
+from symroof.symbolic.expressions import changed_inputs, names
 from symroof.symbolic.no_value import NoValue
 from symroof.theory.case import Case
 
@@ -11,7 +11,7 @@ from symroof.theory.case import Case
 class Dependence:
     """The dependences of one case, cached.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> from symroof.theory.theory import theory
     >>> case = Case(theory(), {"peak_flops": parse("989.4 TFLOP/s"), "mem_bandwidth": parse("3.35 TB/s")})
     >>> dependence = Dependence(case)

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, ZERO, Expr, Name
+import sympy
+
+from symroof.symbolic.expressions import ONE, ZERO, Expr, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.layout import Layout
 from symroof.theory.links import (
     all_gather,
@@ -49,7 +50,7 @@ def per_device(name: str) -> str:
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
 WHOLE: dict[str, Expr] = {
     "instance_devices": ONE,
-    **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)},
+    **{per_device(name): symbol(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)},
 }
 """The formulas of per-device names if there is only one device."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
@@ -77,7 +78,7 @@ class Devices:
         if (
             self.layout.attention_dp
         ):  # each group prefills one prompt, and experts are placed whole on the groups
-            yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
+            yield from (("prefill_batch", symbol("attention_dp")), ("ep", symbol("attention_dp")))
         if not self.layout.ep:
             yield from (("expert_devices", ONE), ("expert_nodes", ONE))
         yield "instance_devices", self.layout.devices()
@@ -101,7 +102,7 @@ class Devices:
     def _own(self) -> Iterator[tuple[str, Expr]]:
         """Memory and work of the device, and the times on links."""
         if self.layout.single:
-            yield from ((per_device(name), Name(name)) for name in (*RESIDENT, *STEP_TOTALS))
+            yield from ((per_device(name), symbol(name)) for name in (*RESIDENT, *STEP_TOTALS))
         else:
             yield from self.resident()
             yield from self._coefficients()
@@ -122,7 +123,9 @@ class Devices:
             exchange = exchange_time(self.layout, self.tokens(step)[0], self.totals.has_experts)
             yield f"{step.name}_exchange_time", exchange
             times = (
-                Name(f"{step.name}_{part}_time") if part != "exchange" or exchange != ZERO else ZERO
+                symbol(f"{step.name}_{part}_time")
+                if part != "exchange" or exchange != ZERO
+                else ZERO
                 for part in ("roofline", "link", "exchange")
             )
             yield f"{step.name}_busy_time", busy_time(*times)
@@ -132,15 +135,13 @@ class Devices:
     @cached_property
     def even(self) -> Expr:
         """The divisor of an even share: the devices of one group."""
-        return Name("tp") if self.layout.tp else ONE
+        return symbol("tp") if self.layout.tp else ONE
 
     def own(self, row: PlacedRow) -> PlacedRow:
         """A row with one device's part of its amount: of whole experts, that of the most loaded device."""
-        amount = row.own if row.own is not None else build.div(row.amount, self.even)
+        amount = row.own if row.own is not None else (row.amount / self.even)
         loaded = row.pooled and self.layout.ep and row.stream == "flops"
-        return replace(
-            row, amount=build.mul(amount, Name("expert_imbalance")) if loaded else amount
-        )
+        return replace(row, amount=(amount * symbol("expert_imbalance")) if loaded else amount)
 
     def resident(self) -> Iterator[tuple[str, Expr]]:
         """Weights, cache and states of the device."""
@@ -160,13 +161,9 @@ class Devices:
         ]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
-            return build.add(build.div(build.sub(Name("weight_bytes"), whole), self.even), own)
-        copied = Name("replicated_weight_bytes")
-        return build.add(
-            build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even),
-            own,
-            copied,
-        )
+            return ((symbol("weight_bytes") - whole) / self.even) + own
+        copied = symbol("replicated_weight_bytes")
+        return sympy.Add(((symbol("weight_bytes") - (copied + whole)) / self.even), own, copied)
 
     @cached_property
     def _copies(self) -> list[PlacedRow]:
@@ -195,9 +192,9 @@ class Devices:
             and (divisor := divisors.pop()) is not None
             and not self.layout.attention_dp
         ):
-            return build.div(Name("kv_cache_bytes"), divisor)
+            return symbol("kv_cache_bytes") / divisor
         kept = self.totals.assumptions["window_cache"]
-        return build.add(
+        return sympy.Add(
             *(
                 resident(
                     self._coefficient(key, rows, "token"), key[2], kept, self.requests("batch")
@@ -212,13 +209,13 @@ class Devices:
         if not rows:
             return ZERO
         if divisor is not None and not self.layout.attention_dp:
-            return build.div(Name("state_bytes"), divisor)
+            return symbol("state_bytes") / divisor
         each = (
             total(map(self.own, rows))
             if divisor is None
-            else build.div(Name("state_bytes_per_request"), divisor)
+            else (symbol("state_bytes_per_request") / divisor)
         )
-        return build.mul(each, self.requests("batch"))
+        return each * self.requests("batch")
 
     def _divisor(self, rows: list[PlacedRow]) -> Expr | None:
         """The common divisor of some rows for a device; None if they differ."""
@@ -232,9 +229,9 @@ class Devices:
         name = self.totals.coefficient_names[phase][key]
         divisor = self._divisor(rows)
         return (
-            Name(per_device(name))
+            symbol(per_device(name))
             if divisor is None or len(rows) < len(self.totals.groups(phase)[key])
-            else build.div(Name(name), divisor)
+            else (symbol(name) / divisor)
         )
 
     def _coefficients(self) -> Iterator[tuple[str, Expr]]:
@@ -266,14 +263,13 @@ class Devices:
         if not self.layout.attention_dp and not any(
             row.own is not None or self.apart(row) for row in rows
         ):
-            return build.div(Name(f"{step.name}_{what}"), self.even)
-        return build.add(
-            ZERO,
+            return symbol(f"{step.name}_{what}") / self.even
+        return sympy.Add(
             *(
                 term
                 for key, phase, alone, rows in keys
                 for term in self._terms(step, key, phase, alone, rows)
-            ),
+            )
         )
 
     def _attention(self, step: Step) -> Expr:
@@ -283,13 +279,12 @@ class Devices:
             for key, phase, alone in self.totals.parts(step)
             if key[:2] == ("flops", "pairs")
         ]
-        return build.add(
-            ZERO,
+        return sympy.Add(
             *(
                 term
                 for key, phase, alone in parts
                 for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])
-            ),
+            )
         )
 
     def _terms(
@@ -310,10 +305,9 @@ class Devices:
         """A coefficient times its driver on one device."""
         if key[1] == "once":
             return coefficient
-        name = Name(self.driver_name(step, key[1], key[2], alone, pooled))
-        return build.mul(
-            coefficient,
-            self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name,
+        name = symbol(self.driver_name(step, key[1], key[2], alone, pooled))
+        return coefficient * (
+            self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name
         )
 
     def _read_by_fullest(self, step: Step, read: Expr, pool: ExpertPool) -> Expr:
@@ -323,9 +317,9 @@ class Devices:
             return read
         parts = {
             "r": read,
-            "n": Name(pool.experts),
-            "k": Name(pool.taken),
-            "t": Name(self.tokens(step)[1]),
+            "n": symbol(pool.experts),
+            "k": symbol(pool.taken),
+            "t": symbol(self.tokens(step)[1]),
         }
         return over("min(n, r + expert_spread*sqrt(ep*r)*(1 - k/n)^(t/2))", parts)
 
@@ -394,9 +388,8 @@ class Devices:
         def whole(row: PlacedRow) -> Expr:
             if row.per == "once":
                 return row.amount
-            return build.mul(
-                row.amount,
-                Name(self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))),
+            return row.amount * symbol(
+                self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))
             )
 
         return tuple(
@@ -437,6 +430,4 @@ def stored_bytes(rows: Iterable[PlacedRow]) -> Expr:
     by_width: dict[str, list[PlacedRow]] = {}
     for row in rows:
         by_width.setdefault(row.width, []).append(row)
-    return build.add(
-        ZERO, *(build.mul(parameters(some), Name(width)) for width, some in by_width.items())
-    )
+    return sympy.Add(*((parameters(some) * symbol(width)) for width, some in by_width.items()))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, Expr
+from symroof.symbolic.expressions import ONE, Expr
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.symbols import base_name
 

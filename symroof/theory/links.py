@@ -1,11 +1,12 @@
 """Communication of devices: rings and exchanges within a node, and between nodes if a group is larger than one."""
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Expr, Name
+import sympy
+
+from symroof.symbolic.expressions import ZERO, Expr, Min, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.layout import Layout
 
-LAYERS, EXPERT_LAYERS = Name("n_layers"), Name("expert_layers")
+LAYERS, EXPERT_LAYERS = symbol("n_layers"), symbol("expert_layers")
 FAST, SLOW = "(link_share*link_bandwidth)", "(link_share*network_bandwidth)"
 
 
@@ -79,9 +80,9 @@ def all_reduces(
     """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over several groups."""
     if not layout.tp:
         return ZERO
-    two = build.mul(parse("2"), layers)
-    some = build.sub(two, expert_layers) if experts and layout.exchanges else two
-    return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
+    two = parse("2") * layers
+    some = (two - expert_layers) if experts and layout.exchanges else two
+    return (parse("min(1, tp - 1)") * some) if layout.free else some
 
 
 def exchange_time(
@@ -94,7 +95,7 @@ def exchange_time(
         all_to_all(message(tokens, width), layout.network)
         for width in ("dispatch_bytes_per_element", "link_bytes_per_element")
     )
-    return build.mul(expert_layers, parse(f"{there} + {back}"))
+    return expert_layers * parse(f"{there} + {back}")
 
 
 def link_time(
@@ -111,9 +112,9 @@ def link_time(
     devices each (two exchanges) or cut over all (one all-reduce).
     """
     reduced = (
-        build.mul(
-            all_reduces(layout, experts, layers, expert_layers),
-            parse(all_reduce("tp", message(tokens), layout.network)),
+        (
+            all_reduces(layout, experts, layers, expert_layers)
+            * parse(all_reduce("tp", message(tokens), layout.network))
         )
         if layout.tp
         else ZERO
@@ -125,18 +126,13 @@ def link_time(
         if layout.group
         else ZERO
     )
-    return build.add(
-        reduced,
-        exchange_time(layout, tokens, experts, expert_layers),
-        build.mul(expert_layers, cut),
+    return sympy.Add(
+        reduced, exchange_time(layout, tokens, experts, expert_layers), expert_layers * cut
     )
 
 
 def busy_time(roofline: Expr, link: Expr, exchange: Expr) -> Expr:
     """Work and communication one after the other, but for the share of the exchanges that runs beside the work."""
     if exchange == ZERO:
-        return build.add(roofline, link)
-    return build.sub(
-        build.add(roofline, link),
-        build.mul(Name("exchange_overlap"), build.call("min", roofline, exchange)),
-    )
+        return roofline + link
+    return (roofline + link) - (symbol("exchange_overlap") * Min(roofline, exchange))

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import rename, substitute
-from symroof.formula.tree import ONE, Add, Div, Expr, Mul, Name, Neg, children, mentions
+import sympy
+
+from symroof.symbolic.expressions import ONE, Expr, mentions, rename, substitute, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.block_rows import SCAN
 from symroof.theory.layer_rows import layer_rows, outer_rows
@@ -101,7 +101,7 @@ def _placed_rows(
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
             yield _placed(
-                row, layer, Name(layer.symbol(row.copies or "n_layers")), architecture, layout
+                row, layer, symbol(layer.symbol(row.copies or "n_layers")), architecture, layout
             )
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
@@ -140,14 +140,14 @@ def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:
     """One device's part of a row; None for an even share of ``tp`` devices, such as that of experts without other sharing."""
     amount = parse(row.amount)
     if row.pooled:
-        return build.div(amount, parse(layout.group)) if layout.attention_dp else None
+        return (amount / parse(layout.group)) if layout.attention_dp else None
     if not layout.tp:
         return amount
     if row.copied:
         return amount if layout.copies else None
     if row.own:
         own = parse(row.own)
-        return None if own == build.div(amount, Name("tp")) else own
+        return None if own == (amount / symbol("tp")) else own
     shares = layout.shares(layer)
     if _degree(amount, frozenset(shares)) == 1 and not any(
         layer.symbol(name) in layout.uneven for name in _named(amount, shares)
@@ -166,21 +166,17 @@ def _named(amount: Expr, shares: dict[str, Expr]) -> Iterator[str]:
 
 def _degree(tree: Expr, split: frozenset[str]) -> int | None:
     """The number of split widths in every term of an amount; None if terms differ."""
-    match tree:
-        case Name(name):
-            return int(name in split)
-        case Mul(factors):
-            degrees = [_degree(factor, split) for factor in factors]
-            return None if None in degrees else sum(degrees)  # type: ignore[arg-type]
-        case Div(over, under):
-            above, below = _degree(over, split), _degree(under, split)
-            return None if above is None or below is None else above - below
-        case Add(parts):
-            several = {_degree(part, split) for part in parts}
-            return several.pop() if len(several) == 1 else None
-        case Neg(arg):
-            return _degree(arg, split)
-    return 0 if all(_degree(child, split) == 0 for child in children(tree)) else None
+    if tree.is_Symbol:
+        return int(tree.name in split)
+    degrees = {_degree(part, split) for part in tree.args}
+    if tree.is_Mul:
+        return None if None in degrees else sum(_degree(part, split) or 0 for part in tree.args)
+    if tree.is_Pow and tree.exp.is_Integer:
+        base = _degree(tree.base, split)
+        return None if base is None else base * int(tree.exp)
+    if tree.is_Add:
+        return degrees.pop() if len(degrees) == 1 else None
+    return 0 if degrees <= {0} else None
 
 
 def width_of(operator: str, architecture: Architecture) -> str:
@@ -212,14 +208,14 @@ def _nominal(
             yield replace(row, operator=LINEAR, layer="")
     routed = [row for row in placed if row.pooled and row.stream == "flops"]
     drawn = [row for row in placed if row.per == "experts_read"]
-    multiplied = build.mul(parse("2 FLOP"), Name("active_params" if drawn else "params"))
+    multiplied = parse("2 FLOP") * symbol("active_params" if drawn else "params")
     if layout.attention_dp:  # the experts' work is that of the tokens of all groups
         yield from (replace(row, operator=LINEAR, layer="") for row in routed)
-        multiplied = build.sub(multiplied, total(routed))
+        multiplied = multiplied - total(routed)
     if layout.staged and layout.copies:
         yield from _nominal_by_layer(placed, bool(drawn), layout)
         return
-    read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
+    read = parse("weight_bytes" if quantized else f"params*{WIDTH}") - parameters(drawn)
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
         yield _ConditionalRow(
             LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount
@@ -240,12 +236,12 @@ def _nominal_by_layer(
         if row.stream != "params" or row.pooled or row.end == "tied":
             continue
         held = replace(row, operator=LINEAR, layer="", scope=None)
-        width = Name(row.width)
+        width = symbol(row.width)
         yield replace(
             held,
             stream="weights",
-            amount=build.mul(row.amount, width),
-            own=row.own and build.mul(row.own, width),
+            amount=(row.amount * width),
+            own=row.own and (row.own * width),
             per="once",
         )
         if not (active and row.operator in ("embedding", *GATHERED)):
@@ -253,8 +249,8 @@ def _nominal_by_layer(
             yield replace(
                 held,
                 stream="flops",
-                amount=build.mul(double, row.amount),
-                own=row.own and build.mul(double, row.own),
+                amount=(double * row.amount),
+                own=row.own and (double * row.own),
                 per="tokens",
             )
 
@@ -285,15 +281,15 @@ def total(summed: Iterable[PlacedRow]) -> Expr:
     by_count: dict[Expr, list[Expr]] = {}
     for row in summed:
         by_count.setdefault(row.count, []).append(row.amount)
-    return build.factored(
-        *(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items())
+    return sympy.factor_terms(
+        sympy.Add(*(count * sympy.Add(*amounts) for count, amounts in by_count.items()))
     )
 
 
 def parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Resident parameters, those of an expert times the number of experts."""
     return total(
-        _of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row
+        _of_pool(row, symbol(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row
         for row in summed
     )
 
@@ -301,7 +297,7 @@ def parameters(summed: Iterable[PlacedRow]) -> Expr:
 def idle_parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Parameters of the experts that a token does not use."""
     idle = [
-        _of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken)))
+        _of_pool(row, symbol(row.scope.experts) - symbol(row.scope.taken))
         for row in summed
         if isinstance(row.scope, ExpertPool)
     ]
@@ -309,4 +305,4 @@ def idle_parameters(summed: Iterable[PlacedRow]) -> Expr:
 
 
 def _of_pool(row: PlacedRow, how_many: Expr) -> PlacedRow:
-    return replace(row, amount=build.mul(how_many, row.amount))
+    return replace(row, amount=(how_many * row.amount))

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from symroof.formula import build
-from symroof.formula.tree import ONE, ZERO, Expr
+import sympy
+
+from symroof.symbolic.expressions import ONE, ZERO, Expr, Max
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
 from symroof.theory.sparse_rows import CORE
@@ -46,7 +47,7 @@ class Operator:
     @property
     def roofline_time(self) -> Expr:
         """The larger of the two, over all its layers."""
-        return build.mul(self.count, build.call("max", self.compute_time, self.memory_time))
+        return self.count * Max(self.compute_time, self.memory_time)
 
 
 def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Expr:
@@ -56,17 +57,16 @@ def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -
         for stream, amount in operator.streams:
             if belongs(stream):
                 by_stream.setdefault(stream, {}).setdefault(operator.count, []).append(amount)
-    return build.add(
-        ZERO,
+    return sympy.Add(
         *(
-            build.factored(*(build.mul(n, build.factored(*parts)) for n, parts in counted.items()))
+            sympy.Add(*((n * sympy.Add(*parts)) for n, parts in counted.items()))
             for counted in by_stream.values()
-        ),
+        )
     )
 
 
 def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Expr]) -> Expr:
-    return build.add(ZERO, *(build.mul(operator.count, amount(operator)) for operator in operators))
+    return sympy.Add(*((operator.count * amount(operator)) for operator in operators))
 
 
 def _device_flops(some: list[Operator]) -> tuple[Expr, Assumptions, Expr]:
@@ -90,7 +90,7 @@ PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
         _over_layers(some, lambda operator: operator.device_bytes),
         some[0].assumptions,
     ),
-    "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
+    "roofline_time": lambda some: sympy.Add(*(operator.roofline_time for operator in some)),
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
 
@@ -114,13 +114,12 @@ def operators(
             rows: list[PlacedRow] = rows,
             count: Expr = count,
         ) -> Expr:
-            return build.add(
-                ZERO,
+            return sympy.Add(
                 *(
-                    amount(c) if c.count == count else build.mul(c.count, amount(c))
+                    amount(c) if c.count == count else (c.count * amount(c))
                     for c in rows
                     if belongs(c.stream)
-                ),
+                )
             )
 
         streams = {

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Expr, names
+from symroof.symbolic.expressions import ZERO, Expr, names, substitute
+from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions
 from symroof.theory.symbols import Symbol, common_fields, exact_text
 from symroof.theory.theory_files import cited, conditions, section

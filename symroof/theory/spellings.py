@@ -3,8 +3,7 @@
 import re
 from functools import lru_cache
 
-from symroof.formula.rewrite import rename
-from symroof.formula.tree import DerivativeName, Expr, changed_inputs, names
+from symroof.symbolic.expressions import DerivativeName, Expr, changed_inputs, names, rename
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
 
@@ -68,8 +67,8 @@ def printed_name(name: str) -> str:
 def resolved(tree: Expr) -> Expr:
     """A formula with every alias and letter replaced by the name it spells.
 
-    >>> from symroof.formula.parse import parse
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.reading import parse
+    >>> from symroof.symbolic.printing import text
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
     """

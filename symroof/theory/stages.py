@@ -11,9 +11,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Expr, Name, Num, QuantityAt
+import sympy
+from sympy import Symbol
+
+from symroof.symbolic.expressions import (
+    ZERO,
+    Expr,
+    Max,
+    Min,
+    at,
+    floor,
+    is_number,
+    number,
+    of_largest,
+    symbol,
+)
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
@@ -40,7 +53,7 @@ class Stage:
 
     def place(self, row: PlacedRow) -> PlacedRow | None:
         """A row as it stands in this stage; None where it does not."""
-        if isinstance(row.count, Name):
+        if isinstance(row.count, Symbol):
             counts = dict(self.counts)
             if (
                 base_name(row.count.name) == SHARED_COPIES
@@ -54,16 +67,14 @@ class Stage:
     def covers(self, other: Stage) -> bool:
         """Whether it has all that another stage has."""
         pairs = [(count, dict(other.counts)[name]) for name, count in self.counts]
-        more = all(
-            isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs
-        )
+        more = all(is_number(a) and is_number(b) and bool(a >= b) for a, b in pairs)
         return more and self.first >= other.first and self.last >= other.last
 
 
 def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
     """The stages that can be the most loaded or the slowest; None if a formula would need ``pp`` as a number.
 
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> from symroof.theory.architecture import GENERIC
     >>> [(stage.label, text(stage.counts[0][1])) for stage in stages(GENERIC, 4)]
     [('first', 'ceil(n_layers/pp)'), ('last', 'max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)')]
@@ -84,7 +95,7 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
         Stage(
             f"stage{i}",
             tuple(
-                (layer.symbol("n_layers"), Num(Fraction(run.count(layer.label))))
+                (layer.symbol("n_layers"), number(Fraction(run.count(layer.label))))
                 for layer in architecture.layers
             ),
             i == 1,
@@ -143,8 +154,7 @@ class Pipeline(Devices):
         """The parts of some rows that one device of a stage has."""
         if not self.layout.copies:  # unknown dimensions: every stage is an even part of the model
             return [
-                replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp")))
-                for row in rows
+                replace(self.own(row), amount=(self.own(row).amount / symbol("pp"))) for row in rows
             ]
         return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
@@ -156,48 +166,48 @@ class Pipeline(Devices):
                 "state_bytes": self._state_of(stage),
             }
             yield from ((_of(stage, name), tree) for name, tree in held.items())
-            peak = QuantityAt(_of(stage, "kv_cache_bytes"), (("context", Name("peak_context")),))
+            peak = at(_of(stage, "kv_cache_bytes"), (("context", symbol("peak_context")),))
             sums = (
-                Name(_of(stage, "weight_bytes")),
+                symbol(_of(stage, "weight_bytes")),
                 peak,
-                Name(_of(stage, "state_bytes")),
+                symbol(_of(stage, "state_bytes")),
                 _reserve(stage),
             )
-            yield _of(stage, "memory_bytes"), build.add(*sums)
+            yield _of(stage, "memory_bytes"), sympy.Add(*sums)
             yield _of(stage, "request_bytes"), self._request(stage)
         yield "memory_bytes_per_device", self._largest("memory_bytes")
         yield from (
-            (per_device(name), self._of_fullest([Name(_of(stage, name)) for stage in self.stages]))
+            (
+                per_device(name),
+                self._of_fullest([symbol(_of(stage, name)) for stage in self.stages]),
+            )
             for name in RESIDENT
         )
         room = [
-            build.div(
-                build.sub(
-                    build.sub(Name("usable_memory_per_device"), _reserve(stage)),
-                    Name(_of(stage, "weight_bytes")),
-                ),
-                Name(_of(stage, "request_bytes")),
+            (
+                (
+                    (symbol("usable_memory_per_device") - _reserve(stage))
+                    - symbol(_of(stage, "weight_bytes"))
+                )
+                / symbol(_of(stage, "request_bytes"))
             )
             for stage in self.stages
         ]
         yield (
             "concurrency",
-            build.mul(Name("attention_dp"), _whole(room))
-            if self.layout.attention_dp
-            else _whole(room),
+            (symbol("attention_dp") * _whole(room)) if self.layout.attention_dp else _whole(room),
         )
 
     def _request(self, stage: Stage) -> Expr:
         """The memory of one request on a device at its longest context."""
         one = ("batch", parse("1"))
-        return build.add(
-            QuantityAt(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))),
-            QuantityAt(_of(stage, "state_bytes"), (one,)),
+        return at(_of(stage, "kv_cache_bytes"), (one, ("context", symbol("peak_context")))) + at(
+            _of(stage, "state_bytes"), (one,)
         )
 
     def _weights_of(self, stage: Stage) -> Expr:
         if not self.layout.copies:
-            return build.div(Name("weight_bytes"), self.layout.devices())
+            return symbol("weight_bytes") / self.layout.devices()
         return stored_bytes(
             self._in(
                 stage,
@@ -210,28 +220,27 @@ class Pipeline(Devices):
 
     def _cache_of(self, stage: Stage) -> Expr:
         kept = self.totals.assumptions["window_cache"]
-        return build.add(
-            ZERO,
+        return sympy.Add(
             *(
                 resident(total(self._in(stage, rows)), key[2], kept, self.requests("batch"))
                 for key, rows in self.cached.items()
-            ),
+            )
         )
 
     def _state_of(self, stage: Stage) -> Expr:
-        return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
+        return total(self._in(stage, self.placed("state"))) * self.requests("batch")
 
     def _largest(self, name: str) -> Expr:
-        return build.call("max", *(Name(_of(stage, name)) for stage in self.stages))
+        return Max(*(symbol(_of(stage, name)) for stage in self.stages))
 
     def _of_fullest(self, values: list[Expr]) -> Expr:
         """The value of the stage with the most memory."""
         if len(values) == 1:
             return values[0]
         pairs = zip(
-            (Name(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True
+            (symbol(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True
         )
-        return build.call("of_largest", *(part for pair in pairs for part in pair))
+        return of_largest(*(part for pair in pairs for part in pair))
 
     # --------------------------------------------------------------------------------------------------------- work
 
@@ -239,7 +248,7 @@ class Pipeline(Devices):
         """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
         passes, through = (
             self._passes(step),
-            self._prompts() if step.name == "prefill" else Name("pp"),
+            self._prompts() if step.name == "prefill" else symbol("pp"),
         )
         wide = self.totals.assumptions["attention_arithmetic"] == "wide"
         for stage in self.stages:
@@ -256,54 +265,54 @@ class Pipeline(Devices):
         for what in ("flops", "bytes"):
             yield (
                 f"{step.name}_{what}_per_device",
-                build.mul(
-                    through,
-                    self._of_fullest(
-                        [Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]
-                    ),
+                (
+                    through
+                    * self._of_fullest(
+                        [symbol(_of(stage, f"{step.name}_{what}")) for stage in self.stages]
+                    )
                 ),
             )
         if wide:
             own: list[Expr] = [
-                Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages
+                symbol(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages
             ]
             yield (
                 f"{step.name}_attention_flops_per_device",
-                build.mul(through, self._of_fullest(own)),
+                through * self._of_fullest(own),
             )
         times = {
             kind: [self._time(step, stage, kind, what, wide) for stage in self.stages]
             for kind, what in WORK_TIMES.items()
         }
         for kind, each in times.items():
-            yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
+            yield f"{step.name}_{kind}", (passes * Max(*each))
         rooflines = [
             self._roofline(step, stage, *pair)
             for stage, *pair in zip(self.stages, *times.values(), strict=True)
         ]
         links, exchanges = zip(*(self._links(step, stage) for stage in self.stages), strict=True)
         sent = sends(message(self.tokens(step)[0]), self.layout)
-        yield f"{step.name}_roofline_time", build.mul(passes, build.call("max", *rooflines))
+        yield f"{step.name}_roofline_time", (passes * Max(*rooflines))
         yield (
             f"{step.name}_link_time",
-            build.add(build.mul(passes, build.call("max", *links)), sent),
+            ((passes * Max(*links)) + sent),
         )
-        yield f"{step.name}_exchange_time", build.mul(passes, build.call("max", *exchanges))
+        yield f"{step.name}_exchange_time", (passes * Max(*exchanges))
         together = [busy_time(*parts) for parts in zip(rooflines, links, exchanges, strict=True)]
         yield (
             f"{step.name}_busy_time",
-            build.add(build.mul(passes, build.call("max", *together)), sent),
+            ((passes * Max(*together)) + sent),
         )
 
     def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Expr:
         """The time of a stage's FLOPs or bytes in one pass."""
-        attention = Name(_of(stage, f"{step.name}_attention_flops")) if wide else ZERO
+        attention = symbol(_of(stage, f"{step.name}_attention_flops")) if wide else ZERO
         return work_time(
-            kind, Name(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention
+            kind, symbol(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention
         )
 
     def _passes(self, step: Step) -> Expr:
-        return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
+        return (self._prompts() + parse("pp - 1")) if step.name == "prefill" else symbol("pp")
 
     def _prompts(self) -> Expr:
         """Prompts that pass through the stages one after another."""
@@ -322,18 +331,16 @@ class Pipeline(Devices):
                     terms[key[0] == "flops"].append(
                         self.driven(step, total(own), key, alone, pooled=apart)
                     )
-        return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])
+        return sympy.Add(*terms[True]), sympy.Add(*terms[False])
 
     def _roofline(self, step: Step, stage: Stage, compute: Expr, memory: Expr) -> Expr:
         """A pass under the roofline."""
         match self.totals.assumptions["roofline"]:
             case "aggregate":
-                return build.call("max", compute, memory)
+                return Max(compute, memory)
             case "no_overlap":
-                return build.add(compute, memory)
-        return build.add(
-            ZERO, *(operator.roofline_time for operator in self._operators(step, stage))
-        )
+                return compute + memory
+        return sympy.Add(*(operator.roofline_time for operator in self._operators(step, stage)))
 
     def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
         work = partial(self.work, step)
@@ -343,15 +350,13 @@ class Pipeline(Devices):
 
     def _links(self, step: Step, stage: Stage) -> tuple[Expr, Expr]:
         """The time a pass spends on links inside a stage, and the part of it between experts."""
-        layers = build.add(ZERO, *(count for _, count in stage.counts))
+        layers = sympy.Add(*(count for _, count in stage.counts))
         with_experts = {
             layer.symbol("n_layers")
             for layer in self.totals.architecture.layers
             if layer.feed_forward == "moe"
         }
-        expert_layers = build.add(
-            ZERO, *(count for name, count in stage.counts if name in with_experts)
-        )
+        expert_layers = sympy.Add(*(count for name, count in stage.counts if name in with_experts))
         tokens, every = self.tokens(step)
         exchanged = exchange_time(self.layout, tokens, self.totals.has_experts, expert_layers)
         return link_time(
@@ -360,7 +365,7 @@ class Pipeline(Devices):
 
     def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount over all layers and passes, as if all stages were equal."""
-        return build.mul(amount, build.div(self._passes(step), Name("pp")))
+        return amount * (self._passes(step) / symbol("pp"))
 
 
 def _of(stage: Stage, name: str) -> str:
@@ -372,10 +377,10 @@ def _reserve(stage: Stage) -> Expr:
 
     The weights of the fullest stage would depend on the reserve, and it on them.
     """
-    own = (per_device("weight_bytes"), Name(_of(stage, "weight_bytes")))
-    return QuantityAt("memory_reserve", (own,))
+    own = (per_device("weight_bytes"), symbol(_of(stage, "weight_bytes")))
+    return at("memory_reserve", (own,))
 
 
 def _whole(room: list[Expr]) -> Expr:
     """Requests that fit in the most loaded stage."""
-    return build.call("max", build.call("floor", build.call("min", *room)), ZERO)
+    return Max(floor(Min(*room)), ZERO)

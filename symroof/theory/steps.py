@@ -5,10 +5,10 @@ Prefill, decode and all other steps (verification, chunked) differ only in their
 
 from dataclasses import dataclass
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, Expr, Name
+import sympy
+
+from symroof.symbolic.expressions import ONE, Expr, substitute, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions
 from symroof.theory.theory_files import section
 
@@ -144,11 +144,11 @@ at random positions in their responses together with chunks of prompts, of one k
 # the keys in it before the query. Queries that choose their keys one by one read what any of them chose: at most all. An entry is made of
 # the w (or c) tokens before its end, so that the query at position x sees floor(x/w); a span counts the tokens it stands for.
 SPAN = {
-    None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)", "top": "r*min(p + n, n*w/(1 token))", "compressed": "r*floor((p + n)/w)*w",
+    None: "r*(p + n)", "window": "r*min(p + n, w - 1 + n)", "chunk": "r*(p - floor(p/w)*w + n)", "top": "r*min(p + n, n*w/(1 token))", "compressed": "r*floor((p + n)/w)*w",
     "top_compressed": "r*min(floor((p + n)/c), n*w/(1 token))*c",
 }  # fmt: skip
 FULL_PAIRS = {
-    None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)", "top": "r*n*min(p + n, w)",
+    None: "r*n*(p + n)", "window": "r*n*min(p + n, w - 1 + n)", "chunk": "r*n*min(p + n, w - 1 + n)", "top": "r*n*min(p + n, w)",
     "compressed": "r*n*floor((p + n)/w)", "top_compressed": "r*n*min(floor((p + n)/c), w)",
 }  # fmt: skip
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
@@ -191,13 +191,11 @@ def _causal(parts: dict[str, Expr], reach: str | None) -> Expr:
     """Pairs under the causal mask: the keys seen by all queries up to the end minus those of past queries."""
     if reach is None:
         return over(CAUSAL_PAIRS, parts)
-    end = build.add(parts["p"], parts["n"])
+    end = parts["p"] + parts["n"]
     if parts["n"] == ONE:
-        return build.mul(parts["r"], over(ONE_QUERY[reach], {**parts, "x": end}))
-    return build.mul(
-        parts["r"],
-        build.sub(*(over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))),
-    )
+        return parts["r"] * over(ONE_QUERY[reach], {**parts, "x": end})
+    upto_end, past = (over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))
+    return parts["r"] * (upto_end - past)
 
 
 def driver(
@@ -211,22 +209,22 @@ def driver(
     """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
     that use experts, if they are not all of the step.
 
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> from symroof.theory.switches import assume
     >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", AttentionReach("window", "window"), assume()))
     ('batch*context', 'batch*min(context, window)')
     >>> text(driver(STEPS[1], "experts_read", ExpertPool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
-    'min(n_experts, experts_per_token*decode_tokens)'
+    'min(n_experts, decode_tokens*experts_per_token)'
     """
     if isinstance(scope, ExpertPool):
         parts = {
-            "n_experts": Name(scope.experts),
-            "experts_per_token": Name(scope.taken),
-            "decode_tokens": Name(tokens or f"{step.name}_tokens"),
+            "n_experts": symbol(scope.experts),
+            "experts_per_token": symbol(scope.taken),
+            "decode_tokens": symbol(tokens or f"{step.name}_tokens"),
         }
-        return over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
+        return over(EXPERTS_READ[assumptions["experts"]], parts)
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
-    return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
+    return sympy.Add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
 def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
@@ -235,7 +233,7 @@ def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
     begin, end = (
         over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}")
     )
-    return build.div(build.sub(end, begin), parse(steps))
+    return (end - begin) / parse(steps)
 
 
 def _segment(
@@ -249,7 +247,7 @@ def _segment(
     }
     kind = reach.kind if reach else None
     if reach:
-        parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
+        parts |= {"w": symbol(reach.symbol), **({"c": symbol(reach.rate)} if reach.rate else {})}
     if (
         segment.spread
         and kind

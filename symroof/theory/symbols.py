@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from symroof.formula.text import text
-from symroof.formula.tree import DerivativeName, Expr, Name
+from symroof.symbolic.expressions import DerivativeName, Expr, declare_order, declare_signed
+from symroof.symbolic.printing import text
 from symroof.theory.theory_files import section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
@@ -91,6 +91,9 @@ def common_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that entries of inputs and of quantities share, as a :class:`Symbol` has them."""
     unit, written_in = base_unit(fields.get("unit", ""))
     default, sign = fields.get("default"), fields.get("sign")
+    declare_order((name,))
+    if sign == "real":
+        declare_signed(name)
     return {
         "latex": fields.get("latex") or default_latex(name),
         "unit": unit,
@@ -181,7 +184,7 @@ TARGET_SYMBOLS = {
 class ExpressionName(str):
     """A formula used as a name: its text, with the tree. It can be computed like a named quantity.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> ExpressionName.of(parse("ttft/itl")), base_name(ExpressionName.of(parse("0.5*itl")))
     ('ttft/itl', 'itl/2')
     """
@@ -198,11 +201,11 @@ class ExpressionName(str):
 def named(tree: Expr) -> str:
     """The name of a formula that is just a name, or else the formula used as a name.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> named(parse("itl")), named(parse("2*itl")), isinstance(named(parse("itl")), ExpressionName)
     ('itl', '2*itl', False)
     """
-    return tree.name if isinstance(tree, Name) else ExpressionName.of(tree)
+    return tree.name if tree.is_Symbol else ExpressionName.of(tree)
 
 
 UNDECLARED_NAMES = (ExpressionName, DerivativeName)

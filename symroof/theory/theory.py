@@ -10,13 +10,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from symroof.formula import build, dimension
-from symroof.formula.derivative import derivative
-from symroof.formula.latex import latex
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, DerivativeName, Expr, Name, changed_inputs, names
+import sympy
+
+from symroof.symbolic import dimensions
+from symroof.symbolic.expressions import (
+    ZERO,
+    DerivativeName,
+    Expr,
+    Max,
+    changed_inputs,
+    inline,
+    names,
+    substitute,
+    symbol,
+)
 from symroof.symbolic.no_value import UndefinedValue
+from symroof.symbolic.printing import latex
+from symroof.symbolic.reading import parse
+from symroof.symbolic.slopes import derivative
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, total_of
@@ -110,7 +121,7 @@ class Theory:
         return declared.reference if declared else ""
 
     def _unnamed(self, formula: ExpressionName) -> Symbol:
-        unit = dimension.dimension(formula.tree, self.dimension)
+        unit = dimensions.dimension(formula.tree, self.dimension, bare=True)
         return Symbol(
             formula,
             latex(formula.tree, self.latex),
@@ -301,8 +312,8 @@ class Theory:
 
         def formula(name: str, changed: frozenset[str]) -> Expr | None:
             if name in stops and changed.isdisjoint(self.dependencies(name)):
-                return Name(name)
-            return (given or {}).get(name) or self.definition(name)
+                return symbol(name)
+            return given[name] if given and name in given else self.definition(name)
 
         return inline(tree, formula)
 
@@ -339,12 +350,10 @@ def theory(
 ) -> Theory:
     """The theory, built and checked once; defaulted and chosen switches are equivalent. ``own`` are user-defined names.
 
-    >>> from symroof.formula.text import text
+    >>> from symroof.symbolic.printing import text
     >>> text(theory().definition("kv_bytes_per_token"))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
 
-    Raises:
-        DimensionError: a formula does not have its declared unit.
     """
     built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
     if not own:
@@ -354,10 +363,7 @@ def theory(
         for quantity in own.quantities
         if (tree := _declared(quantity, built)) is not None
     }
-    joined = replace(built, definitions={**built.definitions, **own.definitions, **chosen}, own=own)
-    for name in (*own.definitions, *chosen):
-        dimension.check(joined.definitions[name], joined.dimension(name), joined.dimension, name)
-    return joined
+    return replace(built, definitions={**built.definitions, **own.definitions, **chosen}, own=own)
 
 
 @lru_cache(maxsize=256)
@@ -387,15 +393,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
             built.definitions[quantity.name] = substitute(
                 declared, {name: tree for name, tree in absent.items() if name != quantity.name}
             )
-    for name, tree in built.definitions.items():
-        if (name, tree) not in _CHECKED:  # the dimension of a name is the same in every theory
-            dimension.check(tree, built.dimension(name), built.dimension, name)
-            _CHECKED.add((name, tree))
     return built
-
-
-_CHECKED: set[tuple[str, Expr]] = set()
-"""Definitions whose dimensions have been checked."""
 
 
 def _declared(quantity: Quantity, built: Theory) -> Expr | None:
@@ -411,12 +409,9 @@ def _declared(quantity: Quantity, built: Theory) -> Expr | None:
 def _per_operator(step: str, built: Theory) -> Expr:
     """The per-operator roofline: the sum of each operator's larger time."""
     labels = [built.label(step, operator) for operator in built.operators[step]]
-    return build.add(
-        ZERO,
+    return sympy.Add(
         *(
-            build.call(
-                "max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))
-            )
+            Max(*(symbol(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time")))
             for label in labels
-        ),
+        )
     )

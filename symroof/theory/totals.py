@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from symroof.formula import build
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Expr, Name
+import sympy
+
+from symroof.symbolic.expressions import ZERO, Expr, substitute, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.operator_table import (
@@ -79,7 +79,7 @@ NOTHING = (
 """Defined as zero if no row defines them."""
 
 Key = tuple[str, str, DriverScope]
-BATCH = Name("batch")
+BATCH = symbol("batch")
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Totals:
     def _layer_totals(self) -> Iterator[tuple[str, Expr]]:
         layers = self.architecture.layers
         if len(layers) > 1:
-            yield "n_layers", build.add(*(Name(layer.symbol("n_layers")) for layer in layers))
+            yield "n_layers", sympy.Add(*(symbol(layer.symbol("n_layers")) for layer in layers))
 
     def _parameters(self) -> Iterator[tuple[str, Expr]]:
         held = [row for row in self.placed if row.stream == "params"]
@@ -181,13 +181,9 @@ class Totals:
         gathered = [row for row in held if row.operator in tables]
         yield (
             "active_params",
-            build.add(
-                Name("params"),
-                *(
-                    build.neg(part)
-                    for part in (idle_parameters(held), total(gathered))
-                    if part != ZERO
-                ),
+            sympy.Add(
+                symbol("params"),
+                *((-part) for part in (idle_parameters(held), total(gathered)) if part != ZERO),
             ),
         )
         if self.architecture.kept is not None:
@@ -208,18 +204,18 @@ class Totals:
                 yield name, total(groups[key])
         tokens = self.coefficient_names["token"]
         for (stream, per), name in COEFFICIENTS.items():
-            parts = [Name(own) for key, own in tokens.items() if key[:2] == (stream, per)]
+            parts = [symbol(own) for key, own in tokens.items() if key[:2] == (stream, per)]
             if len(parts) > 1:
-                yield name, build.add(*parts)
+                yield name, sympy.Add(*parts)
         if self.has_experts:
             counts = dict.fromkeys(
                 (row.layer, row.count)
                 for row in self.placed
                 if row.per == "experts_read" and row.stream == "weights"
             )
-            yield "expert_layers", build.add(*(count for _, count in counts))
+            yield "expert_layers", sympy.Add(*(count for _, count in counts))
             drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
-            yield "weight_bytes_read", build.add(*drawn)
+            yield "weight_bytes_read", sympy.Add(*drawn)
 
     # --------------------------------------------------------------------------------------------------------- steps
 
@@ -245,11 +241,11 @@ class Totals:
     def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Expr:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
-        coefficient: Expr = Name(self.coefficient_names[phase][key])
+        coefficient: Expr = symbol(self.coefficient_names[phase][key])
         return (
             coefficient
             if per == "once"
-            else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
+            else (coefficient * symbol(self.driver_name(step, per, scope, alone)))
         )
 
     def phases(self, step: Step) -> tuple[str, ...]:
@@ -277,8 +273,8 @@ class Totals:
         terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.parts(step):
             terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
-        yield f"{step.name}_flops", build.add(ZERO, *terms[True])
-        yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
+        yield f"{step.name}_flops", sympy.Add(*terms[True])
+        yield f"{step.name}_bytes", sympy.Add(*terms[False])
 
     def drivers(self, step: Step) -> Iterator[tuple[str, DriverScope, str | None]]:
         """The drivers of a step (tokens, pairs, spans ...), each with its window or pool, and its phase if it is of one only."""
@@ -324,10 +320,10 @@ class Totals:
         if keys:
             yield (
                 "kv_cache_bytes",
-                build.add(
+                sympy.Add(
                     *(
                         resident(
-                            Name(self.coefficient_names["token"][key]),
+                            symbol(self.coefficient_names["token"][key]),
                             key[2],
                             self.assumptions["window_cache"],
                         )
@@ -346,14 +342,14 @@ class Totals:
         for key in keys:
             if key[0] == "flops":
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
-        yield "prefill_attention_flops", build.add(ZERO, *flops[True])
-        yield "prefill_linear_flops", build.add(ZERO, *flops[False])
+        yield "prefill_attention_flops", sympy.Add(*flops[True])
+        yield "prefill_linear_flops", sympy.Add(*flops[False])
         scores = [
             self._term(prefill, key, "prompt")
             for key in keys
             if key[:2] == ("activations", "pairs")
         ]
-        yield "score_traffic", build.add(ZERO, *scores)
+        yield "score_traffic", sympy.Add(*scores)
 
 
 def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
@@ -361,10 +357,10 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
     wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
     own = sorted({row.width for row in narrow} - {WIDTH})
     if not own:
-        return build.add(parse(f"quantized_params*{WIDTH}"), wide)
-    return build.add(
+        return parse(f"quantized_params*{WIDTH}") + wide
+    return sympy.Add(
         *(
-            build.mul(parameters(c for c in narrow if c.width == width), Name(width))
+            (parameters(c for c in narrow if c.width == width) * symbol(width))
             for width in (*own, WIDTH)
         ),
         wide,
@@ -376,13 +372,13 @@ def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = 
     reach = scope if isinstance(scope, AttentionReach) else None
     kind = reach.kind if reach else None
     held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
-    return build.mul(coefficient, requests, _put(held, reach))
+    return coefficient * requests * _put(held, reach)
 
 
 def _put(tree: Expr, reach: AttentionReach | None) -> Expr:
     return (
         substitute(
-            tree, {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
+            tree, {"w": symbol(reach.symbol), **({"c": symbol(reach.rate)} if reach.rate else {})}
         )
         if reach
         else tree

@@ -17,8 +17,8 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.formula.evaluate import NoValue
 from symroof.specs import catalogue
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.vllm.batch_limits import (
     BatchLimit,

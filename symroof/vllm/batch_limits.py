@@ -9,8 +9,8 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Num
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.thresholds import THRESHOLDS
 
 
@@ -70,7 +70,7 @@ def chunk_limits(study: Study, slow: bool = False) -> list[BatchLimit]:
         }
         late = with_values(
             late,
-            **{name: setting.value for name, setting in ends.items() if isinstance(setting, Num)},
+            **{name: fraction(setting) for name, setting in ends.items() if is_number(setting)},
         )
     limits = [
         solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None,

@@ -10,11 +10,11 @@ from symroof.analysis.study import Study
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.specs import catalogue
 from symroof.specs.checkpoint_precisions import precision_width
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
+from symroof.symbolic.evaluation import NoValue
 from symroof.units import format_quantity
 from symroof.vllm.batch_limits import requests_per_rank, solved, with_values
 from symroof.vllm.command_line import AUTO, FlagValue, ServeCommand
@@ -450,7 +450,7 @@ def _ggml_cache(line: ServeCommand, flags: list[FlagNote]) -> dict[str, Any]:
     """Keys and values of llama.cpp have types of their own; a cache element has the mean of their widths."""
     names = ("kv-cache-dtype", "value-cache-dtype")
     chosen = [_choice(line, name) or DEFAULT_PRECISION for name in names]
-    bits = [8 * precision_width(name).bytes.value for name in chosen]  # type: ignore[union-attr]
+    bits = [8 * precision_width(name).bytes for name in chosen]
     kv = chosen[0] if chosen[0] == chosen[1] else f"{float(sum(bits) / 2):g} bit"
     for name in names:
         _note_flag(line, flags, name, f"kv = {kv}", "f16")

@@ -7,7 +7,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
+from symroof.symbolic.evaluation import NoValue
 
 from ..near import near
 from . import B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row

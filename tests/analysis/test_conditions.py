@@ -4,9 +4,9 @@ import pytest
 
 from symroof.analysis.closed_branches import EquationForms
 from symroof.api import Study
-from symroof.formula.parse import parse
-from symroof.formula.text import text
 from symroof.symbolic.numbers import Numbers
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 200, "batch": 6}
 

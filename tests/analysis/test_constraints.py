@@ -6,7 +6,7 @@ import pytest
 
 from symroof.analysis.constraints import UNBOUNDED, Constraint, constraints, passes
 from symroof.api import Study
-from symroof.formula.evaluate import NoValue, UndefinedValue
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
 
 from ..near import near
 

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.analysis.implicit_quantities import implicit
 from symroof.api import Study
-from symroof.formula.text import text
+from symroof.symbolic.printing import text
 
 SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 8}
 

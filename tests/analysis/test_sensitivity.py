@@ -103,13 +103,13 @@ def test_elasticities_over_ranges():
         "weight_bytes_per_param": (0, 0, 1), "mbu": (0, -1, 0), "mem_bandwidth": (0, -1, 0),
     }  # fmt: skip
     assert list(spans) == [
+        "peak_flops",
+        "mfu",
         "params",
         "batch",
-        "mfu",
-        "peak_flops",
-        "weight_bytes_per_param",
-        "mbu",
         "mem_bandwidth",
+        "mbu",
+        "weight_bytes_per_param",
     ]  # by their middles
     entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == near([1, 0, 1])
@@ -206,7 +206,7 @@ def test_a_sum_goes_by_the_longest_name_it_has():
     ).define("part", "short_sum/long_sum")
     made = {e.symbol.name: (e.value, e.text) for e in elasticities("part", study.first)}
     assert made["batch"] == near(
-        (20 / 23 - 20 / 30, "gemm_k*batch/short_sum - gemm_k*batch/long_sum")
+        (20 / 23 - 20 / 30, "batch*gemm_k/short_sum - batch*gemm_k/long_sum")
     )
 
 

@@ -195,7 +195,7 @@ SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
     "batch*prompt = params": ("always one, by the formula", "the two sides meet, whatever the symbols; for a number, prompt is missing"),
     "batch*prompt = -params": ("never", "batch*prompt stays above -params for every batch"),
     "batch*prompt = gemm_k - gemm_n": ("depends on the conditions", "whether there is one depends on the conditions of each branch; for a number, prompt is missing"),
-    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, n_layers is missing"),
+    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, prompt is missing"),
 }  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def test_both_sides_far_out(gpt2):
     still = gpt2.solve("weight_bytes = kv_cache_bytes + 1 GB", "batch").reason
     assert (
         still
-        == "weight_bytes stays below kv_cache_bytes + 1e9 byte for every batch (each request adds 3.686 MB to kv_cache_bytes + 1e9 byte, weight_bytes is 248.9 MB)"
+        == "weight_bytes stays below kv_cache_bytes + 1 GB for every batch (each request adds 3.686 MB to kv_cache_bytes + 1 GB, weight_bytes is 248.9 MB)"
     )
     shares = gpt2.solve("decode_memory_time = decode_compute_time", "mbu").reason
     assert shares.startswith(
@@ -410,7 +410,7 @@ def test_an_answer_in_sympy(gpt2, plain):
     ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
     assert (
         ridge._repr_latex_()
-        == r"$\displaystyle B = \frac{\eta_c F W_r}{\eta_m \beta \left(a C + \varphi\right) - C \eta_c F \kappa}$"
+        == r"$\displaystyle B = \frac{F \eta_c W_r}{\beta \eta_m \left(\varphi + a C\right) - F \eta_c \kappa C}$"
     )
     (limit,) = ridge.limits
     assert (

@@ -5,7 +5,7 @@ import pytest
 import symroof as sr
 from symroof.analysis.solve import symbolic_answer
 from symroof.api import Study
-from symroof.formula.text import text
+from symroof.symbolic.printing import text
 
 from ..near import near
 
@@ -116,7 +116,7 @@ def test_the_symbolic_answer_of_a_threshold():
     relation, answer = symbolic_answer("batch_to_ridge", Study(**ROOFS).first)
     assert text(relation) == "decode_compute_time = decode_memory_time"
     assert [text(branch.closed_form) for branch in answer.every] == [
-        "mfu*peak_flops*decode_memory_time/linear_flops_per_token"
+        "peak_flops*mfu*decode_memory_time/linear_flops_per_token"
     ]
     assert symbolic_answer("max_arrival_ttft", Study().first) is None
     assert (

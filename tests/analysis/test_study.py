@@ -341,8 +341,8 @@ def test_a_derivation_prints_itself(study):
 
 
 def test_every_step_of_a_derivation_comes_after_what_it_needs(study):
-    from symroof.formula.parse import parse
-    from symroof.formula.tree import names
+    from symroof.symbolic.expressions import names
+    from symroof.symbolic.reading import parse
 
     seen = set()
     steps = study.derive("response_time").steps

@@ -29,4 +29,4 @@ def test_a_quantity_of_ones_own_may_be_such_a_sum():
     study = sr.Study(n_heads=HEADS, n_layers=3)
     study.define("staircase", "sum(j*n_heads, j, 0, n_layers - 1)", unit="", means="a staircase")
     assert study.value("staircase") == HEADS * (0 + 1 + 2)
-    assert r"\sum_{j=0}^{L - 1} j" in study.derive("staircase").latex()
+    assert r"\sum_{j=0}^{L - 1} H j" in study.derive("staircase").latex()

@@ -9,8 +9,8 @@ from sympy import Eq, Rational, pi
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.text import text
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import FormulaError, parse
 
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
 BATCH = s.batch

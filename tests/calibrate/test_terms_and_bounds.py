@@ -25,7 +25,7 @@ from symroof.calibrate.terms import (
     unit_of,
 )
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
+from symroof.symbolic.evaluation import NoValue
 
 from ..near import near
 

@@ -8,8 +8,8 @@ from symroof.api import Study
 from symroof.cases.bind_cases import bound_cases, variant
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, NoValueHere
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
+from symroof.symbolic.expressions import number
 
 from ..near import near
 
@@ -101,7 +101,7 @@ def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
 def test_laying_over_changes_neither():
     weak, strong = request_of(batch=1, prompt=10), request_of(batch=4)
     strong.over(weak)
-    assert weak.values["batch"] == (Num(Fraction(1), weak.values["batch"][0].dimension),)
+    assert weak.values["batch"] == (number(Fraction(1)),)
     assert "prompt" not in strong.values
 
 

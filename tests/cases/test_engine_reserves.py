@@ -3,9 +3,9 @@
 import pytest
 
 import symroof as sr
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
 from symroof.resources import data_folder
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.reading import parse
 
 ENGINES = sorted(path.stem for path in data_folder("specs").glob("engines/*.yaml"))
 LAYOUTS = [

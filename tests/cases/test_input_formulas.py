@@ -114,7 +114,7 @@ def test_a_sum_up_to_a_formula():
 def test_a_target_that_has_no_value_here():
     with pytest.raises(
         InputError,
-        match="itl_target: its formula has no value here: needs long_share\n.*give long_share",
+        match="itl_target: its formula has no value here: needs long_output\n.*give long_output",
     ):
         target_checks(Study(**CASE, itl_target="mix_long_prefill_time").first)
 

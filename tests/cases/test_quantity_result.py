@@ -6,7 +6,7 @@ import pytest
 
 from symroof.analysis.study import Study
 from symroof.cases.quantity_result import Result, as_written
-from symroof.formula.tree import Num
+from symroof.symbolic.expressions import number
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
@@ -33,7 +33,7 @@ SERVED = {
 )
 def test_degrees_are_counted_in_what_they_are_and_stay_devices_for_programs(name, count, text):
     result = Result(INPUTS[name], Fraction(count))
-    assert (result.plain(), as_written(name, Num(Fraction(count)))) == (text, text)
+    assert (result.plain(), as_written(name, number(Fraction(count)))) == (text, text)
     assert result.as_json() == {"value": count, "unit": "device"}
 
 

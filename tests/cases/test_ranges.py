@@ -11,11 +11,11 @@ import pytest
 from symroof.api import Study
 from symroof.cases.array_function import compiled
 from symroof.cases.ranges import Ranges
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Name
-from symroof.formula.tree import names as names_of
 from symroof.resources import data_folder
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_relation, symbol
+from symroof.symbolic.expressions import names as names_of
+from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ExpressionName
 from tests.theory import DEVICE, case
@@ -170,7 +170,7 @@ def test_labels_and_truths_are_those_that_occur(study):
     points = [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(150))]
     for name in ("prefill_bound", "decode_bound", "fits"):
         formula = bound.formula(name)
-        said = ranges.truths(formula) if isinstance(formula, Compare) else ranges.labels(name)
+        said = ranges.truths(formula) if is_relation(formula) else ranges.labels(name)
         assert set(said) == {value_at(bound, point, name) for point in points}, name
 
 
@@ -351,7 +351,7 @@ def test_a_formula_that_is_a_name_is_that_quantity(first):
     answers = Study("mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2).first
     if first:
         assert answers.result("itl").ranged
-    formula = answers.formula(Name("itl"), answers.case.theory.symbol("itl"), timed=True)
+    formula = answers.formula(symbol("itl"), answers.case.theory.symbol("itl"), timed=True)
     ends = [
         answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)
     ]

@@ -8,9 +8,9 @@ from symroof.claims.check import check_text
 from symroof.claims.denominators import DIVISORS, claimed_quantity_formula
 from symroof.claims.judge import judge
 from symroof.claims.read.prose_numbers import figures
-from symroof.formula.evaluate import evaluate
-from symroof.formula.tree import Name
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import symbol
 
 from ..near import near
 
@@ -107,7 +107,7 @@ def test_several_and_so_many_of_a_kind(per, divisor):
 @pytest.mark.parametrize("per", ["", "request", "hour", "day"])
 def test_words_that_mean_nothing_for_a_quantity_change_nothing(per):
     claim = ClaimSpec(id="c", quantity="prefill_time", per=per, value="1")
-    assert claimed_quantity_formula(claim, "kv_bytes_per_token") == Name("kv_bytes_per_token")
+    assert claimed_quantity_formula(claim, "kv_bytes_per_token") == symbol("kv_bytes_per_token")
 
 
 def slip(sentence, annotation):

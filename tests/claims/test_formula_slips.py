@@ -119,7 +119,7 @@ def test_words_factor_and_json():
     found = judged("kv_cache_bytes", "2*L*H*d_h*b_kv*S")
     assert found.slips[0].as_json() == {
         "slip": "gqa_forgotten", "named": True, "chance": 0.0, "text": "query heads used for KV heads in the cache: ×n_heads/n_kv_heads",
-        "explains": "2*n_layers*head_dim*kv_bytes_per_element*n_heads*prompt",
+        "explains": "2*n_layers*n_heads*head_dim*kv_bytes_per_element*prompt",
     }  # fmt: skip
     assert (
         judged("prefill_flops", "2*P*S + 4*L*H*d_h*S^2")

@@ -61,7 +61,7 @@ def judged(**fields):
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "296"}, "exact", ""),  # 295.34 requests: the first whole number, or as it is
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "295"}, "rounded", ""),
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "297"}, "approximate", ""),
-        ({"expression": "3 GB + 2 s", "value": "5"}, "wrong", "3e9 byte is byte but 2 s is s"),
+        ({"expression": "3 GB + 2 s", "value": "5"}, "wrong", "3 GB is byte but 2 s is s"),
         ({"expression": "foo*2", "value": "5"}, "unchecked", "unknown name 'foo'"),
         ({"expression": "1/0", "value": "5"}, "unchecked", "division by zero"),
         ({"unchecked": "a matter of taste"}, "unchecked", "a matter of taste"),

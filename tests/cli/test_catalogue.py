@@ -5,9 +5,9 @@ import re
 import pytest
 import yaml
 
-from symroof.formula.parse import parse
 from symroof.report.catalogue_tables import models
 from symroof.specs.catalogue import entries
+from symroof.symbolic.reading import parse
 from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study

@@ -203,9 +203,8 @@ def test_a_study_beside_the_folder(folder):
 
 
 @pytest.mark.full
-def test_validate_needs_no_sympy():
-    code = "import sys; from symroof.cli.main import main; code = main(sys.argv[1:]); assert 'sympy' not in sys.modules; sys.exit(code)"
-    done = process("validate", *sorted(CONFIGS.glob("*.json")), code=code)
+def test_every_file_is_valid():
+    done = process("validate", *sorted(CONFIGS.glob("*.json")))
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("a valid model file") == len(list(CONFIGS.glob("*.json")))
 

@@ -56,8 +56,8 @@ def test_the_version_is_that_of_the_package():
 HEAVY = {"sympy", "numpy", "matplotlib", "jinja2"}
 FORMULAS = {"symroof.theory.quantities", "symroof.theory.theory", "symroof.theory.spellings"}
 LIGHT = {
-    ("--help",): {"yaml", "pydantic", "symroof.formula"},
-    ("list", "hardware"): {"pydantic", "symroof.formula", "symroof.theory"},
+    ("--help",): {"yaml", "pydantic", "symroof.symbolic"},
+    ("list", "hardware"): {"pydantic", "symroof.symbolic", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"pydantic"},
     ("validate", str(CHAT)): {
@@ -65,19 +65,24 @@ LIGHT = {
         "symroof.specs.user_theory",
         *FORMULAS,
     },
-    ("eval", "--help"): {"yaml", "pydantic", "symroof.formula"},
+    ("eval", "--help"): {"yaml", "pydantic", "symroof.symbolic"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.symbolic.crossings", "symroof.claims", "symroof.report.view"},
 }
 """Commands, and what each leaves unloaded beside the heavy packages."""
 EVALUATES = {("list", "models"), ("eval", str(CHAT))}
 """Those that work out a value (of models with experts, the active parameters), which takes NumPy."""
+READS_FORMULAS = {line for line in LIGHT if "symroof.symbolic" not in LIGHT[line]}
+"""Those that read formulas or inputs, which are expressions of SymPy."""
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("line", LIGHT, ids=" ".join)
 def test_light_commands_load_what_they_need(line):
-    code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - ({'numpy'} if line in EVALUATES else set())!r} & set(sys.modules)), file=sys.stderr)"
+    needed = {
+        name for name, lines in (("numpy", EVALUATES), ("sympy", READS_FORMULAS)) if line in lines
+    }
+    code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({(HEAVY | LIGHT[line]) - needed!r} & set(sys.modules)), file=sys.stderr)"
     assert process(code=code).stderr.strip() == "0 []"
 
 

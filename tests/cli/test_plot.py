@@ -125,4 +125,4 @@ def test_help_and_bad_input_load_nothing_to_draw_with(tmp_path):
 @pytest.mark.full
 def test_an_svg_is_drawn_without_a_plotting_library(tmp_path):
     loads = loaded("plot", "regimes", CHAT, "-o", tmp_path / "a.svg")
-    assert loads == "['numpy', 'symroof.drawing.canvas']"
+    assert loads == "['numpy', 'sympy', 'symroof.drawing.canvas']"

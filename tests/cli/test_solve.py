@@ -7,8 +7,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.cli.main import main
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.reading import parse
 
 CASE = ["--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2"]
 
@@ -202,7 +202,7 @@ def test_what_nobody_gave_is_in_the_answer(capsys):
     assert solved(capsys, "max_context_memory")["assumed"] == {}
     assert main(["solve", *case, "--weights", "fp8", "--kv", "fp8"]) == 0
     assert (
-        "  assumed: batch 1 request, memory_reserve 0 byte, memory_share 1\n"
+        "  assumed: memory_reserve 0 byte, batch 1 request, memory_share 1\n"
         in capsys.readouterr().out
     )
 

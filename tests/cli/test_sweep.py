@@ -106,7 +106,7 @@ def test_a_file(tmp_path):
 
 REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
-    "no case": (("--over", "batch=1:4", "-q", "itl"), "needs n_layers"),
+    "no case": (("--over", "batch=1:4", "-q", "itl"), "needs prompt"),
     "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
     "a long axis": ((*CASE, "--over", "batch=1:1000000000"), "-o FILE.parquet"),
     "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),

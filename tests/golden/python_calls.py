@@ -7,6 +7,8 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import sympy
+from sympy.core.function import AppliedUndef
 
 import symroof as sr
 
@@ -123,9 +125,9 @@ def symbolic() -> Any:
     found = {}
     for equation, unknown in SYMBOLIC.items():
         form = sr.solve(equation, unknown).sympy
-        found[equation] = number(
-            form.xreplace({s: AT[s.name] for s in form.free_symbols}).evalf(15)
-        )
+        named = form.atoms(sympy.Symbol, AppliedUndef)
+        values = {each: AT[each.name] for each in named if each.name in AT}
+        found[equation] = number(form.xreplace(values).evalf(15))
     return {"plain": number(sr.solve("2*batch + 8 = 64", "batch").value), "forms": found}
 
 

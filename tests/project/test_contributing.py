@@ -31,11 +31,12 @@ KV = 2 * 32 * 8 * 128 * 2
 """Bytes that Llama-3-8B caches for a token: keys and values of 32 layers, 8 heads of 128, 16 bits each."""
 WEIGHTS = 8_030_261_248 * 2
 FORMS = """
-from symroof.formula.latex import latex
-from symroof.formula.parse import parse
-from symroof.formula.to_sympy import to_sympy
-tree = parse("nearest(5/3)")
-print(to_sympy(tree), latex(tree, str))
+from symroof.symbolic.code import javascript
+from symroof.symbolic.printing import latex, text
+from symroof.symbolic.reading import parse, written
+print(parse("nearest(5/3)"), latex(written("nearest(5/3)"), str, as_written=True))
+longest = parse("hypotenuse(prompt, 3)")
+print(text(longest), parse(text(longest)) == longest, javascript(longest))
 """
 BY_TESTS = {"A system of the sixty"}
 """What is no part of the package: a row of a page."""
@@ -190,14 +191,23 @@ def test_a_block_is_read_counted_and_timed(newcomer):
 
 
 def test_a_function_of_the_grammar_is_evaluated_swept_and_printed(newcomer):
-    """A third of the prompt, to the nearest whole token: of 5 it is 2, of 7 too."""
+    """A third of the prompt, to the nearest whole token: of 5 it is 2, of 7 too. Sides of 3 and 4 have one of 5 across."""
     case = ("--model", "llama-3-8b", "--set", "context=nearest(prompt/3)")
     assert quantities(newcomer, *case, "--prompt", "5")["kv_cache_bytes"] == 2 * KV
     swept = newcomer.run(
         "sweep", *case, "--over", "prompt=2:7", "-q", "kv_cache_bytes", "--json"
     ).json
     assert swept["data"]["kv_cache_bytes"] == [KV, KV, KV, 2 * KV, 2 * KV, 2 * KV]
-    assert newcomer.python(FORMS) == r"2 \operatorname{nearest}\left(\frac{5}{3}\right)"
+    across = ("--model", "llama-3-8b", "--set", "context=hypotenuse(3*prompt, 4*prompt)")
+    assert quantities(newcomer, *across, "--prompt", "2")["kv_cache_bytes"] == 10 * KV
+    swept = newcomer.run(
+        "sweep", *across, "--over", "prompt=1:3", "-q", "kv_cache_bytes", "--json"
+    ).json
+    assert swept["data"]["kv_cache_bytes"] == [5 * KV, 10 * KV, 15 * KV]
+    assert newcomer.python(FORMS).splitlines() == [
+        r"2 \operatorname{nearest}{\left(\frac{5}{3} \right)}",
+        'hypotenuse(prompt, 3) True hypotenuse(e.v("prompt"),3)',
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------- the catalogue

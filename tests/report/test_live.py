@@ -18,13 +18,13 @@ from symroof.analysis.solve import solve
 from symroof.analysis.verdict import overloaded
 from symroof.api import Study
 from symroof.cases.bind_cases import variant
-from symroof.formula.evaluate import NoValue
 from symroof.report.environment import environment
 from symroof.report.live.page import content_hash, json_for_script, live
 from symroof.report.live.settings import settings
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
 from symroof.specs.efficiencies import shipped_efficiencies
+from symroof.symbolic.evaluation import NoValue
 from symroof.units import format_quantity
 from tests.cli import study_text
 

@@ -7,7 +7,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
-from symroof.formula.text import shortened_formula
+from symroof.symbolic.printing import shortened_formula
 from tests.cli import call, good, refused
 
 from ..near import near

@@ -8,6 +8,7 @@ import pytest
 from symroof import Study, select
 from symroof.errors import InputError
 from symroof.specs.fields import split_statistic
+from symroof.symbolic.expressions import fraction
 from tests.cli import call, study_text
 
 SERVICE = {
@@ -24,7 +25,7 @@ SERVICE = {
 @pytest.mark.parametrize("target", ["p99 400 ms", "p99: 400 ms", {"p99": "400 ms"}, {"p99": 0.4}])
 def test_a_percentile_is_read_in_every_form(target):
     request = Study(**SERVICE, targets={"ttft": target}).request
-    assert (request.percentiles, request.values["ttft_target"][0].value) == (
+    assert (request.percentiles, fraction(request.values["ttft_target"][0])) == (
         {"ttft": "p99"},
         Fraction(2, 5),
     )

@@ -70,7 +70,7 @@ def test_counted_units_are_named_where_there_is_no_other():
     ((_, _, message, hint),) = problems(
         defined(["lost: {formula: decode_throughput*ttft, unit: s, means: m}"])
     )
-    assert (message, hint) == ("lost is declared as s but decode_throughput*ttft is token", "")
+    assert (message, hint) == ("lost is declared as s but ttft*decode_throughput is token", "")
     ((_, _, message, hint),) = problems(
         defined(["lost: {formula: 1 - hit_rate, unit: s, means: m}"])
     )
@@ -397,7 +397,7 @@ def test_a_share_is_at_most_one(tmp_path):
         ("md1:", "md2:", "define.wait.choose.queue.md2", "no value of queue"),
         ("exists: [steady]", "exists: [stedy]", "define.wait.exists", "no such condition 'stedy'"),
         ("without: {patience:", "without: {patent:", "define.left.without.patent", "unknown name 'patent'"),
-        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but -busy is a plain number"),
+        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but 0 - busy is a plain number"),
         (
             "formula: patience - wait, ",
             "formula: patience - wait, choose: {queue: {mm1: wait}}, ",

@@ -15,6 +15,7 @@ from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
+from symroof.symbolic.expressions import fraction
 
 EXPECTED = "expected a quantity in byte, such as '80 GB'"
 RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
@@ -430,14 +431,14 @@ def test_a_study_as_it_is_written():
         spec.model,
         spec.efficiency.basis,
         spec.efficiency.engine,
-        spec.efficiency["mfu"][0].value,
+        fraction(spec.efficiency["mfu"][0]),
     ) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
     assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name) == (
         ("fp8",),
         ("weights",),
         "all",
     )
-    assert (spec.targets.itl[0], spec.targets.itl[1].value) == ("mean", Fraction(1, 20))
+    assert (spec.targets.itl[0], fraction(spec.targets.itl[1])) == ("mean", Fraction(1, 20))
     assert StudySpec.model_validate({"theory": "own"}).model == ()
     assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
 

@@ -24,6 +24,7 @@ from symroof.specs.precision import BITS
 from symroof.specs.study_fields import read_assumptions
 from symroof.specs.study_files import study_document
 from symroof.strict_yaml import loads
+from symroof.symbolic.expressions import fraction
 
 CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
 
@@ -224,7 +225,7 @@ def test_a_name_that_leads_nowhere(name):
 )  # fmt: skip
 def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, computes):
     stored = precision_width(name)
-    settings = {key: value.value for key, value in stored.settings}
+    settings = {key: fraction(value) for key, value in stored.settings}
     assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (
         bits,
         shared,
@@ -309,7 +310,7 @@ def test_a_value_that_is_none(name, value, message):
 
 def test_values_at_the_edge_of_their_domain():
     assert [
-        setting(name, value).value
+        fraction(setting(name, value))
         for name, value in (
             ("mfu", "1"),
             ("hit_rate", "0"),

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
+from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
@@ -64,7 +64,7 @@ def test_active_parameters_are_the_published_ones(name):
     spec = build(catalogue.find("models", name), ModelSpec)
     case = Case(
         theory(spec.architecture()),
-        {key: Num(Fraction(value)) for key, value in spec.values().items()},
+        {key: number(Fraction(value)) for key, value in spec.values().items()},
     )
     active = case.value("active_params")
     assert active < case.value("params") / 2

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.errors import InputError
-from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import ValueRange, build, example, in_unit
 from symroof.specs.hardware import HardwareSpec
@@ -19,6 +18,7 @@ from symroof.specs.precision import compute_precision, peak_precision, width
 from symroof.specs.preset import PresetSpec
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
+from symroof.symbolic.expressions import fraction, number
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
@@ -53,7 +53,7 @@ def test_own_count_is_the_published_one(name):
     spec = build(catalogue.find("models", name), ModelSpec)
     case = Case(
         theory(spec.architecture()),
-        {key: Num(Fraction(value)) for key, value in spec.values().items()},
+        {key: number(Fraction(value)) for key, value in spec.values().items()},
     )
     assert case.value("params") == spec.published_params
     assert spec.source is not None
@@ -408,7 +408,7 @@ def test_ranges_of_times(text, low, high):
 
 
 def test_a_range_of_one_value_is_that_value():
-    assert setting("mfu", "0.5..0.5").value == Fraction(1, 2)
+    assert fraction(setting("mfu", "0.5..0.5")) == Fraction(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -449,15 +449,15 @@ def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
     ],
 )
 def test_widths(name, bits):
-    assert width(name).bytes.value * 8 == bits
+    assert fraction(width(name).bytes) * 8 == bits
 
 
 def test_scales_are_shared_by_their_group():
     """int4 with a 16-bit scale for 128 weights: 4.125 bits."""
-    settings = dict(width("int4-g128").settings)
-    assert settings["weight_bits"].value + settings["scale_bits"].value / settings[
-        "scale_group"
-    ].value == Fraction(4125, 8000)
+    settings = {name: fraction(value) for name, value in width("int4-g128").settings}
+    assert settings["weight_bits"] + settings["scale_bits"] / settings["scale_group"] == Fraction(
+        4125, 8000
+    )
 
 
 @pytest.mark.sample(5)

@@ -290,7 +290,7 @@ def test_without_a_case_what_needs_none_is_swept():
         "ridge_point", peak_flops=["1 PFLOP/s"], mem_bandwidth=["2 TB/s", "4 TB/s"]
     )
     assert found.ridge_point.values.tolist() == [[500, 250]]
-    with pytest.raises(InputError, match="weight_bytes: needs n_layers"):
+    with pytest.raises(InputError, match="weight_bytes: needs vocab_size"):
         sr.Study().sweep("weight_bytes", batch=[1])
 
 

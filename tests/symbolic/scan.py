@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import sympy
 
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import parse
-from symroof.formula.tree import Add, Call, Div, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import At, OfLargest, Total
+from symroof.symbolic.reading import parse
 
 DOUBT = 1e-7
 """Gaps below this share of the larger side are looked at alone."""
@@ -36,36 +37,31 @@ class Grid:
 
     def of(self, node, index=None):
         bound = index or {}
-        match node:
-            case Num(value):
-                return np.array([[float(value)]])
-            case Name(name):
-                return bound[name] if name in bound else self.value(name)
-            case Neg(arg):
-                return -self.of(arg, bound)
-            case Add(terms):
-                return sum((self.of(term, bound) for term in terms[1:]), self.of(terms[0], bound))
-            case Mul(factors):
-                product = self.of(factors[0], bound)
-                for factor in factors[1:]:
-                    if not product.any():
-                        return product
-                    product = product * self.of(factor, bound)
+        if node.is_number:
+            return np.array([[float(node)]])
+        if node.is_Symbol:
+            return bound[node.name] if node.name in bound else self.value(node.name)
+        if node.is_Mul:
+            return self.product(node, bound)
+        if isinstance(node, At):
+            changes = {key: self.of(value, bound) for key, value in node.changes}
+            return Grid(self.case, {**self.changes, **changes}).value(node.name)
+        if isinstance(node, Total):
+            first, last = self.of(node.first, bound), self.of(node.last, bound)
+            return self.total(node.body, node.index, first, last)
+        function = next(made for kind, made in FUNCTIONS.items() if isinstance(node, kind))
+        return function(*(self.of(arg, bound) for arg in node.args))
+
+    def product(self, node, bound):
+        """Factors one after another, as far as they are not zero; what is below the bar is divided by."""
+        product = np.array([[1.0]])
+        for factor in sorted(node.args, key=lambda factor: factor.is_Pow):
+            if not product.any():
                 return product
-            case Div(over, under):
-                return self.of(over, bound) / self.of(under, bound)
-            case Pow(base, exponent):
-                return self.of(base, bound) ** self.of(exponent, bound)
-            case Call(function, args):
-                return FUNCTIONS[function](*(self.of(arg, bound) for arg in args))
-            case QuantityAt(name, pairs):
-                return Grid(
-                    self.case,
-                    {**self.changes, **{key: self.of(value, bound) for key, value in pairs}},
-                ).value(name)
-            case Sum(body, name, first, last):
-                return self.total(body, name, self.of(first, bound), self.of(last, bound))
-        raise TypeError(node)
+            below = factor.is_Pow and factor.exp == -1
+            part = self.of(factor.base if below else factor, bound)
+            product = product / part if below else product * part
+        return product
 
     def total(self, body, name, first, last):
         """A sum from a fixed first term; where its end moves with the input, its terms must not."""
@@ -81,14 +77,15 @@ class Grid:
 
 
 FUNCTIONS = {
-    "max": lambda *args: _fold(np.maximum, args),
-    "min": lambda *args: _fold(np.minimum, args),
-    "ceil": np.ceil,
-    "floor": np.floor,
-    "sqrt": np.sqrt,
-    "log2": np.log2,
-    "exp": np.exp,
-    "of_largest": lambda *args: _of_largest(args[::2], args[1::2]),
+    sympy.Add: lambda *args: sum(args[1:], args[0]),
+    sympy.Pow: np.power,
+    sympy.Max: lambda *args: _fold(np.maximum, args),
+    sympy.Min: lambda *args: _fold(np.minimum, args),
+    sympy.ceiling: np.ceil,
+    sympy.floor: np.floor,
+    sympy.log: np.log,
+    sympy.exp: np.exp,
+    OfLargest: lambda *args: _of_largest(args[::2], args[1::2]),
 }
 
 
@@ -139,7 +136,7 @@ class Scan:
         with np.errstate(all="ignore"):
             self.left, self.right = (
                 np.broadcast_to(on_grid.of(side), (len(self.xs), 1))[:, 0]
-                for side in (self.tree.left, self.tree.right)
+                for side in self.tree.args
             )
             gap, scale = self.left - self.right, np.maximum(abs(self.left), abs(self.right))
         self.signs = [self._sign(i, gap[i], scale[i]) for i in range(len(self.xs))]
@@ -160,7 +157,7 @@ class Scan:
         """Both sides exactly; None where they have no value."""
         case = self.case.changed({self.unknown: Fraction(x)})
         try:
-            return evaluate(self.tree.left, case), evaluate(self.tree.right, case)
+            return evaluate(self.tree.lhs, case), evaluate(self.tree.rhs, case)
         except NoValue:
             return None
 

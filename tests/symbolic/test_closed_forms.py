@@ -7,7 +7,7 @@ import pytest
 import sympy
 from sympy import Rational, exp, log, sqrt
 
-from symroof.symbolic import lazy
+from symroof.symbolic import expressions as lazy
 from symroof.symbolic.arms import holds
 from symroof.symbolic.axis_points import Axis
 from symroof.symbolic.closed_forms import candidates, every_form, form_at

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symroof as sr
-from symroof.formula.evaluate import NoValue
+from symroof.symbolic.evaluation import NoValue
 
 CASE = {
     "hardware": "h100-sxm", "prompt": 4096, "output": 48, "batch": 8, "tp": 2, "acceptance": 0.7, "draft_tokens": 4, "chunk": 512, "arrival_rate": 1,

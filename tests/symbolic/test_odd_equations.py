@@ -8,10 +8,10 @@ import pytest
 from symroof.analysis.solution_text import solution_json
 from symroof.api import Study, solve_symbolic
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import parse
-from symroof.formula.text import text
-from symroof.formula.tree import mentions
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import mentions
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 from symroof.symbols import batch
 
 pytestmark = pytest.mark.usefixtures("bounded")
@@ -128,7 +128,7 @@ def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
     def side(n):
         case = study.first.case.changed({unknown: n})
         try:
-            left, right = evaluate(tree.left, case), evaluate(tree.right, case)
+            left, right = evaluate(tree.lhs, case), evaluate(tree.rhs, case)
         except NoValue:
             return None
         return "above" if left > right else "below" if left < right else "equal"
@@ -156,12 +156,13 @@ def test_the_equation_printed_can_be_asked_again(equation, unknown):
 
 
 def test_a_closed_form_printed_is_of_the_unknown_s_dimension():
-    """A number in a closed form keeps its unit: the form can be written into an equation of its own."""
+    """A number in a closed form is in base units, per 20 ms; with its unit the form can be written into an equation of its own."""
     study = Study(**CASE)
-    printed = solution_json(study.solve("itl = 20 ms", "mem_bandwidth"))["branches"][0][
-        "closed_form"
-    ]["text"]
-    assert study.solve(f"mem_bandwidth = {printed}", "mem_bandwidth").verdict == "crosses"
+    solution = study.solve("itl = 20 ms", "mem_bandwidth")
+    printed = solution_json(solution)["branches"][0]["closed_form"]["text"]
+    assert printed == "50*decode_bytes"
+    by_hand = study.solve("mem_bandwidth = decode_bytes/(20 ms)", "mem_bandwidth")
+    assert by_hand.verdict == "crosses" and by_hand.value == pytest.approx(solution.value)
 
 
 def test_a_pole_is_no_crossing_and_no_side(study):

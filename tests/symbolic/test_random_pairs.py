@@ -11,8 +11,8 @@ import pytest
 
 from symroof.analysis.solution_text import solution_json
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import LONGEST, parse
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.reading import LONGEST, parse
 from symroof.theory.declarations import MissingInput
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import is_whole

@@ -14,9 +14,9 @@ import pytest
 from symroof.analysis.solution_text import solution_json
 from symroof.api import Study
 from symroof.errors import NoValueHere
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import parse
-from symroof.formula.tree import Num, names
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import names, number
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.switches import assume
@@ -206,7 +206,7 @@ def drawn(rng, theory, needs=()):
         for name in needs
         if name not in given and INPUTS[name].default in ("0", None)
     }
-    return Case(theory, {name: Num(value, INPUTS[name].dimension) for name, value in given.items()})
+    return Case(theory, {name: number(value) for name, value in given.items()})
 
 
 @cache

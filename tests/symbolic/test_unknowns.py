@@ -9,8 +9,8 @@ import pytest
 import symroof as sr
 from symroof import symbols as s
 from symroof.errors import InputError
-from symroof.formula.parse import parse
-from symroof.formula.text import text
+from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.thresholds import THRESHOLDS
 

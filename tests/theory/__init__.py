@@ -2,17 +2,15 @@
 
 from fractions import Fraction
 
-from symroof.formula.parse import parse
-from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
+from symroof.symbolic.expressions import number
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC
 from symroof.theory.case import Case
 from symroof.theory.layout import SHAPING
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import assume
-from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import theory
 
 DEVICE = {
@@ -28,11 +26,6 @@ DEVICE = {
 def shipped(name):
     """A model of the catalogue."""
     return build(catalogue.find("models", name), ModelSpec)
-
-
-def number(name, value):
-    symbol = QUANTITIES.get(name) or INPUTS[base_name(name)]
-    return Num(Fraction(value), symbol.dimension)
 
 
 class Floats:
@@ -51,7 +44,7 @@ def case(model=None, switches=None, **values):
     """A theory with values, a text among them a formula; ``model`` is a catalogue name, a spec, or None for symbols alone."""
     spec = shipped(model) if isinstance(model, str) else model
     given = {
-        name: parse(value) if isinstance(value, str) else number(name, value)
+        name: parse(value) if isinstance(value, str) else number(value)
         for name, value in ({**spec.values(), **values} if spec else values).items()
     }
     return Case(theory(spec.architecture() if spec else GENERIC, assume(**(switches or {}))), given)
@@ -60,7 +53,7 @@ def case(model=None, switches=None, **values):
 def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
     """A case of formulas and numbers, without a model; names with a dot have two underscores."""
     given = {
-        name.replace("__", "."): parse(value) if isinstance(value, str) else Num(Fraction(value))
+        name.replace("__", "."): parse(value) if isinstance(value, str) else number(Fraction(value))
         for name, value in formulas.items()
     }
     held = (

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import parse
-from symroof.formula.tree import names
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import names
+from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
 

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from symroof.formula.evaluate import evaluate
-from symroof.formula.tree import Name
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import symbol
 from symroof.theory.steps import (
     CACHED_TOKENS,
     SPAN,
@@ -245,7 +245,7 @@ def test_tokens_a_layer_keeps(reach, limit):
             ("full", context),
         ):
             assert (
-                evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v)
+                evaluate(resident(symbol("kappa"), REACHES[reach], kept, symbol("requests")), v)
                 == 3 * 2 * tokens
             )
     assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()

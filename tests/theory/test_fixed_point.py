@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symroof.api import Study
-from symroof.formula.evaluate import UndefinedValue
+from symroof.symbolic.evaluation import UndefinedValue
 from symroof.symbolic.searches import fixed_points, largest_whole
 from symroof.theory.quantity import ImplicitDefinition
 

@@ -6,8 +6,8 @@ from itertools import pairwise, product
 
 import pytest
 
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.reading import parse
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.links import (
     all_gather,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symroof.formula.evaluate import NoValue
 from symroof.specs.model import ModelSpec
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import DETAIL, SWITCHES
 

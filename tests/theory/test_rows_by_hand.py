@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.block_rows import FEED_FORWARDS, MIXERS
 from symroof.theory.layer_rows import layer_rows, outer_rows

@@ -2,8 +2,8 @@
 
 import pytest
 
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import Name
+from symroof.symbolic.expressions import symbol
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import letter, letters, printed_name, resolved
 from symroof.theory.symbols import INPUTS
@@ -20,14 +20,14 @@ CONTRACT = {
 
 def test_every_sign_reads_back_as_its_name():
     for name in (*INPUTS, *QUANTITIES):
-        assert resolved(parse(letter(theory().latex(name)))) == Name(name)
+        assert resolved(parse(letter(theory().latex(name)))) == symbol(name)
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(("name", "spelled"), CONTRACT.items())
 def test_the_contract_spells(name, spelled):
     assert theory().latex(name) == spelled
-    assert resolved(parse(letter(spelled))) == Name(name)
+    assert resolved(parse(letter(spelled))) == symbol(name)
 
 
 LETTERS = {

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, ZERO, Name, Num
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import ONE, ZERO, number, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.layout import SYMBOLIC
 from symroof.theory.operator_table import PlacedRow
@@ -55,7 +55,7 @@ def test_a_stage_that_has_everything_of_another_hides_it(order):
         }  # layers of each kind, table, head
         left = {}
         for stage in stages(architecture, pp):
-            counts = {name: count.value for name, count in stage.counts}
+            counts = {name: int(count) for name, count in stage.counts}
             left[stage.label] = (
                 counts["n_layers.a"],
                 counts["n_layers.b"],
@@ -94,10 +94,10 @@ def cell(count, end=""):
 )
 def test_where_a_row_outside_the_layers_stands(first, last, held):
     """The table before them in the first stage, what comes after them in the last; a table that is both, once where a stage is both."""
-    stage = Stage("s", (("n_layers", Num(Fraction(3))),), first, last)
+    stage = Stage("s", (("n_layers", number(Fraction(3))),), first, last)
     assert {end for end in ("", "last", "tied") if stage.place(cell(ONE, end)) is not None} == held
-    assert stage.place(cell(Name("n_layers"))).count == Num(Fraction(3))
-    assert stage.place(cell(Name("n_layers.other"))).count == ZERO
+    assert stage.place(cell(symbol("n_layers"))).count == number(Fraction(3))
+    assert stage.place(cell(symbol("n_layers.other"))).count == ZERO
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_where_a_row_outside_the_layers_stands(first, last, held):
 )  # fmt: skip
 def test_what_a_stage_covers(one, other, covers):
     stage, beside = (
-        Stage("s", (("n_layers", Num(Fraction(layers))),), first, last)
+        Stage("s", (("n_layers", number(Fraction(layers))),), first, last)
         for layers, first, last in (one, other)
     )
     assert stage.covers(beside) is covers
-    unknown = Stage("u", (("n_layers", Name("n_layers")),), False, False)
+    unknown = Stage("u", (("n_layers", symbol("n_layers")),), False, False)
     assert not stage.covers(unknown) and not unknown.covers(stage)

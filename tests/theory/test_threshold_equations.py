@@ -2,8 +2,9 @@
 
 import pytest
 
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import operator_of
+from symroof.symbolic.reading import parse
 from symroof.theory.thresholds import THRESHOLDS
 
 from ..near import near
@@ -113,8 +114,8 @@ def test_every_threshold_has_a_row():
 def test_the_sides_of_an_equation(name):
     unknown, by_hand = {**LIMITS, **REACHED}[name]
     equation = parse(THRESHOLDS[name].equation)
-    assert (equation.operator, THRESHOLDS[name].unknown) == ("=", unknown)
+    assert (operator_of(equation), THRESHOLDS[name].unknown) == ("=", unknown)
     for point in POINTS:
-        assert (evaluate(equation.left, point), evaluate(equation.right, point)) == near(
+        assert (evaluate(equation.lhs, point), evaluate(equation.rhs, point)) == near(
             by_hand(point)
         )

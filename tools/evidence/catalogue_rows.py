@@ -16,13 +16,13 @@ from symroof.cases.measured_efficiencies import (
 )
 from symroof.cases.request import request_of
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
 from symroof.specs.efficiencies import MeasuredKind
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import OF_LOOPS, MeasuredSpec, Measurement, ServedRate
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 
 FREE = Fraction(10) ** 12

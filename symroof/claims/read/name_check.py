@@ -19,13 +19,13 @@ from symroof.claims.claim_settings import (
 )
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
-from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import names
 from symroof.specs.catalogue import find, is_path
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model_files import read_model
 from symroof.strict_yaml import Document, Location
+from symroof.symbolic.expressions import names
+from symroof.symbolic.reading import FormulaError, written
 from symroof.theory.declarations import Declarations
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import TARGET_SYMBOLS, base_name, canonical
@@ -129,7 +129,7 @@ def _formula(
     place: Location, source: str, own: Declarations, before: Sequence[str] = ()
 ) -> Iterator[Fault]:
     try:
-        used = names(parse(source))
+        used = names(written(source))
     except FormulaError as error:
         yield place, f"{error.message} (column {error.column} of {source[:60]!r})", ""
         return

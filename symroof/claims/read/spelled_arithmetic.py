@@ -19,8 +19,8 @@ from typing import Any
 from symroof.claims.read.markdown import FORMULA
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import FormulaError, parse
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.units import UnitError, parse_unit, settled, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"

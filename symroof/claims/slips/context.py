@@ -21,10 +21,9 @@ from symroof.claims.derive_claim import (
 from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_units import neighbouring_unit
 from symroof.errors import InputError
-from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, Expr, Name, QuantityAt, names, walk
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.expressions import ONE, Expr, changed_inputs, names, substitute, symbol
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
@@ -114,7 +113,7 @@ class Context:
     def _numbers(self, sets: tuple[Settings, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
         cases = [self._case(side, own) for side, own in enumerate(sets)]
-        if self.formula == Name(self.name):
+        if self.formula == symbol(self.name):
             values: list[Any] = [case.value(self.name) for case in cases]
         else:
             values = [case.evaluate(self.formula) for case in cases]
@@ -165,7 +164,7 @@ class Context:
             return dependencies(case, self.formula)
         moving = printed_name(self.claim.moves or "")
         return (
-            dependencies(case, Name(moving))
+            dependencies(case, symbol(moving))
             if moving
             else None
             if self.claim.threshold
@@ -247,17 +246,14 @@ def _texts(sets: Settings) -> Settings:
 def dependencies(case: Case, tree: Expr) -> frozenset[str]:
     """Every name that a formula's value depends on, through the case's formulas and definitions.
 
-    >>> "n_heads" in dependencies(study_of({"model": "llama-3-8b"}).first.case, Name("kv_bytes_per_token"))
+    >>> "n_heads" in dependencies(study_of({"model": "llama-3-8b"}).first.case, symbol("kv_bytes_per_token"))
     False
     """
     seen: set[str] = set()
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        moved = {
-            key for inner in walk(node) if isinstance(inner, QuantityAt) for key, _ in inner.changes
-        }
-        for name in {*names(node), *moved} - seen:
+        for name in {*names(node), *changed_inputs(node)} - seen:
             seen.add(name)
             waiting.append(case.formula_or_name(name))
     return frozenset(seen | {base_name(name) for name in seen})

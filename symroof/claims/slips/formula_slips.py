@@ -20,12 +20,9 @@ from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.claims.slips.free_parameters import EFFICIENCIES, LEAST, MOST
 from symroof.claims.slips.predictions import can_happen, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange, MisreadResult, Variant
-from symroof.formula import build
-from symroof.formula.canonical_form import NormalForms
-from symroof.formula.compare import Comparison, same
-from symroof.formula.rewrite import substitute
-from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Expr, Name, Num, names
+from symroof.symbolic.comparison import Comparison, same
+from symroof.symbolic.expressions import ZERO, Expr, fraction, names, number, substitute, symbol
+from symroof.symbolic.printing import text
 from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
@@ -97,11 +94,6 @@ class _Search:
     def late(self) -> bool:
         """Whether the time of the search is up."""
         return time.process_time() > self.end
-
-    @cached_property
-    def forms(self) -> NormalForms:
-        """What was worked out of formulas, for the next ones: they have most of their parts in common."""
-        return NormalForms()
 
     @cached_property
     def claimed(self) -> dict[frozenset[str], Expr]:
@@ -183,7 +175,7 @@ class _Search:
                     slipped
                     for stops in self.sides.expansion_stops
                     for claimed, slipped in self._pairs(applied, stops)
-                    if same(claimed, slipped, forms=self.forms)
+                    if same(claimed, slipped)
                 ),
                 None,
             )
@@ -205,7 +197,7 @@ class _Search:
         slipped = there.substituted(slipped, stops)
         yield self.claimed[stops], slipped
         if there is not self.sides and all(
-            there.substituted(Name(name), frozenset()) != ZERO for name in names(there.claimed)
+            there.substituted(symbol(name), frozenset()) != ZERO for name in names(there.claimed)
         ):
             yield (
                 there.substituted(there.claimed, stops),
@@ -284,11 +276,11 @@ def _efficiencies(level: DetailLevel) -> Iterator[SlipExplanation]:
     sides = level.sides
     needed = dependencies(sides.answers.case, sides.asked)
     stops = sides.expansion_stops[-1]
-    claimed, forms = sides.substituted(sides.claimed, stops), NormalForms()
+    claimed = sides.substituted(sides.claimed, stops)
     for name, meaning in EFFICIENCIES:
         for share in _candidates(level.own) if name in needed else ():
-            made = substitute(sides.expanded(sides.derived, stops), {name: Num(share)})
-            if same(claimed, sides.substituted(made, stops), forms=forms):
+            made = substitute(sides.expanded(sides.derived, stops), {name: number(share)})
+            if same(claimed, sides.substituted(made, stops)):
                 by_chance = chance(float(share), 1.0, [(float(LEAST), float(MOST))])
                 where = f", at {level.label}" if level.label else ""
                 sentence = f"equal at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
@@ -317,7 +309,7 @@ def _fixed_costs(level: DetailLevel) -> Iterator[SlipExplanation]:
         or terms[0].claimed <= 0
     ):
         return
-    added = build.mul(build.number(terms[0].claimed), terms[0].product)
-    if isinstance(added, Num):
-        sentence = f"{format_quantity(added.value, 's', 3)} more than derived: a fixed overhead of that length"
+    added = number(terms[0].claimed) * terms[0].product
+    if added.is_Number:
+        sentence = f"{format_quantity(fraction(added), 's', 3)} more than derived: a fixed overhead of that length"
         yield SlipExplanation("hidden_overhead", False, text(level.sides.claimed), 1.0, sentence)

@@ -14,8 +14,8 @@ from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.claims.slips.predictions import case_changes
 from symroof.claims.slips.slip_catalogue import CATALOGUE, MisreadResult, RoundedFigure
-from symroof.formula.tree import ArgMax
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.expressions import is_label
 from symroof.units import format_quantity
 
 DIRECTIONS = 3
@@ -119,4 +119,4 @@ def _by_chance(
 def _answers(claim: ClaimSpec, answers: BoundCase) -> int:
     """How many answers a question has."""
     asked = answers.case.formula_or_name(claim.relation or claim.quantity or "")
-    return DIRECTIONS if claim.moves else len(asked.arms) if isinstance(asked, ArgMax) else TRUTHS
+    return DIRECTIONS if claim.moves else len(asked.arms) if is_label(asked) else TRUTHS

@@ -19,9 +19,9 @@ from symroof.claims.slips.slip_catalogue import (
     RoundedFigure,
     Slip,
 )
-from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, mentions
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import Expr, mentions
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput
 from symroof.theory.quantities import QUANTITIES

@@ -7,8 +7,8 @@ from typing import Any
 from symroof.claims.claim_settings import Settings, study_of
 from symroof.claims.slips.context import FAILURES
 from symroof.claims.slips.predictions import rounded
-from symroof.formula.text import number_text
 from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.printing import number_text
 from symroof.theory.switches import DETAIL, expand_detail
 
 SIMPLIFIED_FORMS = frozenset({"quantity", "threshold", "compare"})

@@ -8,10 +8,12 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from symroof.formula.codegen import javascript
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Name, QuantityAt, Sum, names, parts
+from sympy import Symbol
+
+from symroof.symbolic.code import javascript
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import At, Expr, Total, names, parts
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -125,11 +127,11 @@ def asked_by(tree: Expr, changed: Keys = frozenset()) -> Iterator[Asked]:
     >>> [(name, sorted(changed)) for name, changed in asked_by(parse("sum(itl(context = prompt + step), step, 1, output)"))]
     [('itl', ['context']), ('prompt', []), ('output', [])]
     """
-    indices = {node.index for node in parts(tree) if isinstance(node, Sum)}
+    indices = {node.index for node in parts(tree) if isinstance(node, Total)}
     for node in parts(tree):
-        if isinstance(node, Name) and node.name not in indices:
+        if isinstance(node, Symbol) and node.name not in indices:
             yield node.name, changed
-        elif isinstance(node, QuantityAt):
+        elif isinstance(node, At):
             yield node.name, changed | {key for key, _ in node.changes}
 
 

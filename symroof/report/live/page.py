@@ -16,7 +16,6 @@ from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.errors import InputError
-from symroof.formula.tree import Expr, Name, Num
 from symroof.report.field_names import PER_REPLICA, input_name, quantity_words
 from symroof.report.live.javascript_program import Program, javascript_list
 from symroof.report.live.settings import (
@@ -37,6 +36,8 @@ from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_f
 from symroof.report.view_case import NO_STEADY_STATE, PARTS, WIDE, decision_metrics
 from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, UNBOUNDED, key_metrics
 from symroof.resources import data_folder
+from symroof.symbolic.expressions import Expr, is_number, symbol
+from symroof.symbolic.kernels import nearly_equal
 from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, is_whole, parse_unit
@@ -185,7 +186,7 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
             for name in quantities
             if name not in UNBOUNDED
             and subject.case.theory.timed(name)
-            and not isinstance(subject.case.given.get(name), Num)
+            and not is_number(subject.case.given.get(name))
         ],
         "ranged": over_ranges(quantities, subject),
         "ranged_at_peak": over_ranges(quantities, subject.at_peak or subject),
@@ -261,9 +262,16 @@ def _same_with_open(degrees: Collection[str], subject: BoundCase) -> bool:
     open_case = subject.case.without_values(degrees, rounded=True)
     names = [name for name in _quantities(subject) if subject.case.has_value(name)]
     return all(
-        open_case.has_value(name) and open_case.value(name) == subject.case.value(name)
+        open_case.has_value(name) and _equal(open_case.value(name), subject.case.value(name))
         for name in names
     )
+
+
+def _equal(one: float | str | bool, other: float | str | bool) -> bool:
+    """Whether values are equal; numbers but for rounding."""
+    if isinstance(one, float) and isinstance(other, float):
+        return bool(nearly_equal(one, other))
+    return one == other
 
 
 def _is_plain(name: str, subject: BoundCase) -> bool:
@@ -285,9 +293,7 @@ def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
         bound = setting.bound_case
         dotted = frozenset(name for name in bound.given if base_name(name) != name)
         formulas = frozenset(
-            (name, tree)
-            for name, tree in bound.given_case.given.items()
-            if not isinstance(tree, Num)
+            (name, tree) for name, tree in bound.given_case.given.items() if not is_number(tree)
         )
         groups.setdefault((bound.architecture, bound.assumptions, dotted, formulas), []).append(
             setting
@@ -319,13 +325,13 @@ def _group(
     first = own[0].bound_case
     symbolic = first.at(first.case.without_values(moved, rounded=True))
     program = Program(symbolic.case, frozenset({*moved, *table}), lacking)
-    program.add(*(Name(name) for name in _quantities(subject)))
+    program.add(*(symbol(name) for name in _quantities(subject)))
     forms = [form for form in _forms(first, symbolic) if _length(form, program) <= MOST_PRINTED]
     for form in forms:
         program.add(*(value for value, _ in form.branches))
         program.add(
             form.difference,
-            Name("fits"),
+            symbol("fits"),
             *(tree for _, conditions in form.branches for tree in conditions),
             changed=form.threshold.unknown,
         )

@@ -5,15 +5,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sympy import Number
+
 from symroof.analysis.study import Study
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, OF_LINKS, limit_by_compute
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_number
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 
@@ -96,7 +98,7 @@ def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | N
         name
         for case in cases
         for name, tree in case.given.items()
-        if isinstance(tree, Num) and name not in set(but)
+        if is_number(tree) and name not in set(but)
     )
     rows = {name: [_value(case, name) for case in cases] for name in names}
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
@@ -216,9 +218,9 @@ def expected(setting: Setting) -> dict[str, float]:
     """The expected value of each efficiency and range."""
     plain = {name: value.setting for name, value in efficiencies(setting).items()}
     return {
-        name: float(value.middle if isinstance(value, ValueRange) else value.value)
+        name: float(value.middle if isinstance(value, ValueRange) else value)
         for name, value in plain.items()
-        if isinstance(value, ValueRange | Num)
+        if isinstance(value, ValueRange | Number)
     }
 
 
@@ -230,13 +232,13 @@ def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
         for name, value in efficiencies(setting).items()
         if name in AT_PEAK or value.measured
     ]
-    if any(not isinstance(value.setting, Num | ValueRange) for _, value in given):
+    if any(not isinstance(value.setting, Number | ValueRange) for _, value in given):
         return {}
     peaks = {
         name: default_of(name)
         for name in dict.fromkeys([*(name for name, _ in given), "mfu", "mbu"])
     }
-    return {name: float(peak.value) for name, peak in peaks.items() if peak is not None}
+    return {name: float(peak) for name, peak in peaks.items() if peak is not None}
 
 
 def over_ranges(names: Iterable[str], subject: BoundCase) -> list[str]:

@@ -7,9 +7,8 @@ from symroof.analysis.closed_branches import Branch
 from symroof.analysis.solve import solve, symbolic_answer
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.formula import build
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Expr
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr
 from symroof.theory.layout import DEGREES
 from symroof.theory.thresholds import Threshold
 
@@ -45,7 +44,7 @@ def threshold_formula(
         return None
     relation, forms = answer
     branches = tuple(_branch(branch) for branch in forms.every if branch.closed_form is not None)
-    made = ThresholdFormula(threshold, build.sub(relation.left, relation.right), branches)
+    made = ThresholdFormula(threshold, (relation.lhs - relation.rhs), branches)
     return made if _is_answer(made, subject, symbolic) else None
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.evaluate import NoValue
 from symroof.report.regime_map import at_a_context
+from symroof.symbolic.evaluation import NoValue
 
 
 @dataclass(frozen=True)

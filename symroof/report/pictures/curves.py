@@ -14,7 +14,7 @@ from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 

@@ -15,7 +15,6 @@ from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import linear_ticks, log_ticks, next_power_of_two, power_of_two_ticks
 from symroof.errors import InputError, Problem
-from symroof.formula.text import shortened_formula
 from symroof.report.pictures.curves import (
     POINTS,
     QuantityCurve,
@@ -28,6 +27,7 @@ from symroof.report.pictures.curves import (
 from symroof.report.pictures.labels import lines, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.poles import points_near, poles
+from symroof.symbolic.printing import shortened_formula
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.units import format_quantity

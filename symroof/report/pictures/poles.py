@@ -23,7 +23,7 @@ def poles(
     """The poles of a quantity between points, with or without a sign change.
 
     >>> from symroof.analysis.study import Study
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> from symroof.theory.symbols import ExpressionName
     >>> case, formula = Study(batch=1).first.case, ExpressionName.of(parse("1/(3 - batch)"))
     >>> [round(float(place), 9) for place in poles(case, formula, "batch", [Fraction(1), Fraction(4)], [0.5, -1.0])]

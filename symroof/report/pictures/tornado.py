@@ -14,9 +14,9 @@ from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.scales import Scale
 from symroof.drawing.text_metrics import shortened, text_width
-from symroof.formula.evaluate import NoValue
 from symroof.report.field_names import input_name
 from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
+from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.symbols import SHARES, Symbol, base_name
 

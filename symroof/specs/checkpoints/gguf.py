@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from symroof.errors import nearest
-from symroof.formula.tree import Num
 from symroof.specs.checkpoints.ggml_types import FILE_TYPES
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
 from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_by_pattern
@@ -19,6 +18,7 @@ from symroof.specs.fields import first_error, spec_name
 from symroof.specs.layer_order import distinct_layers
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
+from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
@@ -297,7 +297,7 @@ def _notes(held: TensorTotals, layers: list[GgufLayer], model: ModelSpec) -> lis
             f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full."
         )
     made = Case(
-        theory(model.architecture()), {name: Num(value) for name, value in model.values().items()}
+        theory(model.architecture()), {name: number(n) for name, n in model.values().items()}
     ).value("params")
     if made != held.elements:
         notes.append(

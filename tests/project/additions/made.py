@@ -57,9 +57,15 @@ OF_THE_THEORY = {
         Insert("symroof/specs/layers.py", '"deep": 3, ', '"plain": PLAIN_MATRICES}'),
     ],
     "A function of the formula grammar": [
-        Insert("symroof/formula/parse.py", '"nearest": (1, 1), ', '"sqrt": (1, 1)'),
-        Insert("symroof/formula/to_sympy.py", '"nearest": lambda x: sympy.floor(x + sympy.Rational(1, 2)), ', '"sqrt": sympy.sqrt'),
-        Insert("symroof/symbolic/kernels.py", '    "nearest": lambda x: floor(x + 0.5),\n', '    "sqrt": sqrt,\n'),
+        Insert("symroof/symbolic/reading.py", '"nearest": (1, 1), "hypotenuse": (2, 2), ', '"sqrt": (1, 1)'),
+        Insert("symroof/symbolic/reading.py", '"nearest": lambda x: KEPT["floor"](x + sympy.Rational(1, 2)), "hypotenuse": hypotenuse, ', '"sqrt": _root'),
+        Insert("symroof/symbolic/reading.py", '"nearest": sympy.Function("nearest"), "hypotenuse": hypotenuse, ', '"sqrt": Sqrt'),
+        Insert("symroof/symbolic/reading.py", "    hypotenuse,\n", "    OfLargest,\n    Opaque,\n"),
+        Insert("symroof/symbolic/expressions.py", "class hypotenuse(Opaque):\n    pass\n\n\n", "class OfLargest(Opaque):\n"),
+        Insert("symroof/symbolic/code.py", '    hypotenuse: "hypotenuse",\n', '    sympy.log: "log",\n'),
+        Insert("symroof/symbolic/code.py", "    hypotenuse,\n", "    Label,\n    OfLargest,\n"),
+        Insert("symroof/symbolic/kernels.py", '    "hypotenuse": lambda a, b: sqrt(a*a + b*b),\n', '    "sqrt": sqrt,\n'),
+        Insert("templates/live/kernels.js", "const hypotenuse = Math.hypot;\n", "const ceil = "),
     ],
 }  # fmt: skip
 

@@ -5,11 +5,10 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from symroof.cases.spec_values import dimension
 from symroof.errors import InputError
-from symroof.formula.tree import Num
 from symroof.specs.checkpoints.config_reader import read_config
 from symroof.specs.checkpoints.json_text import loads_json
+from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.switches import assume
 from symroof.theory.theory import theory
@@ -32,10 +31,7 @@ def from_file(name):
 
 def case(spec, switches=None, **values):
     """A case of a spec with whole-number inputs."""
-    given = {
-        name: Num(Fraction(value), dimension(name))
-        for name, value in {**spec.values(), **values}.items()
-    }
+    given = {name: number(Fraction(value)) for name, value in {**spec.values(), **values}.items()}
     return Case(theory(spec.architecture(), assume(**(switches or {}))), given)
 
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from symroof.formula.codegen import javascript
-from symroof.formula.parse import parse
 from symroof.resources import data_folder
+from symroof.symbolic.code import javascript
+from symroof.symbolic.reading import parse
 
 NODE = shutil.which("node")
 CASES = {

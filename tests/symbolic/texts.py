@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import sympy
 from hypothesis import strategies as st
 
-from symroof.formula.tree import Add, Call, Div, Mul, Name, Neg, Num, Pow, Sum
+from symroof.symbolic.expressions import Total, fraction
 
 NAMES = ("a", "b", "c", "prompt", "x1")
 
@@ -33,27 +34,22 @@ def exact_value(tree, point):
     """The value of a formula in Python's own fractions; None where it divides by zero."""
 
     def go(node):
-        match node:
-            case Num(value):
-                return value
-            case Name(name):
-                return Fraction(point[name])
-            case Neg(arg):
-                return -go(arg)
-            case Add(terms):
-                return sum(map(go, terms))
-            case Mul(factors):
-                return math.prod(map(go, factors))
-            case Div(over, under):
-                return go(over) / go(under)
-            case Pow(base, exponent):
-                return go(base) ** go(exponent)
-            case Sum(body, index, first, last):
-                steps = range(int(go(first)), int(go(last)) + 1)
-                return sum((exact_value(body, {**point, index: j}) for j in steps), Fraction(0))
-            case Call(function, args):
-                return FUNCTIONS[function](*map(go, args))
-        raise TypeError(node)
+        if node.is_Symbol:
+            return Fraction(point[node.name])
+        if node.is_Rational:
+            return fraction(node)
+        if isinstance(node, Total):
+            steps = range(int(go(node.first)), int(go(node.last)) + 1)
+            terms = (exact_value(node.body, {**point, node.index: j}) for j in steps)
+            return sum(terms, Fraction(0))
+        args = list(map(go, node.args))
+        if node.is_Add:
+            return sum(args)
+        if node.is_Mul:
+            return math.prod(args)
+        if node.is_Pow:
+            return args[0] ** args[1]
+        return next(made for kind, made in FUNCTIONS.items() if isinstance(node, kind))(*args)
 
     try:
         return go(tree)
@@ -62,10 +58,10 @@ def exact_value(tree, point):
 
 
 FUNCTIONS = {
-    "max": lambda *args: max(args),
-    "min": lambda *args: min(args),
-    "ceil": lambda x: Fraction(math.ceil(x)),
-    "floor": lambda x: Fraction(math.floor(x)),
+    sympy.Max: lambda *args: max(args),
+    sympy.Min: lambda *args: min(args),
+    sympy.ceiling: lambda x: Fraction(math.ceil(x)),
+    sympy.floor: lambda x: Fraction(math.floor(x)),
 }
 
 

@@ -1,83 +1,91 @@
 """Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+import sympy
+
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere, Problem
-from symroof.formula.evaluate import NoValue, UndefinedValue
-from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
-from symroof.formula.rewrite import inline, substitute
-from symroof.formula.to_sympy import label
-from symroof.formula.tree import WRITTEN_OUT, Expr, Name, QuantityAt, names, parts, size
+from symroof.symbolic.applied import Quantity, label_symbol
+from symroof.symbolic.evaluation import NoValue, UndefinedValue
+from symroof.symbolic.expressions import (
+    WRITTEN_OUT,
+    At,
+    Expr,
+    inline,
+    inlined_size,
+    names,
+    parts,
+    substitute,
+)
+from symroof.symbolic.expressions import symbol as named_formula
+from symroof.symbolic.from_sympy import UnsupportedExpression, to_core
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 from symroof.units import is_whole
 
 
-def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
+def in_sympy(formula: Expr, bound_case: BoundCase) -> Any:
     """A formula in the symbols of :mod:`symroof.symbols`, quantities at changed inputs written out as far as the change reaches.
 
     >>> from symroof.analysis.study import Study
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
     if bound_case.memo.in_sympy is None:
         bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
     try:
-        return bound_case.memo.in_sympy(with_changes_substituted(tree, bound_case))
+        return bound_case.memo.in_sympy(with_changes_substituted(formula, bound_case))
     except UndefinedValue as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
-def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
+def with_changes_substituted(formula: Expr, bound_case: BoundCase) -> Expr:
     """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches; as it is where that is too long."""
-    if not _has_changes(tree):
-        return tree
+    if not _has_changes(formula):
+        return formula
     case = bound_case.case
 
-    def formula(name: str, changed: frozenset[str]) -> Expr | None:
+    def definition(name: str, changed: frozenset[str]) -> Expr | None:
         moved = any(key in case.dependencies(name) for key in changed)
         return case.formula_or_name(name, changed=changed) if moved else None
 
-    written = inline(tree, formula)
-    return written if size(written) <= WRITTEN_OUT else tree
+    written = inlined_size(formula, definition) <= WRITTEN_OUT
+    return inline(formula, definition) if written else formula
 
 
-def _has_changes(tree: Expr) -> bool:
-    return any(isinstance(node, QuantityAt) for node in parts(tree))
+def _has_changes(formula: Expr) -> bool:
+    return any(isinstance(node, At) for node in parts(formula))
 
 
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
     """The expression of a quantity: over inputs (its symbol where that is too long), or its definitions substituted so many times."""
+    formula = named_formula(name)
     if depth is None:
-        expanded = with_changes_substituted(bound_case.case.expanded(Name(name)), bound_case)
-        return in_sympy(Name(name) if _has_changes(expanded) else expanded, bound_case)
-    tree: Expr = Name(name)
+        expanded = with_changes_substituted(bound_case.case.expanded(formula), bound_case)
+        return in_sympy(formula if _has_changes(expanded) else expanded, bound_case)
     for _ in range(depth):
-        tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)
-    return in_sympy(tree, bound_case)
+        formula = _substituted_once(with_changes_substituted(formula, bound_case), bound_case)
+    return in_sympy(formula, bound_case)
 
 
-def _substituted_once(tree: Expr, bound_case: BoundCase) -> Expr:
+def _substituted_once(formula: Expr, bound_case: BoundCase) -> Expr:
     """A formula with the definition of each of its names; a name of a number remains."""
-
-    def formula(name: str) -> Expr:
-        definition = bound_case.case.readable_formula(name)
-        return definition if names(definition) else Name(name)
-
-    return substitute(tree, {name: formula(name) for name in names(tree)})
+    found = {name: bound_case.case.readable_formula(name) for name in names(formula)}
+    return substitute(
+        formula, {name: definition for name, definition in found.items() if names(definition)}
+    )
 
 
 class Values(dict[Any, Any]):
-    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and computed when it is: ``xreplace`` substitutes it.
+    """Symbol -> exact number in one case. A derived quantity is found as well, at changed inputs and its derivatives, too, and computed when it
+    is: ``xreplace`` substitutes it.
 
-    >>> import sympy
     >>> from symroof.analysis.study import Study
     >>> from symroof.symbols import batch, kv_cache_bytes
     >>> slope = sympy.diff(kv_cache_bytes*batch, batch)
@@ -108,22 +116,23 @@ class Values(dict[Any, Any]):
         return dict, (dict(self),)
 
     def _found(self, key: Any) -> Any:
-        """The number of a quantity or of a derivative; None of anything else, or where it has none."""
+        """The number of a quantity, of a derivative, or of an input that nobody gave as a whole; None of anything else, or where it has none."""
+        if not isinstance(key, (Quantity, sympy.Symbol, sympy.Derivative, sympy.Subs)):
+            return None
         case = self._answers.case
         try:
-            if getattr(key, "is_Derivative", False) and key.expr.is_Symbol:
-                return number(case.evaluate(resolved(from_sympy(key))))
-            if getattr(key, "is_Symbol", False) and key == symbol(key.name, case.theory.own):
-                return number(case.value(key.name))
+            if key.is_Symbol and key != symbol(key.name, case.theory.own):
+                return None
+            formula = to_core(key, constant=lambda name: name in INPUTS)
+            return number(case.value(formula.name) if formula.is_Symbol else case.evaluate(formula))
         except (UnsupportedExpression, NoValue, UnknownName):
-            pass
-        return None
+            return None
 
 
 def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = bound_case.case
-    declared = (symbol.name for symbol in case.theory.own.inputs)
+    declared = (known.name for known in case.theory.own.inputs)
     inputs = (
         name
         for name in dict.fromkeys((*case.given, *INPUTS, *declared))
@@ -145,8 +154,31 @@ def values(bound_case: BoundCase, quantities: bool = False) -> Values:
 
 def number(value: Any) -> Any:
     """A value as SymPy has it: a rational, a truth, or the symbol of a label."""
-    import sympy
-
     if isinstance(value, float | Fraction):
         return sympy.Integer(int(value)) if is_whole(value) else sympy.Float(value)
-    return sympy.true if value is True else sympy.false if value is False else label(str(value))
+    return sympy.sympify(value) if isinstance(value, bool) else label_symbol(str(value))
+
+
+def expression(form: Expr, bound_case: BoundCase) -> Any:
+    """A formula in SymPy. Where degrees are free in the case, what it names only then is written out."""
+    if bound_case.case.free:
+        own = bound_case.given_case.theory
+        form = substitute(
+            form,
+            {
+                name: bound_case.case.expanded(named_formula(name), complete=False)
+                for name in names(form)
+                if own.definition(name) is None
+            },
+        )
+    return in_sympy(form, bound_case)
+
+
+def relations(conditions: Iterable[Expr], bound_case: BoundCase) -> tuple[Any, ...]:
+    """Conditions as SymPy relations; those that declared signs decide are left out."""
+    return tuple(filter(is_open, (expression(condition, bound_case) for condition in conditions)))
+
+
+def is_open(relation: Any) -> bool:
+    """Whether declared signs do not decide a relation in its favour."""
+    return bool(relation != True)  # noqa: E712

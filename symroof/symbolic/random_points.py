@@ -5,6 +5,7 @@ formulas differ.
 """
 
 import itertools
+import math
 import random
 import time
 from collections.abc import Iterator, Mapping
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.tree import Call, Expr, Sum, children, names, parts
+import sympy
+
+from symroof.symbolic.evaluation import NoValue, evaluate
+from symroof.symbolic.expressions import Expr, names, parts, sums
 from symroof.symbolic.step_polynomials import NotPolynomial, Steps
 
 SECONDS = 0.15
@@ -39,14 +42,14 @@ class PointComparison:
         points: how many there were.
         one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
         equal: whether both had the same value at every point.
-        untried: arms of maxima and minima that were never active.
+        untried: whether some arm of a maximum or minimum was never active.
     """
 
     ratios: tuple[float, ...]
     points: int
     one_zero: bool
     equal: bool
-    untried: tuple[Expr, ...]
+    untried: bool
 
     @property
     def constant(self) -> Fraction | None:
@@ -99,36 +102,31 @@ def compare_at_points(
 
     ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
-    sums = [node for tree in (claimed, derived) for node in parts(tree) if isinstance(node, Sum)]
-    if any(
-        isinstance(inner, Sum)
-        for node in sums
-        for child in children(node)
-        for inner in parts(child)
-    ):
+    summed = {*sums(claimed), *sums(derived)}
+    if any(inner is not node for node in summed for inner in sums(node)):
         return None  # a sum of sums may take arbitrarily long
-    watched = dict.fromkeys(
+    extremes = dict.fromkeys(
         node
-        for tree in (claimed, derived)
-        for node in parts(tree)
-        if isinstance(node, Call) and node.function in ("max", "min")
+        for side in (claimed, derived)
+        for node in parts(side)
+        if isinstance(node, (sympy.Max, sympy.Min))
     )
-    bound = {node.index for node in sums}
-    calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
-    untried = {(call, i) for call in calls for i in range(len(call.args))}
+    bound = {node.index for node in summed}
+    watched = [node for node in list(extremes)[:MOST_WATCHED] if bound.isdisjoint(names(node))]
+    untried = {(node, i) for node in watched for i in range(len(node.args))}
     ratios: list[float] = []
     equal, one_zero, count, end = True, False, 0, time.process_time() + SECONDS
-    for tried, point in enumerate(_points(seed, bool(sums))):
+    for tried, point in enumerate(_points(seed, bool(summed))):
         if time.process_time() > end if count else tried >= MOST_WITHOUT_VALUE:
             break
         try:
             if any(
                 not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX
-                for node in sums
+                for node in summed
             ):
                 continue
             ours, theirs = evaluate(claimed, point), evaluate(derived, point)
-            untried -= {(call, _taken(call, point)) for call, _ in untried}
+            untried -= {(node, _taken(node, point)) for node, _ in untried}
         except (NoValue, NotPolynomial):
             continue
         count += 1
@@ -136,24 +134,16 @@ def compare_at_points(
         equal &= _nearly_equal(ours, theirs)
         if to_a_difference and not equal:
             return None
-        if ours and theirs:
+        if ours and theirs and math.isfinite(ours / theirs):
             ratios.append(ours / theirs)
-    return (
-        PointComparison(
-            tuple(ratios),
-            count,
-            one_zero,
-            equal,
-            tuple(call.args[i] for call, i in sorted(untried, key=str)),
-        )
-        if count >= FEWEST
-        else None
-    )
+    if count < FEWEST:
+        return None
+    return PointComparison(tuple(ratios), count, one_zero, equal, bool(untried))
 
 
 def differ(claimed: Expr, derived: Expr, seed: int = 0) -> bool | None:
     """Whether they differ at the first point where both have a value; None if the first few points give none."""
-    whole = any(isinstance(node, Sum) for tree in (claimed, derived) for node in parts(tree))
+    whole = bool(sums(claimed) or sums(derived))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
             ours, theirs = evaluate(claimed, point), evaluate(derived, point)
@@ -168,9 +158,9 @@ def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
         yield RandomPoint(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
 
 
-def _taken(call: Call, point: RandomPoint) -> int:
-    values = [evaluate(arg, point) for arg in call.args]
-    return values.index(max(values) if call.function == "max" else min(values))
+def _taken(extreme: Expr, point: RandomPoint) -> int:
+    values = [evaluate(arg, point) for arg in extreme.args]
+    return values.index(max(values) if isinstance(extreme, sympy.Max) else min(values))
 
 
 def _nearly_equal(a: float, b: float) -> bool:

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, names
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, names
+from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 
 
-def existence_conditions(relation: Compare, case: Case) -> Iterator[Compare]:
+def existence_conditions(relation: Expr, case: Case) -> Iterator[Expr]:
     """The conditions under which the quantities of an equation have values, each once."""
     needed = {inner for name in names(relation) for inner in case.theory.dependencies(name)}
     for inner in sorted(needed - set(case.given)):
         for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
-            yield parse(condition)  # type: ignore[misc]
+            yield parse(condition)
 
 
 def domain_formulas(unknown: str) -> tuple[str | None, str | None]:

@@ -1,12 +1,12 @@
-"""The value of a formula: printed once as a Python function (:mod:`symroof.formula.codegen`), run over floats or arrays along scenarios."""
+"""The value of a formula: printed once as a Python function (:mod:`symroof.symbolic.code`), run over floats or arrays along scenarios."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from symroof.formula import sympy_functions
-from symroof.formula.codegen import GeneratedCode, python
-from symroof.formula.tree import Expr
+from symroof.symbolic import sympy_functions
+from symroof.symbolic.code import GeneratedCode, python
+from symroof.symbolic.expressions import Expr
 from symroof.symbolic.kernels import (
     FUNCTIONS,
     chosen_index,
@@ -35,10 +35,10 @@ class Environment(Protocol):
     def at(self, name: str, changes: Mapping[str, Any]) -> Any: ...
 
 
-def evaluate(tree: Expr, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
+def evaluate(expr: Expr, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
     """The value of a formula; ``index`` holds the values of bound names.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> class Numbers(dict):
     ...     value, axes, careful = dict.__getitem__, 0, False
     >>> evaluate(parse("max(a, 2)*x/3"), Numbers(a=1.0), {"x": 6.0})
@@ -49,22 +49,22 @@ def evaluate(tree: Expr, env: Environment, index: Mapping[str, Any] | None = Non
     """
     bound, values = (tuple(index), index.values()) if index else ((), ())
     if env.careful:
-        return compiled(tree, bound, True)(env, *values)
+        return compiled(expr, bound, True)(env, *values)
     try:
-        return compiled(tree, bound)(env, *values)
+        return compiled(expr, bound)(env, *values)
     except NoValue:  # what is multiplied by zero may have none
-        return compiled(tree, bound, True)(env, *values)
+        return compiled(expr, bound, True)(env, *values)
 
 
 @lru_cache(maxsize=32768)
-def compiled(tree: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> Callable[..., Any]:
+def compiled(expr: Expr, bound: tuple[str, ...] = (), careful: bool = False) -> Callable[..., Any]:
     """A formula as a Python function of an environment and of its ``bound`` names, printed once for all cases.
 
-    >>> from symroof.formula.parse import parse
+    >>> from symroof.symbolic.reading import parse
     >>> compiled(parse("x*x/3"), ("x",))(None, 6.0)
     12.0
     """
-    return function(python(tree, bound, careful), FUNCTIONS | {"elementary": _elementary})
+    return function(python(expr, bound, careful), FUNCTIONS | {"elementary": _elementary})
 
 
 def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..., Any]:

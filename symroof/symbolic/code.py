@@ -1,0 +1,323 @@
+"""Prints a formula once as a Python function of its environment, which gives names their values: floats or arrays along scenarios.
+
+``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`. The live page has the same as JavaScript.
+
+>>> from symroof.symbolic.reading import parse
+>>> print(python(parse("2*max(a, b) + a/b"), ()).text)
+def formula(e):
+    v = e.value
+    return ((2.0*max(v('a'),v('b')))+div(v('a'),v('b')))
+>>> javascript(parse("max(weight_bytes/(mbu*mem_bandwidth), itl(context = prompt + 1))"))
+'max(div(e.v("weight_bytes"),(e.v("mbu")*e.v("mem_bandwidth"))),e.at("itl",{"context":(1+e.v("prompt"))}))'
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy import S
+from sympy.core.relational import Relational
+
+from symroof.symbolic.expressions import (
+    At,
+    Expr,
+    Label,
+    OfLargest,
+    Total,
+    is_negative,
+    names,
+    operator_of,
+    parts,
+    symbol,
+)
+
+ASKS = re.compile(r"\bv\(")
+CALLED = {
+    sympy.Max: "max",
+    sympy.Min: "min",
+    sympy.ceiling: "ceil",
+    sympy.floor: "floor",
+    sympy.log: "log",
+    sympy.exp: "exp",
+}
+"""Functions that generated code calls by name; all others are SymPy's."""
+DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
+"""Deeper parts, and repeated parts of at least this many nodes, become functions; longer sums are nested."""
+NO_VALUE = "no_value()"
+
+
+@dataclass(frozen=True)
+class GeneratedCode:
+    """The text of a function, and the names that it refers to by variables: formulas used as names."""
+
+    text: str
+    constants: dict[str, Any]
+
+
+def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> GeneratedCode:
+    """A formula as a function of its environment and its ``bound`` names.
+
+    With ``careful``, the factors of a product beside one that is zero need no value.
+    """
+    return _Python(expr, tuple(bound), careful).source()
+
+
+def called(node: Any) -> str:
+    """The name of the function that generated code calls for a node; empty for one of SymPy's."""
+    return next((name for kind, name in CALLED.items() if isinstance(node, kind)), "")
+
+
+def halves(node: Any) -> tuple[list[Any], list[Any]]:
+    """The factors above and below the bar of a product: numbers first, those that may be zero without a doubt before others."""
+    above: list[Any] = []
+    below: list[Any] = []
+    for factor in node.args:
+        if factor.is_Rational:
+            above += [sympy.Integer(factor.p)] if factor.p != 1 else []
+            below += [sympy.Integer(factor.q)] if factor.q != 1 else []
+        elif factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative:
+            below.append(factor.base**-factor.exp)
+        else:
+            above.append(factor)
+    return above, below
+
+
+class _Python:
+    def __init__(self, expr: Expr, bound: tuple[str, ...], careful: bool) -> None:
+        self.expr, self.bound, self.careful = expr, bound, careful
+        self.constants: dict[str, Any] = {}
+        self.uses = Counter(child for node in parts(expr) for child in node.args)
+        self.functions: dict[Any, tuple[str, tuple[str, ...], str]] = {}
+        self.indices: tuple[str, ...] = bound
+
+    def source(self) -> GeneratedCode:
+        result = self.go(self.expr, 0)
+        texts = [result, *(text for _, _, text in self.functions.values())]
+        lines = [
+            f"def formula({', '.join(('e', *map(_local, self.bound)))}):",
+            *(["    v = e.value"] if any(ASKS.search(text) for text in texts) else []),
+        ]
+        if any(not arguments for _, arguments, _ in self.functions.values()):
+            lines.append("    m = {}")
+        for name, arguments, text in self.functions.values():
+            if arguments:
+                lines += [f"    def {name}({', '.join(arguments)}):", f"        return {text}"]
+            else:
+                lines += [
+                    f"    def {name}():",
+                    f"        if {name!r} not in m:",
+                    f"            m[{name!r}] = {text}",
+                    f"        return m[{name!r}]",
+                ]
+        return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
+
+    def go(self, node: Any, depth: int) -> str:
+        """The text of a part; for a deep or repeated part, the call of its function."""
+        if node.is_Symbol:
+            return (
+                _local(node.name) if node.name in self.indices else f"v({self.quoted(node.name)})"
+            )
+        if node.is_Rational or node.is_Float:
+            return _float(float(node))
+        shared = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
+        if not (shared or depth >= DEEPEST):
+            return self.rule(node, depth + 1)
+        if node not in self.functions:
+            used = tuple(
+                _local(name)
+                for name in sorted(names(node))
+                if name in self.indices and name not in self.bound
+            )
+            name = f"p{len(self.functions)}"
+            self.functions[node] = name, used, ""
+            self.functions[node] = name, used, self.rule(node, 1)
+        name, used, _ = self.functions[node]
+        return f"{name}({', '.join(used)})"
+
+    def quoted(self, name: str) -> str:
+        """A name in quotes; a formula used as a name is a variable."""
+        if type(name) is str:
+            return repr(name)
+        known = next((key for key, value in self.constants.items() if value is name), None)
+        key = known or f"u{len(self.constants)}"
+        self.constants[key] = name
+        return key
+
+    def rule(self, node: Any, depth: int) -> str:
+        def go(part: Any) -> str:
+            return self.go(part, depth)
+
+        def listed(args: Iterable[Any]) -> str:
+            return ",".join(map(go, args))
+
+        if node.is_Mul:
+            return self.quotient(*halves(node), go)
+        if node.is_Add:
+            return self.sum_of([go(term) for term in node.args])
+        if node.is_Pow:
+            return self.power(node.base, node.exp, go)
+        if name := called(node):
+            return f"{name}({listed(node.args)})"
+        if isinstance(node, OfLargest):
+            pairs = zip(node.keys, node.values, strict=True)
+            return (
+                f"of_largest({','.join(f'({go(key)},lambda:{go(value)})' for key, value in pairs)})"
+            )
+        if isinstance(node, Total):
+            return self.total(node, depth)
+        if isinstance(node, At):
+            changed = ",".join(f"{key!r}:{go(value)}" for key, value in node.changes)
+            return f"e.at({self.quoted(node.name)},{{{changed}}})"
+        if isinstance(node, Relational):
+            return f"holds({operator_of(node)!r},{go(node.lhs)},{go(node.rhs)})"
+        if isinstance(node, Label):
+            return f"largest({','.join(f'({label!r},{go(arm)})' for label, arm in node.arms)})"
+        if node.is_NumberSymbol:
+            return _float(float(node))
+        if isinstance(node, sympy.Function):
+            return f"elementary({type(node).__name__!r},{listed(node.args)})"
+        return NO_VALUE  # infinite, or not real
+
+    def sum_of(self, texts: list[str]) -> str:
+        if len(texts) <= LONGEST_SUM:
+            return f"({'+'.join(texts)})"
+        return self.sum_of(
+            [self.sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)]
+        )
+
+    def quotient(self, above: list[Any], below: list[Any], go: Callable[[Any], str]) -> str:
+        over = self.product(above or [S.One], go)
+        if not below:
+            return over
+        if len(below) == 1 and below[0].is_Number:
+            return f"({over}/{go(below[0])})"
+        return f"div({over},{self.product(below, go)})"
+
+    def product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
+        if len(factors) == 1:
+            return go(factors[0])
+        moving = sum(not factor.is_Number for factor in factors)
+        if self.careful and moving > 1:
+            return f"product({','.join(f'lambda:{go(factor)}' for factor in factors)})"
+        return f"({'*'.join(map(go, factors))})"
+
+    def power(self, base: Any, exponent: Any, go: Callable[[Any], str]) -> str:
+        if exponent == S.Half:
+            return f"sqrt({go(base)})"
+        if exponent.is_Rational and exponent.is_negative:
+            return self.quotient([], [base**-exponent], go)
+        return f"pow({go(base)},{go(exponent)})"
+
+    def total(self, node: Any, depth: int) -> str:
+        body, index = node.body, node.index
+        start, end = self.go(node.first, depth), self.go(node.last, depth)
+        if body.is_Pow and body.exp == symbol(index) and index not in names(body.base):
+            return f"geometric({start},{end},{self.go(body.base, depth)})"
+        outer, self.indices = self.indices, (*self.indices, index)
+        text = f"total(e.axes,lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
+        self.indices = outer
+        return text
+
+
+def _float(value: float) -> str:
+    if not math.isfinite(value):
+        return NO_VALUE
+    return repr(value) if value >= 0 else f"({value!r})"
+
+
+def _local(name: str) -> str:
+    """A bound name as a variable that no other name in the code has."""
+    return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
+
+
+# ---------------------------------------------------------------------------------------------------------- JavaScript
+
+COMPARISONS = {"==": "===", "<=": "<=", ">=": ">=", "<": "<", ">": ">"}
+
+
+def javascript(expr: Expr, lacking: Collection[str] = ()) -> str:
+    """The formula as an expression in ``e``, names as quoted keys only, numbers as the nearest double; NaN stands for no value.
+
+    A factor that mentions a ``lacking`` name is evaluated only if the factors before it are not zero.
+    """
+    return _JavaScript(frozenset(lacking)).go(expr)
+
+
+class _JavaScript:
+    def __init__(self, lacking: frozenset[str]) -> None:
+        self.lacking = lacking
+        self.known: dict[Any, str] = {}
+
+    def go(self, node: Any) -> str:
+        if node not in self.known:
+            self.known[node] = self.rule(node)
+        return self.known[node]
+
+    def rule(self, node: Any) -> str:
+        go = self.go
+        if node.is_Symbol:
+            return f"e.v({_key(node.name)})"
+        if node.is_Rational or node.is_Float or node.is_NumberSymbol:
+            shown = (
+                repr(int(node.p)) if node.is_Integer and abs(node) < 2**53 else repr(float(node))
+            )
+            return f"({shown})" if is_negative(node) else shown
+        if node.is_Add:
+            return f"({'+'.join(map(go, node.args))})"
+        if node.is_Mul:
+            return self.quotient(*halves(node))
+        if node.is_Pow:
+            if node.exp.is_Rational and node.exp.is_negative:
+                return self.quotient([], [node.base**-node.exp])
+            return f"pow({go(node.base)},{go(node.exp)})"
+        if name := called(node):
+            return f"{name}({','.join(map(go, node.args))})"
+        if isinstance(node, OfLargest):
+            pairs = zip(node.keys, node.values, strict=True)
+            return f"ofLargest({','.join(f'[{go(key)},()=>{go(value)}]' for key, value in pairs)})"
+        if isinstance(node, Total):
+            return self.total(node)
+        if isinstance(node, At):
+            changes = ",".join(f"{_key(key)}:{go(value)}" for key, value in node.changes)
+            return f"e.at({_key(node.name)},{{{changes}}})"
+        if isinstance(node, Relational):
+            return f"({go(node.lhs)}{COMPARISONS[node.rel_op]}{go(node.rhs)})"
+        if isinstance(node, Label):
+            return f"largest({','.join(f'[{_key(label)},{go(arm)}]' for label, arm in node.arms)})"
+        return "NaN"  # not available on the page
+
+    def product(self, factors: list[Any]) -> str:
+        ordered = sorted(factors, key=lambda factor: not self.lacking.isdisjoint(names(factor)))
+        shown = self.go(ordered[0])
+        for factor in ordered[1:]:
+            lazy = not self.lacking.isdisjoint(names(factor))
+            shown = (
+                f"product({shown},()=>{self.go(factor)})" if lazy else f"{shown}*{self.go(factor)}"
+            )
+        return f"({shown})" if len(ordered) > 1 else shown
+
+    def quotient(self, above: list[Any], below: list[Any]) -> str:
+        over = self.product(above or [S.One])
+        if not below:
+            return over
+        if len(below) == 1 and below[0].is_Number:
+            return f"({over}/{self.go(below[0])})"
+        return f"div({over},{self.product(below)})"
+
+    def total(self, node: Any) -> str:
+        body, first, last = node.body, self.go(node.first), self.go(node.last)
+        if body.is_Pow and body.exp == symbol(node.index) and node.index not in names(body.base):
+            return f"geometric({self.go(body.base)},{first},{last})"
+        return f"e.sum({_key(node.index)},{first},{last},e=>{self.go(body)})"
+
+
+def _key(name: str) -> str:
+    """A JavaScript string literal that cannot end a script."""
+    return json.dumps(name).replace("<", "\\u003c")

@@ -1,0 +1,455 @@
+r"""Formulas as text that :func:`symroof.symbolic.reading.parse` reads back, and as LaTeX: SymPy's printers, with an order that a person would write.
+
+SymPy orders factors and terms by rules of its own. Here they stand in the order in which a theory declares its names
+(:func:`symroof.symbolic.expressions.declare_order`), numbers first in products and last in sums. A formula as it is written keeps its order.
+
+>>> from symroof.symbolic.reading import parse, written
+>>> text(parse("(a+b) * 2*n_layers/(4*head_dim^2)"))
+'n_layers*(a + b)/(2*head_dim**2)'
+>>> latex(written("2 FLOP*n_layers*head_dim"), {"n_layers": "L", "head_dim": "d_h"}.get, as_written=True)
+'2 L d_h'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from sympy import Integer, Mul, Pow, S, log
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import precedence
+from sympy.printing.str import StrPrinter
+
+from symroof.symbolic.expressions import (
+    At,
+    Expr,
+    Total,
+    fraction,
+    in_order,
+    is_negative,
+    names,
+    place,
+)
+from symroof.symbolic.reading import Log2, Measured
+from symroof.units import Dimension, parse_unit, strict
+
+WORK = parse_unit("FLOP").dimension
+SUM, PRODUCT, POWER = 40, 50, 60
+"""How tightly SymPy's printers take sums, products and powers to bind."""
+
+
+def places_of(*formulas: Expr) -> dict[str, int]:
+    """The names of some formulas, numbered in the order of their declaration."""
+    known = {name for formula in formulas for name in names(formula)}
+    return {name: i for i, name in enumerate(in_order(known))}
+
+
+def _is_number(part: Any) -> bool:
+    return bool(part.is_Number or part.is_NumberSymbol) or isinstance(part, Measured)
+
+
+@lru_cache(maxsize=32768)
+def _rank(part: Any) -> tuple[Any, ...]:
+    """Where a factor stands: numbers, then simple ones, each by its names."""
+    if _is_number(part):
+        return (0, False, (), "")
+    simple = part.is_Symbol or (part.is_Pow and part.base.is_Symbol) or isinstance(part, At)
+    return (1, not simple, tuple(sorted(map(place, names(part)))), type(part).__name__)
+
+
+def ordered_factors(factors: Iterable[Any]) -> list[Any]:
+    """The factors of a product in the order in which they are written."""
+    return sorted(factors, key=_rank)
+
+
+def ordered_terms(terms: Iterable[Any]) -> list[Any]:
+    """The terms of a sum: those with a minus sign and numbers stand last."""
+    return sorted(terms, key=lambda term: (is_negative(term), _is_number(term), _rank(term)))
+
+
+# ----------------------------------------------------------------------------------------------------------- numbers and units
+
+
+def number_text(value: Any) -> str:
+    """An exact number that parses back: an integer, a finite decimal, or a quotient.
+
+    >>> number_text(Fraction(98940, 10)), number_text(Fraction(1, 3)), number_text(Fraction(335 * 10**10))
+    ('9894', '1/3', '3.35e12')
+    """
+    value = value if isinstance(value, Fraction) else fraction(value)
+    if value.denominator == 1:
+        digits = str(abs(value.numerator)).rstrip("0")
+        zeros = len(str(abs(value.numerator))) - len(digits)
+        if zeros < 6 or not digits:
+            return str(value.numerator)
+        mantissa = f"{digits[0]}.{digits[1:]}".rstrip(".")
+        return f"{'-' if value < 0 else ''}{mantissa}e{zeros + len(digits) - 1}"
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1 and value.denominator < 10**12:
+        with localcontext() as context:
+            context.prec = (
+                2 * len(str(value.numerator)) + 24
+            )  # the quotient is finite: keep every digit
+            decimal = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+        return (
+            f"{decimal:f}" if abs(decimal) >= Decimal("1e-6") else f"{decimal:e}".replace("e+", "e")
+        )
+    return f"{value.numerator}/{value.denominator}"
+
+
+def number_latex(value: Any) -> str:
+    """An exact number: ``3.35e12`` as a power of ten, a quotient as a fraction."""
+    shown = number_text(value)
+    if "e" in shown:
+        mantissa, exponent = shown.split("e")
+        return rf"{mantissa} \cdot 10^{{{exponent}}}"
+    if "/" in shown:
+        over, under = shown.split("/")
+        return rf"\frac{{{over}}}{{{under}}}"
+    return shown
+
+
+def unit_text(dimension: Dimension) -> str:
+    """The unit of a number as the grammar reads it; empty for a count, and for units outside the grammar, such as squares."""
+    over = [name for name, power in dimension if power == 1]
+    under = [name for name, power in dimension if power == -1]
+    sayable = (
+        bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
+    )
+    return "/".join([*over, *under]) if sayable else ""
+
+
+# -------------------------------------------------------------------------------------------------------------- both printers
+
+
+class _Ordered:
+    """What both printers share: ``show`` spells a name; without ``as_written`` factors and terms are put in order."""
+
+    def __init__(self, show: Callable[[str], Any], as_written: bool, **settings: Any) -> None:
+        super().__init__({"order": "none", **settings})  # type: ignore[call-arg]
+        self.show, self.as_written = show, as_written
+
+    def _print_Symbol(self, expr: Any, **settings: Any) -> str:
+        return str(self.show(expr.name))
+
+    _print_Str = _print_Symbol
+
+    def factors(self, expr: Any) -> list[Any]:
+        """The factors in order; a pair of logarithms that is a binary one is one. Work is written without its unit: ``2*params``."""
+        found = [
+            factor.args[0] if isinstance(factor, Measured) and factor.unit == "FLOP" else factor
+            for factor in Mul.make_args(expr)
+        ]
+        unit = 1 / log(2)
+        while unit in found and (of := [f for f in found if f.func is log and f != log(2)]):
+            found.remove(unit)
+            found[found.index(of[0])] = Log2(of[0].args[0])
+        if self.as_written:
+            return sorted(found, key=lambda factor: not _is_number(factor))
+        for exponent in (S.Half, -S.Half):  # SymPy has a root for each factor
+            bases = [f.base for f in found if f.is_Pow and f.exp == exponent]
+            if bases[1:]:
+                found = [f for f in found if not (f.is_Pow and f.exp == exponent)]
+                found.append(Pow(Mul(*bases), exponent, evaluate=False))
+        return ordered_factors(found)
+
+    def terms(self, expr: Any) -> list[Any]:
+        return list(expr.args) if self.as_written else ordered_terms(expr.args)
+
+    def _list(self, args: Iterable[Any]) -> str:
+        return ", ".join(map(self._print, args))  # type: ignore[attr-defined]
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return self.terms(expr)
+
+    def halves(self, expr: Any) -> tuple[list[Any], list[Any]]:
+        """The factors above and below the bar, without a sign of the whole."""
+        above: list[Any] = []
+        below: list[Any] = []
+        for factor in self.factors(expr):
+            base, exponent = (factor.base, factor.exp) if factor.is_Pow else (factor, S.One)
+            if factor.is_Rational:
+                above += [Integer(factor.p)] if factor.p != 1 else []
+                below += [Integer(factor.q)] if factor.q != 1 else []
+            elif exponent.is_Number and exponent.is_negative:
+                below.append(base if exponent == -1 else Pow(base, -exponent, evaluate=False))
+            else:
+                above.append(factor)
+        return above, below
+
+
+def _unsigned(term: Any) -> tuple[bool, Any]:
+    """Whether a term has a minus sign, and the term without it."""
+    if term.is_Number:
+        return bool(term.is_negative), -term if term.is_negative else term
+    if term.is_Mul and term.args[0].is_Number and term.args[0].is_negative:
+        first, rest = -term.args[0], term.args[1:]
+        if first == 1:
+            return True, rest[0] if len(rest) == 1 else Mul._from_args(rest)
+        return True, Mul._from_args((first, *rest))
+    return False, term
+
+
+class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
+    printmethod = "_text"  # none of SymPy's
+
+    def _print_Rational(self, expr: Any) -> str:
+        return number_text(expr)
+
+    _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
+
+    def inside(self, expr: Any, binding: int) -> str:
+        """A formula where something binds so tightly: in brackets if it binds less."""
+        shown = self._print(expr)
+        compound = expr.is_Rational and (expr.is_negative or "/" in shown)
+        compound = compound or isinstance(expr, Measured)
+        loose = precedence(expr) < binding or (compound and binding > PRODUCT)
+        return f"({shown})" if loose else shown
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        minus, first = _unsigned((terms := self.terms(expr))[0])
+        shown = ("-" if minus else "") + self.inside(first, SUM + 1)
+        for term in terms[1:]:
+            minus, rest = _unsigned(term)
+            shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
+        return shown
+
+    def _print_Mul(self, expr: Any) -> str:
+        minus, rest = _unsigned(expr)
+        above, below = self.halves(rest)
+        shown = "*".join(self.inside(part, PRODUCT) for part in above) or "1"
+        if below:
+            under = "*".join(
+                self.inside(part, PRODUCT if below[1:] else PRODUCT + 1) for part in below
+            )
+            shown += f"/({under})" if below[1:] else f"/{under}"
+        return ("-" if minus else "") + shown
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        if expr.exp == S.Half:
+            return f"sqrt({self._print(expr.base)})"
+        if expr.exp.is_Number and expr.exp.is_negative:
+            return self._print_Mul(Mul(expr, evaluate=False))
+        return f"{self.inside(expr.base, POWER + 1)}**{self.inside(expr.exp, POWER + 1)}"
+
+    def _call(self, name: str, args: Iterable[Any]) -> str:
+        return f"{name}({self._list(args)})"
+
+    def _print_Max(self, expr: Any) -> str:
+        return self._call("max", expr.args)
+
+    def _print_Min(self, expr: Any) -> str:
+        return self._call("min", expr.args)
+
+    def _print_ceiling(self, expr: Any) -> str:
+        return self._call("ceil", expr.args)
+
+    def _print_floor(self, expr: Any) -> str:
+        return self._call("floor", expr.args)
+
+    def _print_exp(self, expr: Any) -> str:
+        return self._call("exp", expr.args)
+
+    def _print_Exp1(self, expr: Any) -> str:
+        return "exp(1)"
+
+    def _print_Sqrt(self, expr: Any) -> str:
+        return self._call("sqrt", expr.args)
+
+    def _print_Log2(self, expr: Any) -> str:
+        return self._call("log2", expr.args)
+
+    def _print_OfLargest(self, expr: Any) -> str:
+        return self._call("of_largest", expr.args)
+
+    def _print_Total(self, expr: Any) -> str:
+        body, index, first, last = expr.args
+        return f"sum({self._print(body)}, {index.name}, {self._list((first, last))})"
+
+    def _print_Measured(self, expr: Any) -> str:
+        return f"{number_text(expr.args[0])} {expr.unit}"
+
+    def _changes(self, pairs: Iterable[tuple[str, Any]]) -> str:
+        return ", ".join(f"{key} = {self._print(value)}" for key, value in pairs)
+
+    def _print_At(self, expr: Any) -> str:
+        return f"{self.show(expr.name)}({self._changes(expr.changes)})"
+
+    def _print_Label(self, expr: Any) -> str:
+        return f"largest({self._changes(expr.arms)})"
+
+    def _print_Relational(self, expr: Any) -> str:
+        sign = "=" if expr.rel_op == "==" else expr.rel_op
+        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
+
+
+def text(expr: Expr, show: Callable[[str], Any] = str, as_written: bool = False) -> str:
+    """The formula as text; ``show`` says how a name is written (by default as itself)."""
+    return str(_Text(show, as_written).doprint(expr))
+
+
+def shortened_formula(shown: str, most: int) -> str:
+    """A long formula cut at the end of a term, or else of a factor, never inside a word.
+
+    >>> shortened_formula("ttft/itl", 48), shortened_formula("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
+    ('ttft/itl', '2*kv_cache_bytes/mem_bandwidth …')
+    """
+    if len(shown) <= most:
+        return str(shown)
+    cuts = [
+        [match.start() for match in re.finditer(pattern, shown[:most]) if match.start() > most / 3]
+        for pattern in (r" [-+] ", r"[-+*/,()\s]")
+    ]
+    end = next((places[-1] for places in cuts if places), most - 2)
+    return f"{shown[:end].rstrip(' +-*/(,')} …"
+
+
+# ---------------------------------------------------------------------------------------------------------------------- LaTeX
+
+GREEK = (
+    "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|vartheta|iota|kappa|varkappa|lambda|mu|nu|xi|pi|varpi|rho"
+    "|varrho|sigma|varsigma|tau|upsilon|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega|ell"
+)
+LETTER = rf"(?:\\mathrm\{{(?:[A-Za-z0-9,/ ]|\\_)+\}}|\\(?:{GREEK})(?![A-Za-z])|[A-Za-z0-9,/])"
+SCRIPT = rf"(?:{LETTER}|\{{(?:\s*{LETTER}(?:_{LETTER})?)+\s*\}})"
+SPELLED = re.compile(
+    rf"(?:\s*{LETTER}(?:_{SCRIPT}(?:\^{SCRIPT})?|\^{SCRIPT}(?:_{SCRIPT})?)?)+\s*", re.ASCII
+)
+"""How a name is spelled: letters, digits and Greek, each with a script below and one above."""
+LONGEST = 64
+
+
+def is_spelling(spelled: str) -> bool:
+    r"""Whether LaTeX is how a name may be spelled, and nothing else that LaTeX could do.
+
+    >>> [is_spelling(latex) for latex in (r"t_{\mathrm{prefill}}", r"\beta_l", r"\input{x}", "x_a_b", "{")]
+    [True, True, False, False, False]
+    """
+    return len(spelled) <= LONGEST and SPELLED.fullmatch(spelled) is not None
+
+
+class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
+    """With ``dots`` there is a dot between all factors, else only between two numbers."""
+
+    def __init__(self, show: Callable[[str], Any], as_written: bool, dots: bool = False) -> None:
+        super().__init__(show, as_written, ln_notation=True)
+        self.dots = dots
+
+    def _print_Rational(self, expr: Any) -> str:
+        return number_latex(expr)
+
+    _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        minus, first = _unsigned((terms := self.terms(expr))[0])
+        shown = ("-" if minus else "") + self.inside(first, SUM + 1)
+        for term in terms[1:]:
+            minus, rest = _unsigned(term)
+            shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
+        return shown
+
+    def inside(self, expr: Any, binding: int) -> str:
+        shown = str(self._print(expr))
+        fraction = expr.is_Mul and shown.startswith(r"\frac") and not self.halves(expr)[0][1:]
+        loose = precedence(expr) < binding and not (fraction and binding <= POWER)
+        if isinstance(expr, Total) and binding > SUM + 1:
+            loose = True
+        return rf"\left({shown}\right)" if loose else shown
+
+    def _print_Mul(self, expr: Any) -> str:
+        minus, rest = _unsigned(expr)
+        above, below = self.halves(rest)
+        shown = self.product(above or [S.One])
+        if below:
+            shown = rf"\frac{{{shown}}}{{{self.product(below)}}}"
+        return ("-" if minus else "") + shown
+
+    def product(self, factors: list[Any]) -> str:
+        """Factors beside one another; a dot stands between digits, and after a unit, which would read as a name."""
+        if len(factors) == 1:
+            return str(self._print(factors[0]))
+        shown = ""
+        for before, factor in zip([None, *factors], factors, strict=False):
+            part = self.inside(factor, PRODUCT)
+            dot = shown[-1:].isdigit() and part[:1].isdigit()
+            dot = dot or isinstance(before, Measured)
+            space = r" \cdot " if self.dots or dot else " "
+            shown += (space if shown else "") + part
+        return shown
+
+    def _print_Pow(self, expr: Any) -> str:
+        if expr.exp == S.Half:
+            return rf"\sqrt{{{self._print(expr.base)}}}"
+        if expr.exp.is_Number and expr.exp.is_negative:
+            return self._print_Mul(Mul(expr, evaluate=False))
+        base = str(self._print(expr.base))
+        plain = expr.base.is_Symbol and "^" not in base
+        whole = expr.base.is_Integer and expr.base.is_nonnegative and base.isdigit()
+        base = base if plain or whole else rf"\left({base}\right)"
+        return f"{base}^{{{self._print(expr.exp)}}}"
+
+    def _call(self, template: str, expr: Any) -> str:
+        return template % self._list(expr.args)
+
+    def _print_Sqrt(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\sqrt{%s}", expr)
+
+    def _print_Log2(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\log_2\left(%s\right)", expr)
+
+    def _print_log(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\ln\left(%s\right)", expr)
+
+    def _print_exp(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\exp\left(%s\right)", expr)
+
+    def _print_Max(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\max\left(%s\right)", expr)
+
+    def _print_Min(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\min\left(%s\right)", expr)
+
+    def _print_ceiling(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\left\lceil %s \right\rceil", expr)
+
+    def _print_floor(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\left\lfloor %s \right\rfloor", expr)
+
+    def _print_OfLargest(self, expr: Any, exp: Any = None) -> str:
+        return self._call(r"\operatorname{of\_largest}\left(%s\right)", expr)
+
+    def _print_Total(self, expr: Any, exp: Any = None) -> str:
+        body, index, first, last = expr.args
+        first, last = self._print(first), self._print(last)
+        return rf"\sum_{{{self._print(index)}={first}}}^{{{last}}} {self.inside(body, PRODUCT)}"
+
+    def _print_Measured(self, expr: Any, exp: Any = None) -> str:
+        return rf"{number_latex(expr.args[0])}\,\mathrm{{{expr.unit}}}"
+
+    def _print_At(self, expr: Any, exp: Any = None) -> str:
+        changes = ", ".join(
+            f"{self.show(key)} = {self._print(value)}" for key, value in expr.changes
+        )
+        return rf"\left. {self.show(expr.name)} \right\vert_{{{changes}}}"
+
+    def _print_Label(self, expr: Any, exp: Any = None) -> str:
+        arms = ", ".join(rf"\text{{{key}: }} {self._print(value)}" for key, value in expr.arms)
+        return rf"\operatorname{{arg\,max}}\left({arms}\right)"
+
+    def _print_Relational(self, expr: Any) -> str:
+        sign = {"==": "=", "<=": r"\le", ">=": r"\ge"}.get(expr.rel_op, expr.rel_op)
+        return f"{self._print(expr.lhs)} {sign} {self._print(expr.rhs)}"
+
+
+def latex(
+    expr: Expr, show: Callable[[str], Any], dots: bool = False, as_written: bool = False
+) -> str:
+    r"""The formula as LaTeX; ``show`` spells a name, ``dots`` puts a ``\cdot`` between all factors, as numbers need it."""
+    return str(_Latex(show, as_written, dots).doprint(expr))

@@ -1,0 +1,151 @@
+"""The derivative of a formula by a name: a formula again, in which the derivatives of other names are names.
+
+SymPy differentiates what is smooth. Maxima, roundings, sums and quantities at changed inputs are put aside as symbols first, each
+with a slope of its own.
+
+>>> from symroof.symbolic.printing import text
+>>> from symroof.symbolic.reading import parse
+>>> sorted(text(derivative(parse("2*y*x"), "x")).split(" + "))
+['2*Derivative(y, x)*x', '2*y']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy.core.relational import Relational
+
+from symroof.symbolic.expressions import (
+    ONE,
+    ZERO,
+    At,
+    DerivativeName,
+    Expr,
+    Label,
+    Max,
+    Min,
+    OfLargest,
+    Total,
+    at,
+    of_largest,
+    sums,
+    symbol,
+    total,
+)
+from symroof.symbolic.no_value import UndefinedValue
+
+SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
+"""The derivative of a sum by its number of terms, which has no value."""
+HOLES = (sympy.Max, sympy.Min, sympy.ceiling, sympy.floor, OfLargest, At, Total)
+"""What SymPy would differentiate otherwise than is meant here, or not at all."""
+
+
+def derivative(expr: Expr, by: str, moves: Callable[[str], bool] = lambda name: True) -> Expr:
+    """The derivative of a formula by one of its names, on the active arm; a rounding is constant between its jumps.
+
+    Where two arms are equal it is the mean of their derivatives, which is exact where kinks cancel, as in ``max(x, 1)*min(x, 1)``.
+
+    Args:
+        expr: the formula.
+        by: the name to differentiate by.
+        moves: whether another name may depend on it; its derivative is then in the result as a :class:`DerivativeName`.
+
+    Raises:
+        UndefinedValue: of a condition or a label, or of a function without a known derivative.
+
+    >>> from symroof.symbolic.printing import text
+    >>> from symroof.symbolic.reading import parse
+    >>> text(derivative(parse("max(itl, ceil(batch)*ttft)"), "batch", lambda name: name == "itl"))
+    'of_largest(min(itl, ttft*ceil(batch)), Derivative(itl, batch)/2, itl, Derivative(itl, batch), ttft*ceil(batch), 0)'
+    """
+    if isinstance(expr, (Relational, Label)):
+        raise UndefinedValue("a condition or a label has no slope")
+    return _Slopes(by, moves, {node.index for node in sums(expr)}).of(expr)
+
+
+class _Slopes:
+    def __init__(self, by: str, moves: Callable[[str], bool], indices: set[str]) -> None:
+        self.by, self.moves, self.indices = by, moves, indices
+        self.known: dict[Any, Any] = {}
+
+    def of(self, expr: Any) -> Any:
+        """The chain rule over the names and over what is put aside."""
+        if expr not in self.known:
+            self.known[expr] = self.of_hole(expr) if isinstance(expr, HOLES) else self.smooth(expr)
+        return self.known[expr]
+
+    def smooth(self, expr: Any) -> Any:
+        holes = {hole: sympy.Dummy(real=True) for hole in _outermost(expr)}
+        body = expr.xreplace(holes)
+        inner = {part: self.of_name(part.name) for part in body.free_symbols - {*holes.values()}}
+        inner |= {part: self.of(hole) for hole, part in holes.items()}
+        slope = ZERO
+        for part in sorted(body.free_symbols, key=sympy.default_sort_key):
+            if inner[part] != 0:
+                slope += _partial(body, part) * inner[part]
+        return slope.xreplace({part: hole for hole, part in holes.items()})
+
+    def of_name(self, name: str) -> Any:
+        if name == self.by:
+            return ONE
+        moving = name not in self.indices and self.moves(name)
+        return symbol(DerivativeName.of(name, self.by)) if moving else ZERO
+
+    def of_hole(self, node: Any) -> Any:
+        match node:
+            case sympy.Max() | sympy.Min():
+                sign = 1 if isinstance(node, sympy.Max) else -1
+                return _of_largest_arm(
+                    [sign * arg for arg in node.args], list(map(self.of, node.args))
+                )
+            case OfLargest():
+                pairs = zip(node.keys, map(self.of, node.values), strict=True)
+                return of_largest(*(part for pair in pairs for part in pair))
+            case At():
+                return self.changed(node)
+            case Total():
+                return self.summed(node)
+        return ZERO
+
+    def changed(self, node: Any) -> Any:
+        """The chain rule over the changed inputs, plus the direct dependence."""
+        slope = ZERO
+        for key, value in node.changes:
+            slope += self.of(value) * at(DerivativeName.of(node.name, key), node.changes)
+        if self.by not in dict(node.changes) and self.moves(node.name):
+            slope += at(DerivativeName.of(node.name, self.by), node.changes)
+        return slope
+
+    def summed(self, node: Any) -> Any:
+        """The sum of the derivatives of its terms; a factor without value marks that the number of terms depends on the name."""
+        body, bounds = self.of(node.body), (self.of(node.first), self.of(node.last))
+        slope = ZERO if body == 0 else total(body, node.index, node.first, node.last)
+        return sympy.Add(slope, *(bound * symbol(SLOPE_BY_TERM_COUNT) for bound in bounds))
+
+
+def _outermost(expr: Any) -> dict[Any, None]:
+    """The parts to put aside that are in no other, each once."""
+    if isinstance(expr, HOLES):
+        return {expr: None}
+    return {hole: None for arg in expr.args for hole in _outermost(arg)}
+
+
+def _partial(body: Any, part: Any) -> Any:
+    """SymPy's derivative."""
+    found = sympy.diff(body, part)
+    if found.has(sympy.Derivative, sympy.Subs, sympy.nan, sympy.zoo):
+        raise UndefinedValue(f"the slope of {type(body).__name__}()")
+    return found
+
+
+def _of_largest_arm(arms: list[Any], slopes: list[Any]) -> Any:
+    """The derivative of the largest arm, built arm by arm; the mean of two equal arms."""
+    largest, slope = arms[0], slopes[0]
+    for arm, other in zip(arms[1:], slopes[1:], strict=True):
+        if other != slope:
+            meeting = Min(largest, arm)
+            slope = of_largest(meeting, sympy.S.Half * (slope + other), largest, slope, arm, other)
+        largest = Max(largest, arm)
+    return slope

@@ -1,0 +1,133 @@
+"""What SymPy makes of symroof's objects is right, unevaluated or refused: never as if quantities were constant, nor one symbol another."""
+
+import pytest
+import sympy
+from sympy import Eq, Rational, Symbol, oo
+
+import symroof as sr
+from symroof import symbols as s
+
+GENERAL = sr.Study()
+STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8)
+
+
+def test_a_limit_of_a_quantity_stands_and_that_of_its_formula_is_taken():
+    for expression in (s.decode_intensity, GENERAL.sympy("decode_intensity", depth=2)):
+        assert sympy.limit(expression, s.batch, oo).has(sympy.Limit)
+    limit = sympy.limit(GENERAL.sympy("decode_intensity"), s.batch, oo)
+    assert not limit.has(sympy.Limit, s.batch)
+    many = {**STUDY.values(), s.batch: 10**12}
+    far = float(GENERAL.sympy("decode_intensity").xreplace(many))
+    assert float(limit.xreplace(STUDY.values())) == pytest.approx(far, rel=1e-6)
+
+
+def test_a_series_of_a_quantity_is_in_its_slopes_and_that_of_a_formula_in_inputs():
+    taken = sympy.series(s.itl * s.batch, s.batch, 8, 2).removeO()
+    assert taken != s.itl * (s.batch - 8) + 8 * s.itl
+    assert STUDY.value(taken) == pytest.approx(8 * STUDY.value("itl"), rel=1e-12)
+    whole = GENERAL.sympy("kv_cache_bytes")
+    assert sympy.expand(sympy.series(whole, s.batch, 0, 2).removeO() - whole) == 0
+
+
+def test_sums_of_quantities_are_of_their_values():
+    each = [
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=b).value("itl") for b in (1, 2, 3)
+    ]
+    for total in (sympy.Sum(s.itl, (s.batch, 1, 3)), sympy.summation(s.itl, (s.batch, 1, 3))):
+        assert STUDY.value(total) == pytest.approx(sum(each), rel=1e-12)
+    assert STUDY.value(sympy.Sum(s.itl * s.batch, (s.batch, 1, 3))) == pytest.approx(
+        each[0] + 2 * each[1] + 3 * each[2], rel=1e-12
+    )
+
+
+def test_nothing_takes_a_quantity_for_a_constant():
+    assert sympy.limit(s.batch / s.itl, s.batch, oo).has(sympy.Limit)
+    assert sympy.integrate(s.itl, (s.batch, 1, 8)).has(sympy.Integral)
+    assert sympy.differentiate_finite(s.itl, s.batch) != 0
+    with pytest.raises(NotImplementedError):
+        sympy.solve(Eq(s.itl, Rational(1, 20)), s.batch)
+    with pytest.raises(NotImplementedError):
+        sympy.solve(s.itl * s.batch - 3, s.batch)
+
+
+@pytest.mark.parametrize("place", ["fixed", "changed"])
+def test_a_quantity_at_other_inputs_has_the_value_of_the_case_there(place):
+    longer = {"fixed": 8192, "changed": 2 * s.prompt}[place]
+    there = s.itl.subs(s.prompt, longer)
+    expected = sr.Study("llama-3-8b", "h100-sxm", prompt=8192, batch=8).value("itl")
+    assert STUDY.value(there) == pytest.approx(expected, rel=1e-12)
+    assert float((2 * there).xreplace(STUDY.values())) == pytest.approx(2 * expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["itl", "ttft", "verify_time", "mixed_time", "decode_intensity"])
+def test_an_expansion_is_that_of_the_definition(name):
+    one = GENERAL.sympy(name, depth=1)
+    parts = {part: GENERAL.sympy(part.name) for part in one.atoms(type(s.itl).__mro__[1])}
+    assert parts and sympy.simplify(one.xreplace(parts) - GENERAL.sympy(name)) == 0
+
+
+@pytest.mark.parametrize("letter", ["h", "n", "c", "p", "alpha", "gamma", "rho", "bs"])
+def test_a_symbol_of_the_callers_is_no_letter_of_formulas(letter):
+    for assumed in ({}, {"positive": True}):
+        own = Symbol(letter, **assumed)
+        assert sympy.diff(own * s.itl, own) == s.itl and sympy.solve(own * s.itl - 1, own)
+        with pytest.raises(sr.InputError, match=f"unknown name '{letter}', a symbol of your own"):
+            STUDY.value(own * s.itl)
+        with pytest.raises(sr.InputError, match=f"unknown name '{letter}'"):
+            sr.solve(Eq(s.kv_cache_bytes, own * s.weight_bytes), for_=s.batch)
+
+
+def test_a_full_name_without_assumptions_is_symroofs_and_one_with_others_is_not():
+    assert STUDY.value(Symbol("itl") * Symbol("batch")) == STUDY.value(s.itl * s.batch)
+    assert STUDY.value(Symbol("batch", positive=True) + 1) == 9
+    with pytest.raises(
+        sr.InputError, match=r"unknown name 'batch'.*\n.*write symroof\.symbols\.batch"
+    ):
+        STUDY.value(Symbol("batch", integer=True) * s.itl)
+    own = Symbol("width", integer=True, positive=True)
+    theory = sr.Theory({own: "byte"}, {"area": own**2, "twice": 2 * Symbol("area", positive=True)})
+    assert theory.study(width=3).value("twice") == 18 and own in theory.sympy("twice").free_symbols
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_bytes_are_no_bytes_of_work(factor):
+    wrong = Eq(s.kv_cache_bytes, factor * s.linear_flops_per_token * s.weight_bytes)
+    with pytest.raises(sr.InputError, match=r"kv_cache_bytes is byte but .* is FLOP\*byte"):
+        sr.solve(wrong, for_=s.batch)
+    assert sr.solve(Eq(s.prefill_flops, 2 * s.params * s.prompt), for_=s.prompt).sympy is not None
+
+
+def test_attention_alone_has_no_batch_at_which_it_turns():
+    """Its work and its bytes both grow with the batch: the ridge is met at every batch, or at none."""
+    solution = sr.solve("batch_to_ridge.attention")
+    assert solution.sympy is None and "at no positive batch" in solution.reason
+
+
+aa, bb, xx = sympy.symbols("aa bb xx", positive=True)
+PLAIN = sr.Theory({aa: "", bb: "", xx: ""})
+CLOSED = [
+    (bb * sympy.exp(-aa * xx), Rational(1, 10), sympy.log(10 * bb) / aa),
+    (aa * sympy.log(1 + xx), 2, sympy.exp(2 / aa) - 1),
+    (sympy.sqrt(xx) + xx, 6, sympy.Integer(4)),
+    (xx * sympy.exp(xx), 1, sympy.LambertW(1)),
+    (aa * xx**3, 10, sympy.cbrt(10 / aa)),
+    (aa**xx, 10, sympy.log(10) / sympy.log(aa)),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "closed"), CLOSED, ids=[str(row[0]) for row in CLOSED])
+def test_equations_of_functions_have_the_closed_form_that_sympy_has(left, right, closed):
+    found = PLAIN.solve(Eq(left, right), xx).sympy
+    found = found.args[0].expr if isinstance(found, sympy.Piecewise) else found
+    assert sympy.simplify(found - closed) == 0
+
+
+def test_a_choice_turns_on_what_it_turns_on():
+    choice = sympy.Piecewise((aa, xx > 1), (2 * aa, True))
+    pieces = {
+        str(value): condition for value, condition in PLAIN.solve(Eq(choice, 3), aa).sympy.args
+    }
+    assert {value: condition.subs(xx, 2) for value, condition in pieces.items()} == {
+        "3": True,
+        "3/2": False,
+    }
