@@ -260,18 +260,14 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
 def _same_with_open(degrees: Collection[str], subject: BoundCase) -> bool:
     """Whether formulas for any number of devices give the subject's own numbers: a cache per token that somebody set is that of one number."""
     open_case = subject.case.without_values(degrees, rounded=True)
-    names = [name for name in _quantities(subject) if subject.case.has_value(name)]
-    return all(
-        open_case.has_value(name) and _equal(open_case.value(name), subject.case.value(name))
-        for name in names
-    )
-
-
-def _equal(one: float | str | bool, other: float | str | bool) -> bool:
-    """Whether values are equal; numbers but for rounding."""
-    if isinstance(one, float) and isinstance(other, float):
-        return bool(nearly_equal(one, other))
-    return one == other
+    for name in filter(subject.case.has_value, _quantities(subject)):
+        if not open_case.has_value(name):
+            return False
+        own, there = subject.case.value(name), open_case.value(name)
+        near = isinstance(own, float) and bool(nearly_equal(own, there))  # formulas round otherwise
+        if not (near or own == there):
+            return False
+    return True
 
 
 def _is_plain(name: str, subject: BoundCase) -> bool:
