@@ -39,7 +39,7 @@ def test_why_an_answer_is_a_number(more, equation, unknown, why):
 def test_the_relation_of_what_is_searched():
     """The least batch that the arrivals keep busy, at most that of the case; the largest that meets both targets; a formula has none."""
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first
-    busy = "arrival_rate/dp*slot_steps*open_step_time(decoding_requests = steady_batch)"
+    busy = "arrival_rate*slot_steps*open_step_time(decoding_requests = steady_batch)/dp"
     assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, most_decoding)"
     assert (
         text(implicit("best_batch", answers))
