@@ -213,8 +213,6 @@ def driver(
     >>> from symroof.theory.switches import assume
     >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", AttentionReach("window", "window"), assume()))
     ('batch*context', 'batch*min(context, window)')
-    >>> text(driver(STEPS[1], "experts_read", ExpertPool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
-    'min(n_experts, decode_tokens*experts_per_token)'
     """
     if isinstance(scope, ExpertPool):
         parts = {
