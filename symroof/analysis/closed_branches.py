@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from symroof.analysis.implicit_quantities import because_searched, searched_quantity
-from symroof.analysis.inline import MOST_NODES, TOO_LONG, inlined
+from symroof.analysis.inline import TOO_LONG, inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
@@ -32,6 +32,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
 from symroof.symbolic.reading import parse
 from symroof.symbolic.solvable import Solvable, formula
+from symroof.theory.case import MOST_NODES
 from symroof.theory.domains import domain, domain_formulas, existence_conditions
 from symroof.theory.steps import STEPS
 

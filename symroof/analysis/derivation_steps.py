@@ -21,7 +21,6 @@ from symroof.symbolic.expressions import (
     parts,
     rebuild,
     symbol,
-    walk,
 )
 from symroof.symbolic.printing import latex, text
 from symroof.theory.quantity import ImplicitDefinition
@@ -98,7 +97,7 @@ def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Deri
     settled = _with_values(formula, bound_case, put)
     put |= {
         node.name: _rendered_name(node.name, bound_case, with_ranges)
-        for node in walk(settled)
+        for node in parts(settled)
         if node.is_Symbol and node.name not in put and node.name != name
     }
     result = bound_case.get(name)

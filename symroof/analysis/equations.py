@@ -24,7 +24,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.expressions import (
     relation as compared,
 )
-from symroof.symbolic.reading import FormulaError, parse, written
+from symroof.symbolic.reading import FormulaError, as_written, parse
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume
@@ -164,11 +164,11 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
                     )
                 )
     try:
-        as_written = _as_written(equation)
-        if as_written is None:
+        shown = _as_written(equation)
+        if shown is None:
             dimension(relation, known.dimension, bare=True)
         else:
-            dimension(as_written, known.dimension)
+            dimension(shown, known.dimension)
         check_counts(relation, known.dimension, known.is_share)
     except DimensionError as error:
         message, hint = split_hint(str(error))
@@ -188,10 +188,7 @@ def as_asked(equation: Any, relation: Expr, own: Declarations = NONE) -> Expr:
 
 def _as_written(equation: str) -> Expr | None:
     """An equation with the units of its numbers; None of what is no text of one."""
-    try:
-        found = written(equation, printed_name)
-    except FormulaError:
-        return None
+    found = as_written(equation, printed_name)
     return found if is_relation(found) else None
 
 

@@ -17,6 +17,7 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.polynomials import NoClosedForm
 from symroof.symbolic.printing import text
+from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
@@ -25,8 +26,6 @@ EFFICIENCIES = frozenset({"mfu", "mbu"})
 KEPT_NAMES = frozenset({"params", "active_params", "context", "batch"})
 """The names that formulas for readers keep, whatever their values here."""
 
-MOST_NODES = 20_000
-"""Nodes of a formula written out, beyond which its closed form is read by nobody."""
 TOO_LONG = "its closed form is too long to be written out"
 LONGEST_SHORTENED = 300
 """The most nodes of a formula that a better choice of names may make readable."""

@@ -24,8 +24,8 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
+    halves,
     names,
-    numerator_and_denominator,
     operator_of,
     substitute,
 )
@@ -177,7 +177,7 @@ def _drawn(point: RandomPoint, name: str) -> float:
 
 def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*numerator_and_denominator(form)):
+    for factor in chain(*halves(sympy.Mul.make_args(form))):
         whole = bound_case.case.expanded(factor, complete=False)
         nothing = {
             name: ZERO

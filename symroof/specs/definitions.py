@@ -31,7 +31,7 @@ from symroof.symbolic.expressions import (
     parts,
 )
 from symroof.symbolic.printing import text
-from symroof.symbolic.reading import FUNCTIONS, FormulaError, parse, written
+from symroof.symbolic.reading import FUNCTIONS, FormulaError, as_written, parse, written
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, resolved
@@ -200,7 +200,7 @@ class _FormulaReader:
                 place,
                 self.read(name, place, formula),
                 str(place[1]) if place[0] == "absent" else "",
-                _as_written(formula),
+                as_written(formula, printed_name),
             )
             for place, formula in found.items()
         ]
@@ -212,18 +212,10 @@ class _FormulaReader:
                             (key, field),
                             self.read(name, (key, field), formula),
                             "" if field != "holds" else TRUTH,
-                            _as_written(formula),
+                            as_written(formula, printed_name),
                         )
                     )
         return written
-
-
-def _as_written(formula: Any) -> Expr | None:
-    """A formula with the units of its numbers; None of one that is no text, or cannot be read."""
-    try:
-        return resolved(written(formula)) if isinstance(formula, str) else None
-    except FormulaError:
-        return None
 
 
 TRUTH = "truth"

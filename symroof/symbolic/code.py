@@ -31,6 +31,7 @@ from symroof.symbolic.expressions import (
     Label,
     OfLargest,
     Total,
+    halves,
     is_negative,
     names,
     operator_of,
@@ -72,21 +73,6 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
 def called(node: Any) -> str:
     """The name of the function that generated code calls for a node; empty for one of SymPy's."""
     return next((name for kind, name in CALLED.items() if isinstance(node, kind)), "")
-
-
-def halves(node: Any) -> tuple[list[Any], list[Any]]:
-    """The factors above and below the bar of a product: numbers first, those that may be zero without a doubt before others."""
-    above: list[Any] = []
-    below: list[Any] = []
-    for factor in node.args:
-        if factor.is_Rational:
-            above += [sympy.Integer(factor.p)] if factor.p != 1 else []
-            below += [sympy.Integer(factor.q)] if factor.q != 1 else []
-        elif factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative:
-            below.append(factor.base**-factor.exp)
-        else:
-            above.append(factor)
-    return above, below
 
 
 class _Python:
@@ -158,7 +144,7 @@ class _Python:
             return ",".join(map(go, args))
 
         if node.is_Mul:
-            return self.quotient(*halves(node), go)
+            return self.quotient(*halves(node.args), go)
         if node.is_Add:
             return self.sum_of([go(term) for term in node.args])
         if node.is_Pow:
@@ -193,12 +179,7 @@ class _Python:
         )
 
     def quotient(self, above: list[Any], below: list[Any], go: Callable[[Any], str]) -> str:
-        over = self.product(above or [S.One], go)
-        if not below:
-            return over
-        if len(below) == 1 and below[0].is_Number:
-            return f"({over}/{go(below[0])})"
-        return f"div({over},{self.product(below, go)})"
+        return _quotient(above, below, lambda factors: self.product(factors, go))
 
     def product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
         if len(factors) == 1:
@@ -218,12 +199,27 @@ class _Python:
     def total(self, node: Any, depth: int) -> str:
         body, index = node.body, node.index
         start, end = self.go(node.first, depth), self.go(node.last, depth)
-        if body.is_Pow and body.exp == symbol(index) and index not in names(body.base):
+        if _is_geometric(node):
             return f"geometric({start},{end},{self.go(body.base, depth)})"
         outer, self.indices = self.indices, (*self.indices, index)
         text = f"total(e.axes,lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
         self.indices = outer
         return text
+
+
+def _quotient(above: list[Any], below: list[Any], product: Callable[[list[Any]], str]) -> str:
+    """A quotient of two products; only what may be zero is divided by with care."""
+    over, under = product(above or [S.One]), product(below) if below else ""
+    if not below:
+        return over
+    plain = len(below) == 1 and below[0].is_Number
+    return f"({over}/{under})" if plain else f"div({over},{under})"
+
+
+def _is_geometric(node: Any) -> bool:
+    """Whether a sum is one of powers of a ratio."""
+    body, index = node.body, node.index
+    return bool(body.is_Pow and body.exp == symbol(index) and index not in names(body.base))
 
 
 def _float(value: float) -> str:
@@ -272,7 +268,7 @@ class _JavaScript:
         if node.is_Add:
             return f"({'+'.join(map(go, node.args))})"
         if node.is_Mul:
-            return self.quotient(*halves(node))
+            return self.quotient(*halves(node.args))
         if node.is_Pow:
             if node.exp.is_Rational and node.exp.is_negative:
                 return self.quotient([], [node.base**-node.exp])
@@ -304,16 +300,11 @@ class _JavaScript:
         return f"({shown})" if len(ordered) > 1 else shown
 
     def quotient(self, above: list[Any], below: list[Any]) -> str:
-        over = self.product(above or [S.One])
-        if not below:
-            return over
-        if len(below) == 1 and below[0].is_Number:
-            return f"({over}/{self.go(below[0])})"
-        return f"div({over},{self.product(below)})"
+        return _quotient(above, below, self.product)
 
     def total(self, node: Any) -> str:
         body, first, last = node.body, self.go(node.first), self.go(node.last)
-        if body.is_Pow and body.exp == symbol(node.index) and node.index not in names(body.base):
+        if _is_geometric(node):
             return f"geometric({self.go(body.base)},{first},{last})"
         return f"e.sum({_key(node.index)},{first},{last},e=>{self.go(body)})"
 

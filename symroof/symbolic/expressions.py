@@ -11,7 +11,7 @@ roundings keep their arguments: SymPy would compare and factor them for minutes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Collection, Iterable, KeysView, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard
@@ -231,23 +231,13 @@ class floor(_Kept, sympy.floor):  # type: ignore[misc]
 
 KEPT = {"max": Max, "min": Min, "ceil": ceiling, "floor": floor}
 """By the names of the grammar."""
-
-
-def kept(expr: Any) -> Any:
-    """An expression with SymPy's own maxima, minima and roundings as ours.
-
-    >>> type(kept(sympy.Max(symbol("a"), symbol("b")))) is Max
-    True
-    """
-    for theirs, ours in (
-        (sympy.Max, Max),
-        (sympy.Min, Min),
-        (sympy.ceiling, ceiling),
-        (sympy.floor, floor),
-    ):
-        if expr.has(theirs):
-            expr = expr.replace(lambda e, t=theirs: type(e) is t, lambda e, o=ours: o(*e.args))
-    return expr
+OURS: dict[Any, Any] = {
+    sympy.Max: Max,
+    sympy.Min: Min,
+    sympy.ceiling: ceiling,
+    sympy.floor: floor,
+}
+"""By SymPy's own, of which they are subclasses."""
 
 
 # ---------------------------------------------------------------------------------------------------- what SymPy lacks
@@ -403,11 +393,6 @@ def _parts(expr: Any) -> KeysView[Any]:
     return seen.keys()
 
 
-def walk(expr: Any) -> Iterator[Any]:
-    """Every different node, parents first."""
-    return iter(parts(expr))
-
-
 def size(expr: Any) -> int:
     """How many nodes a formula has when it is written out; equal parts are added as often as they occur.
 
@@ -472,26 +457,10 @@ def rebuild(expr: Any, change: Callable[[Any], Any]) -> Any:
         return expr.func(*after, evaluate=False)
     if isinstance(expr, Total):
         return total(after[0], expr.index, after[2], after[3])
-    if expr.is_Pow and (
-        after[1].args or after[0].is_Add
-    ):  # SymPy would ask for signs without an end
+    if expr.is_Pow and (after[1].args or after[0].is_Add):
+        # SymPy would factor the exponent, and ask for signs without an end
         return expr.func(*after, evaluate=after[1].is_number and not after[0].is_Add)
     return expr.func(*after)
-
-
-def replaced(expr: Any, old: Any, new: Any) -> Any:
-    """The formula with one of its parts replaced everywhere, whichever names the index of a sum hides."""
-    return _replaced(expr, {old: new}, frozenset(names(old)))
-
-
-def _replaced(expr: Any, made: dict[Any, Any], free: frozenset[str]) -> Any:
-    def go(node: Any) -> Any:
-        changed = made.get(node)
-        if changed is None:
-            changed = made[node] = rebuild(node, go)
-        return changed
-
-    return go(expr)
 
 
 def substitute(expr: Any, values: Mapping[str, Any]) -> Any:
@@ -670,22 +639,23 @@ def without_rounding(expr: Any, bent: Collection[Any] | None = None) -> Any:
     return go(expr)
 
 
-def numerator_and_denominator(expr: Any) -> tuple[list[Any], list[Any]]:
-    """The factors above and below the bar of a product.
+def halves(factors: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """The factors of a product above and below its bar.
 
     >>> a, b, c = map(symbol, "abc")
-    >>> numerator_and_denominator(2*a/(3*b**2*c))
+    >>> halves((2*a/(3*b**2*c)).args)
     ([2, a], [3, b**2, c])
     """
     above: list[Any] = []
     below: list[Any] = []
-    for factor in sympy.Mul.make_args(expr):
-        base, exponent = factor.as_base_exp()
+    for factor in factors:
         if factor.is_Rational:
             above += [sympy.Integer(factor.p)] if factor.p != 1 else []
             below += [sympy.Integer(factor.q)] if factor.q != 1 else []
-        elif exponent.is_Number and exponent.is_negative:
-            below.append(base**-exponent)
+        elif factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
+            base, exponent = factor.args
+            under = base if exponent == -1 else sympy.Pow(base, -exponent, evaluate=False)
+            below.append(under)
         else:
             above.append(factor)
     return above, below

@@ -25,6 +25,7 @@ from symroof.symbolic.applied import Quantity
 from symroof.symbolic.expressions import (
     KEPT,
     ONE,
+    OURS,
     ZERO,
     At,
     Expr,
@@ -49,12 +50,6 @@ Max, Min, floor = KEPT["max"], KEPT["min"], KEPT["floor"]
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
 """Characters of an expression that an error repeats."""
-OWN_KINDS = (
-    (sympy.Max, KEPT["max"]),
-    (sympy.Min, KEPT["min"]),
-    (sympy.ceiling, KEPT["ceil"]),
-    (sympy.floor, KEPT["floor"]),
-)
 RELATIONS = (sympy.Eq, sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt)
 
 
@@ -156,7 +151,7 @@ class _Walker:
         return self.same(node, depth)
 
     def kept(self, node: Any, depth: int) -> Expr:
-        ours = next(ours for theirs, ours in OWN_KINDS if isinstance(node, theirs))
+        ours = next(ours for theirs, ours in OURS.items() if isinstance(node, theirs))
         return ours(*self.parts(node, depth))
 
     def absolute(self, node: Any, depth: int) -> Expr:
@@ -327,7 +322,7 @@ RULES: tuple[tuple[Any, Callable[[_Walker, Any, int], Expr]], ...] = (
     ((sympy.Rational, sympy.Float), _Walker.rational),
     ((sympy.Add, sympy.Mul), _Walker.same),
     (sympy.Pow, _Walker.power),
-    (tuple(theirs for theirs, _ in OWN_KINDS), _Walker.kept),
+    (tuple(OURS), _Walker.kept),
     (sympy.Abs, _Walker.absolute),
     (sympy.sign, _Walker.sign),
     (sympy.Mod, _Walker.remainder),

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sympy import Integer, Mul, Pow, S, log
+from sympy import Mul, Pow, S, log
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import precedence
 from sympy.printing.str import StrPrinter
@@ -29,7 +29,7 @@ from symroof.symbolic.expressions import (
     Expr,
     Total,
     fraction,
-    in_order,
+    halves,
     is_negative,
     names,
     place,
@@ -40,12 +40,6 @@ from symroof.units import Dimension, parse_unit, strict
 WORK = parse_unit("FLOP").dimension
 SUM, PRODUCT, POWER = 40, 50, 60
 """How tightly SymPy's printers take sums, products and powers to bind."""
-
-
-def places_of(*formulas: Expr) -> dict[str, int]:
-    """The names of some formulas, numbered in the order of their declaration."""
-    known = {name for formula in formulas for name in names(formula)}
-    return {name: i for i, name in enumerate(in_order(known))}
 
 
 def _is_number(part: Any) -> bool:
@@ -170,19 +164,21 @@ class _Ordered:
         return self.terms(expr)
 
     def halves(self, expr: Any) -> tuple[list[Any], list[Any]]:
-        """The factors above and below the bar, without a sign of the whole."""
-        above: list[Any] = []
-        below: list[Any] = []
-        for factor in self.factors(expr):
-            base, exponent = (factor.base, factor.exp) if factor.is_Pow else (factor, S.One)
-            if factor.is_Rational:
-                above += [Integer(factor.p)] if factor.p != 1 else []
-                below += [Integer(factor.q)] if factor.q != 1 else []
-            elif exponent.is_Number and exponent.is_negative:
-                below.append(base if exponent == -1 else Pow(base, -exponent, evaluate=False))
-            else:
-                above.append(factor)
-        return above, below
+        """The factors above and below the bar, in order."""
+        return halves(self.factors(expr))
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        """Terms, each with its sign between it and the one before."""
+        minus, first = _unsigned((terms := self.terms(expr))[0])
+        shown = ("-" if minus else "") + self.inside(first, SUM + 1)
+        for term in terms[1:]:
+            minus, rest = _unsigned(term)
+            shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
+        return shown
+
+    def inside(self, expr: Any, binding: int) -> str:
+        """A formula where something binds so tightly: in brackets if it binds less."""
+        raise NotImplementedError
 
 
 def _unsigned(term: Any) -> tuple[bool, Any]:
@@ -195,6 +191,15 @@ def _unsigned(term: Any) -> tuple[bool, Any]:
             return True, rest[0] if len(rest) == 1 else Mul._from_args(rest)
         return True, Mul._from_args((first, *rest))
     return False, term
+
+
+def _call(template: str) -> Callable[..., str]:
+    """A printer of a function: its arguments in a template."""
+
+    def printed(self: Any, expr: Any, exp: Any = None) -> str:
+        return template % str(self._list(expr.args))
+
+    return printed
 
 
 class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
@@ -212,14 +217,6 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
         compound = compound or isinstance(expr, Measured)
         loose = precedence(expr) < binding or (compound and binding > PRODUCT)
         return f"({shown})" if loose else shown
-
-    def _print_Add(self, expr: Any, order: Any = None) -> str:
-        minus, first = _unsigned((terms := self.terms(expr))[0])
-        shown = ("-" if minus else "") + self.inside(first, SUM + 1)
-        for term in terms[1:]:
-            minus, rest = _unsigned(term)
-            shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
-        return shown
 
     def _print_Mul(self, expr: Any) -> str:
         minus, rest = _unsigned(expr)
@@ -239,35 +236,18 @@ class _Text(_Ordered, StrPrinter):  # type: ignore[misc]
             return self._print_Mul(Mul(expr, evaluate=False))
         return f"{self.inside(expr.base, POWER + 1)}**{self.inside(expr.exp, POWER + 1)}"
 
-    def _call(self, name: str, args: Iterable[Any]) -> str:
-        return f"{name}({self._list(args)})"
-
-    def _print_Max(self, expr: Any) -> str:
-        return self._call("max", expr.args)
-
-    def _print_Min(self, expr: Any) -> str:
-        return self._call("min", expr.args)
-
-    def _print_ceiling(self, expr: Any) -> str:
-        return self._call("ceil", expr.args)
-
-    def _print_floor(self, expr: Any) -> str:
-        return self._call("floor", expr.args)
-
-    def _print_exp(self, expr: Any) -> str:
-        return self._call("exp", expr.args)
+    _print_Max = _call("max(%s)")
+    _print_Min = _call("min(%s)")
+    _print_ceiling = _call("ceil(%s)")
+    _print_floor = _call("floor(%s)")
+    _print_exp = _call("exp(%s)")
 
     def _print_Exp1(self, expr: Any) -> str:
         return "exp(1)"
 
-    def _print_Sqrt(self, expr: Any) -> str:
-        return self._call("sqrt", expr.args)
-
-    def _print_Log2(self, expr: Any) -> str:
-        return self._call("log2", expr.args)
-
-    def _print_OfLargest(self, expr: Any) -> str:
-        return self._call("of_largest", expr.args)
+    _print_Sqrt = _call("sqrt(%s)")
+    _print_Log2 = _call("log2(%s)")
+    _print_OfLargest = _call("of_largest(%s)")
 
     def _print_Total(self, expr: Any) -> str:
         body, index, first, last = expr.args
@@ -347,14 +327,6 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
 
     _print_Integer = _print_Half = _print_One = _print_Zero = _print_NegativeOne = _print_Rational
 
-    def _print_Add(self, expr: Any, order: Any = None) -> str:
-        minus, first = _unsigned((terms := self.terms(expr))[0])
-        shown = ("-" if minus else "") + self.inside(first, SUM + 1)
-        for term in terms[1:]:
-            minus, rest = _unsigned(term)
-            shown += (" - " if minus else " + ") + self.inside(rest, SUM + 1)
-        return shown
-
     def inside(self, expr: Any, binding: int) -> str:
         shown = str(self._print(expr))
         fraction = expr.is_Mul and shown.startswith(r"\frac") and not self.halves(expr)[0][1:]
@@ -395,35 +367,15 @@ class _Latex(_Ordered, LatexPrinter):  # type: ignore[misc]
         base = base if plain or whole else rf"\left({base}\right)"
         return f"{base}^{{{self._print(expr.exp)}}}"
 
-    def _call(self, template: str, expr: Any) -> str:
-        return template % self._list(expr.args)
-
-    def _print_Sqrt(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\sqrt{%s}", expr)
-
-    def _print_Log2(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\log_2\left(%s\right)", expr)
-
-    def _print_log(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\ln\left(%s\right)", expr)
-
-    def _print_exp(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\exp\left(%s\right)", expr)
-
-    def _print_Max(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\max\left(%s\right)", expr)
-
-    def _print_Min(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\min\left(%s\right)", expr)
-
-    def _print_ceiling(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\left\lceil %s \right\rceil", expr)
-
-    def _print_floor(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\left\lfloor %s \right\rfloor", expr)
-
-    def _print_OfLargest(self, expr: Any, exp: Any = None) -> str:
-        return self._call(r"\operatorname{of\_largest}\left(%s\right)", expr)
+    _print_Sqrt = _call(r"\sqrt{%s}")
+    _print_Log2 = _call(r"\log_2\left(%s\right)")
+    _print_log = _call(r"\ln\left(%s\right)")
+    _print_exp = _call(r"\exp\left(%s\right)")
+    _print_Max = _call(r"\max\left(%s\right)")
+    _print_Min = _call(r"\min\left(%s\right)")
+    _print_ceiling = _call(r"\left\lceil %s \right\rceil")
+    _print_floor = _call(r"\left\lfloor %s \right\rfloor")
+    _print_OfLargest = _call(r"\operatorname{of\_largest}\left(%s\right)")
 
     def _print_Total(self, expr: Any, exp: Any = None) -> str:
         body, index, first, last = expr.args

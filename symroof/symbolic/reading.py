@@ -41,9 +41,9 @@ from symroof.symbolic.expressions import (
     is_relation,
     label,
     number,
+    parts,
     relation,
     symbol,
-    walk,
 )
 from symroof.units import UNITS, Dimension, UnitError, parse_number, parse_unit, unknown_unit
 
@@ -145,26 +145,12 @@ def written(source: str, spelled: Callable[[str], str] = str) -> Expr:
     return Reader(tokens(source), True, spelled).whole()
 
 
-@lru_cache(maxsize=4096)
-def measured(source: str) -> tuple[Any, Dimension] | None:
-    """The number that a text is, in base units, and its dimension; None where it is no number alone.
-
-    >>> from symroof.units import describe
-    >>> value, dimension = measured("3.35 TB/s")
-    >>> value, describe(dimension), measured("a/2")
-    (3350000000000, 'byte/s', None)
-    """
-    whole = written(source)
-    value = parse(source)
-    if not value.is_Rational:
+def as_written(source: Any, spelled: Callable[[str], str]) -> Expr | None:
+    """What :func:`written` reads; None of what is no text, or cannot be read."""
+    try:
+        return written(source, spelled) if isinstance(source, str) else None
+    except FormulaError:
         return None
-    units = {part.dimension for part in walk(whole) if isinstance(part, Measured)}
-    return value, units.pop() if len(units) == 1 and isinstance(_unsigned(whole), Measured) else ()
-
-
-def _unsigned(expr: Any) -> Any:
-    """A negated number without its sign."""
-    return expr.args[1] if expr.is_Mul and len(expr.args) == 2 and expr.args[0] == -1 else expr
 
 
 class Measured(Opaque):
@@ -251,7 +237,7 @@ class Reader:
         """The whole input as one formula."""
         made = self.relation()
         self.expect("end", "an operator")
-        if any((is_label(node) or is_relation(node)) and node != made for node in walk(made)):
+        if any((is_label(node) or is_relation(node)) and node != made for node in parts(made)):
             raise FormulaError(
                 "largest() and comparisons stand alone: they are not numbers to calculate with", 1
             )

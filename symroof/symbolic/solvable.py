@@ -9,14 +9,7 @@ import sympy
 from sympy.core.relational import Relational
 from sympy.core.symbol import Str
 
-from symroof.symbolic.expressions import KEPT, Label, OfLargest, Total, symbol, total
-
-OURS = {
-    sympy.Max: KEPT["max"],
-    sympy.Min: KEPT["min"],
-    sympy.ceiling: KEPT["ceil"],
-    sympy.floor: KEPT["floor"],
-}
+from symroof.symbolic.expressions import OURS, Label, OfLargest, Total, symbol, total
 
 
 def by_label(name: str) -> Any:

@@ -32,20 +32,20 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1961,
-    "symbolic": 6871,
-    "theory": 6018,
-    "specs": 6028,
+    "symbolic": 6758,
+    "theory": 6016,
+    "specs": 6020,
     "checkpoints": 5980,
-    "study": 11960,
+    "study": 11956,
     "select": 3242,
     "simulate": 2346,
     "servers": 2280,
     "sweep": 2183,
     "calibrate": 1858,
     "check": 10030,
-    "report": 11488,
+    "report": 11484,
     "cli": 5277,
-    "tests": 66889,
+    "tests": 66888,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -10,7 +10,7 @@ import pytest
 from symroof.specs import catalogue
 from symroof.symbolic import dimensions
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import number, walk
+from symroof.symbolic.expressions import number, parts
 from symroof.symbolic.reading import parse, written
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
@@ -166,7 +166,7 @@ def check_all(built):
             built.dimension(name),
             *(
                 built.dimension(node.name)
-                for node in walk(tree)
+                for node in parts(tree)
                 if node.is_Symbol and node.name != "step"
             ),
         )
@@ -217,7 +217,7 @@ def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
 def test_every_name_of_a_shipped_model_is_declared(name):
     built = theory(shipped(name).architecture())
     for tree in built.definitions.values():
-        for node in walk(tree):
+        for node in parts(tree):
             if node.is_Symbol:
                 assert built.symbol(node.name).meaning
 
@@ -264,7 +264,7 @@ def made_up(symbol, changed):
 def values_for(built, degrees, changed):
     """Made-up values of every input, in old units or new ones, on devices of these degrees."""
     used = {
-        node.name for tree in built.definitions.values() for node in walk(tree) if node.is_Symbol
+        node.name for tree in built.definitions.values() for node in parts(tree) if node.is_Symbol
     } | set(INPUTS)
     given = {
         name: made_up(built.symbol(name), changed)
@@ -474,7 +474,7 @@ def test_definitions_use_declared_names_only():
     known = set(INPUTS) | set(QUANTITIES) | {"step", "largest"}
     for quantity in QUANTITIES.values():
         for text in filter(None, (quantity.definition, *dict(quantity.variants).values())):
-            assert {node.name for node in walk(parse(text)) if node.is_Symbol} <= known, (
+            assert {node.name for node in parts(parse(text)) if node.is_Symbol} <= known, (
                 quantity.name
             )
 
