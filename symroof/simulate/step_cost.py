@@ -37,7 +37,6 @@ FLOATS: dict[str, Any] = {
     "sqrt": math.sqrt,
     "exp": math.exp,
     "log": math.log,
-    "log2": math.log2,
 }
 """What the code of a formula calls, over single floats: a step takes microseconds."""
 

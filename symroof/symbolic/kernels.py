@@ -194,9 +194,6 @@ def _smooth(
 
 sqrt = _smooth("the square root of a negative number", math.sqrt, np.sqrt, lambda x: x >= 0)
 log = _smooth("the logarithm of a number that is not positive", math.log, np.log, lambda x: x > 0)
-log2 = _smooth(
-    "the logarithm of a number that is not positive", math.log2, np.log2, lambda x: x > 0
-)
 exp = _smooth("an exponential", math.exp, np.exp, lambda x: x == x)
 
 
@@ -368,10 +365,8 @@ FUNCTIONS: dict[str, Any] = {
     "ceil": ceiling,
     "floor": floor,
     "sqrt": sqrt,
-    "log2": log2,
     "log": log,
     "exp": exp,
-    "pi": math.pi,
     "div": div,
     "pow": power,
     "product": product,

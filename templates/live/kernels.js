@@ -1,6 +1,6 @@
 // The functions that formulas are printed with, and where they find their names. NaN stands for no value.
-// fixed and most mirror symroof/arrays/searches.py, the others symroof/arrays/functions.py; tests/report/test_live.py holds both to the same numbers.
-const max = Math.max, min = Math.min, sqrt = x => x < 0 ? NaN : Math.sqrt(x), log2 = x => x > 0 ? Math.log2(x) : NaN, log = x => x > 0 ? Math.log(x) : NaN, exp = Math.exp, pi = () => Math.PI;
+// fixed and most mirror symroof/symbolic/searches.py, the others symroof/symbolic/kernels.py; tests/report/test_live.py holds both to the same numbers.
+const max = Math.max, min = Math.min, log = x => x > 0 ? Math.log(x) : NaN, exp = Math.exp;
 const HALVINGS = 200, MOST_TERMS = 20000, NEAR = 1e-13;
 const whole = x => { const near = Math.round(x); return Math.abs(x - near) <= NEAR * max(1, Math.abs(x)) ? near : null; };
 const ceil = x => whole(x) ?? Math.ceil(x);
