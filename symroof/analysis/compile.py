@@ -1,17 +1,201 @@
-"""Quantities of a case as one NumPy function, fast enough for sweeps of millions of points."""
+"""Quantities of a case as one NumPy function: each call is one evaluation of the case along scenarios."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from symroof.analysis.study import Study
-from symroof.cases.array_function import Compiled, compiled
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
+from symroof.symbolic.blocks import Array, blocks, cut
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
+from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.dependence import Dependence
+from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
+
+NO_LABEL = -1
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result: a number, a truth, or a label as its place among ``labels``."""
+
+    symbol: Symbol
+    truth: bool = False
+    labels: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.symbol.name
+
+    @property
+    def dtype(self) -> Any:
+        """Numbers are floats, truths are truths, labels their places."""
+        if self.labels:
+            return np.dtype(np.int8)
+        return np.dtype(np.bool_ if self.truth else np.float64)
+
+    def of(self, case: Case) -> Any:
+        """The result along scenarios, without a value where there is none: NaN, False or ``-1``."""
+        try:
+            value = case.value(self.name)
+            if not isinstance(value, bool | str) and np.isnan(value).any():
+                value = case.with_care().value(self.name)
+        except NoValue:
+            value = np.nan
+        if self.truth:
+            return np.equal(value, 1)
+        if isinstance(value, str):  # where no input moves it
+            return self.labels.index(value)
+        return np.where(np.isnan(value), NO_LABEL, value) if self.labels else value
+
+
+@dataclass(frozen=True, repr=False)
+class Compiled:
+    """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled.
+
+    Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` as well.
+
+    Attributes:
+        inputs: the names of the arguments, in their order.
+
+    >>> from symroof import compile
+    >>> step = compile(["itl", "decode_bound"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> step
+    <itl, decode_bound of batch>
+    >>> step.inputs, step.outputs, dict(step.units)
+    (('batch',), ('itl', 'decode_bound'), {'itl': 's', 'decode_bound': ''})
+    """
+
+    case: Case = field(hash=False)
+    inputs: tuple[str, ...]
+    results: tuple[Output, ...]
+    single: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "depends"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self.outputs)} of {', '.join(self.inputs)}>"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the quantities, in the order of the results."""
+        return tuple(output.name for output in self.results)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The base unit of every output; empty for plain numbers, truths and labels."""
+        return MappingProxyType({output.name: output.symbol.unit for output in self.results})
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """The texts that the codes of an output encode, for each output that is a label.
+
+        >>> from symroof import compile
+        >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
+        ('compute', 'memory', 'link', 'overhead')
+        """
+        return MappingProxyType({each.name: each.labels for each in self.results if each.labels})
+
+    @cached_property
+    def depends(self) -> Mapping[str, frozenset[str]]:
+        """The inputs that each output depends on.
+
+        >>> from symroof import compile
+        >>> both = compile(["itl", "prefill_time"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
+        >>> {name: sorted(inputs) for name, inputs in both.depends.items()}
+        {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
+        """
+        moves, given = Dependence(self.case).moves, frozenset(self.inputs)
+        return {
+            name: frozenset(by for by in self.inputs if moves(name, frozenset((by,)), given))
+            for name in self.outputs
+        }
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The outputs at these inputs: one array where the quantity was a single name, else a tuple.
+
+        Args:
+            arrays: one for each input, in base units, of shapes that broadcast; each result has their common shape.
+            out: arrays for the results, as NumPy's functions take them: of the common shape, ``float`` for numbers and ``bool`` for
+                truths; for labels use :meth:`codes`.
+
+        Raises:
+            ValueError: another number of arrays than of inputs, shapes that do not broadcast, ``out`` of another shape.
+
+        >>> from symroof import compile
+        >>> grid = compile("kv_cache_bytes", ["batch", "prompt"], model="llama-3-8b")
+        >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
+        (2, 3)
+        """
+        if out is not None and self.labels:
+            raise ValueError("labels are texts: codes(..., out=...) writes their places")
+        buffers = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
+        spelled = (
+            np.array([*output.labels, ""])[codes] if output.labels else codes
+            for output, codes in zip(self.results, self.codes(*arrays, out=buffers), strict=True)
+        )
+        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in spelled)
+        return plain[0] if self.single else plain
+
+    def only(self, names: Sequence[str]) -> Compiled:
+        """The function of some of the outputs, in this order, without the work of the others.
+
+        >>> from symroof import compile
+        >>> both = compile(["itl", "ttft"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+        >>> both.only(["ttft"])
+        <ttft of batch>
+        """
+        by_name = {output.name: output for output in self.results}
+        return Compiled(self.case, self.inputs, tuple(by_name[name] for name in names))
+
+    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Array, ...]:
+        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
+
+        >>> from symroof import compile
+        >>> bound = compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+        >>> bound.codes(np.array([1, 64]))
+        (array([1, 1], dtype=int8),)
+        """
+        if len(arrays) != len(self.inputs):
+            raise ValueError(
+                f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"
+            )
+        inputs = [np.asarray(x, dtype=float) for x in arrays]
+        shape = np.broadcast_shapes(*(x.shape for x in inputs))
+        if out is None:
+            out = [np.empty(shape, output.dtype) for output in self.results]
+        self._check_room(out, shape)
+        for place in blocks(shape):
+            parts = (cut(x, place) for x in inputs)
+            case = self.case.changed(dict(zip(self.inputs, parts, strict=True)))
+            with np.errstate(all="ignore"):
+                for home, output in zip(out, self.results, strict=True):
+                    home[place] = output.of(case)
+        return tuple(out)
+
+    def _check_room(self, out: Sequence[Any], shape: tuple[int, ...]) -> None:
+        if len(out) != len(self.outputs):
+            raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")
+        for output, array in zip(self.results, out, strict=True):
+            if array.shape != shape or array.dtype != output.dtype:
+                raise ValueError(
+                    f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}"
+                )
 
 
 def compile(
@@ -55,10 +239,7 @@ def compile(
         raise InputError(
             Problem("quantities", "a function computes at least one", hint="such as itl")
         )
-    own = bound_case.case.theory.own
-    return _compiled(
-        tuple(known(name, own) for name in names), _moved(inputs, own), bound_case, single
-    )
+    return replace(compile_cases(names, inputs, [bound_case])[0], single=single)
 
 
 def compile_alike(
@@ -72,41 +253,65 @@ def compile_alike(
     Raises:
         InputError: as :func:`compile`.
     """
-    own = bound_case.case.theory.own
-    names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return compiled(
-        names, moved, replace(bound_case.case.without_values(free), same_layout=True), False
-    )
+    case = replace(bound_case.case.without_values(free), same_layout=True)
+    return _compiled(*_read(quantities, inputs, case.theory.own), case)
 
 
 def compile_cases(
-    quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[BoundCase]
+    quantities: Sequence[Any], inputs: Sequence[Any], cases: Iterable[BoundCase]
 ) -> list[Compiled]:
     """The same quantities as a function for each of several cases.
 
     Raises:
         InputError: as :func:`compile`.
     """
-    bound = list(cases)
-    own = bound[0].case.theory.own if bound else NONE
-    names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return [_compiled(names, moved, bound_case, False) for bound_case in bound]
+    bound = [each.case for each in cases]
+    names, moved = _read(quantities, inputs, bound[0].theory.own if bound else NONE)
+    return [_compiled(names, moved, case.without_values(moved, rounded=True)) for case in bound]
 
 
-def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
+def _read(
+    quantities: Sequence[Any], inputs: Sequence[Any], own: Declarations
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of quantities and inputs."""
     moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
     for i, name in enumerate(moved):
         if name in moved[:i]:
             raise InputError(Problem("inputs", "is given twice", path=name))
-    return moved
+    return tuple(known(name, own) for name in quantities), moved
 
 
-def _compiled(
-    names: tuple[str, ...], inputs: tuple[str, ...], bound_case: BoundCase, single: bool
-) -> Compiled:
-    return compiled(names, inputs, bound_case.case.without_values(inputs, rounded=True), single)
+def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case) -> Compiled:
+    """Quantities of a case as a function of some inputs, whatever the case has there.
+
+    Raises:
+        InputError: one has no value whatever the inputs are: one is missing, or something is divided by zero.
+    """
+    keys = frozenset(inputs)
+    here = {name: case.value(name) if case.has_value(name) else 1.0 for name in inputs}
+    along = case.changed({name: np.array([float(x)]) for name, x in here.items()})
+    results = []
+    for name in names:
+        try:
+            results.append(_output(name, keys, case))
+            with np.errstate(all="ignore"):
+                along.value(name)
+        except NoValue as error:
+            raise InputError(Problem(name, f"has no value here: {error}")) from None
+    return Compiled(case, inputs, tuple(results))
+
+
+def _output(name: str, keys: frozenset[str], case: Case) -> Output:
+    """One quantity as an output of its kind; a label that no input moves has its one value."""
+    tree = symbol(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
+    fixed = is_condition_or_label(tree) and case.dependencies(name).isdisjoint(keys)
+    value = case.value(name) if fixed else None
+    declared = case.theory.symbol(name)
+    if is_label(tree):
+        return Output(declared, labels=(value,) if fixed else tuple(arm for arm, _ in tree.arms))
+    return Output(declared, truth=is_relation(tree))
 
 
 __all__ = ["Compiled", "compile", "compile_alike", "compile_cases"]
