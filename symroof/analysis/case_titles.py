@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.spec_values import middle
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number
 from symroof.symbolic.printing import number_text, text
@@ -51,15 +50,15 @@ def case_title(bound_case: BoundCase) -> str:
 
 def _span(bound_case: BoundCase, name: str) -> str:
     """The value of an input or its range; a formula that varies with a range, or lacks a value, is shown itself."""
-    box, setting = bound_case.box, bound_case.given[name].setting
+    box, own = bound_case.box, bound_case.given[name]
     if name in box:
         return " to ".join(map(_count, box[name]))
-    if box and not is_number(setting):
-        return text(middle(setting, name))
+    if box and not is_number(own.setting):
+        return text(own.middle(name))
     try:
         return _count(bound_case.case.value(name))
     except NoValue:
-        return text(middle(setting, name))
+        return text(own.middle(name))
 
 
 def _count(value: float | Fraction) -> str:

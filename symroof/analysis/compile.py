@@ -307,7 +307,7 @@ def _output(name: str, keys: frozenset[str], case: Case) -> Output:
     """One quantity as an output of its kind; a label that no input moves has its one value."""
     tree = symbol(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
     fixed = is_condition_or_label(tree) and case.dependencies(name).isdisjoint(keys)
-    value = case.value(name) if fixed else None
+    value: Any = case.value(name) if fixed else None
     declared = case.theory.symbol(name)
     if is_label(tree):
         return Output(declared, labels=(value,) if fixed else tuple(arm for arm, _ in tree.arms))

@@ -9,8 +9,8 @@ from typing import Literal
 from sympy import Number
 
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import Input
 from symroof.cases.quantity_result import as_written
-from symroof.cases.spec_values import SourcedValue
 from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
 from symroof.symbolic.expressions import Expr
@@ -40,7 +40,7 @@ class CaseDifference:
     name: str
     before: str
     after: str
-    given: tuple[tuple[str, SourcedValue | None], ...] = ()
+    given: tuple[tuple[str, Input | None], ...] = ()
     switch: bool = False
     model: BoundCase | None = None
     slip: str = ""
@@ -221,8 +221,8 @@ def _parts(name: str, side: BoundCase) -> Definition | None:
     )
 
 
-def _given(definition: Definition) -> SourcedValue:
-    return SourcedValue(definition.tree, "between the two cases", definition=definition)
+def _given(definition: Definition) -> Input:
+    return Input(definition.tree, "between the two cases", definition=definition)
 
 
 def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:

@@ -8,8 +8,8 @@ from sympy import Symbol
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import overloaded
+from symroof.cases.checks import LENGTHS, beyond_context, lengths
 from symroof.cases.quantity_result import plural
-from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.symbolic.axis_points import LEAST
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, fraction, is_number, names

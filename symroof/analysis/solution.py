@@ -16,7 +16,7 @@ from symroof.analysis.equations import as_asked
 from symroof.analysis.posed_equation import PosedEquation, balanced
 from symroof.analysis.solution_sympy import InSympy
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plural
 from symroof.errors import InputError
 from symroof.symbolic.axis_points import SAME, Crossings
 from symroof.symbolic.evaluation import NoValue
@@ -313,12 +313,12 @@ class Solution(InSympy):
         from symroof.symbols import symbol
 
         return {
-            symbol(name, self.bound_case.case.theory.own): number(entry.result.value)
+            symbol(name, self.bound_case.case.theory.own): number(entry.value)
             for name, entry in self.defaults.items()
         }
 
     @cached_property
-    def defaults(self) -> dict[str, Input]:
+    def defaults(self) -> dict[str, Result]:
         """The same by name, with units."""
         if self.symbolic:
             return {}
@@ -615,9 +615,9 @@ class Solution(InSympy):
     def _rests_on(self) -> str:
         """The load and the efficiencies that nobody gave, where they change the answer: those that are not 0, which adds nothing."""
         told = [
-            f"{name} = {entry.result.text()}"
+            f"{name} = {entry.text()}"
             for name, entry in self.defaults.items()
-            if entry.result.value and base_name(name) not in OF_MODEL
+            if entry.value and base_name(name) not in OF_MODEL
         ]
         return f"; assumed {', '.join(told)}" if told and self.value is not None else ""
 

@@ -44,9 +44,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
-        "assumed": {
-            name: plain_value(entry.result.value) for name, entry in solution.defaults.items()
-        },
+        "assumed": {name: plain_value(entry.value) for name, entry in solution.defaults.items()},
         "warnings": [*_without_effect(solution), *case_warnings(solution.bound_case)],
     }
 
@@ -247,7 +245,7 @@ def remarks(solution: Solution) -> list[str]:
     lines = []
     if solution.defaults:
         lines.append(
-            f"assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}"
+            f"assumed: {', '.join(f'{name} {entry.text()}' for name, entry in solution.defaults.items())}"
         )
     for name, each in (("expected", solution.expected), ("bound", solution)):
         if each is not None and len(each.stretches) > 1:

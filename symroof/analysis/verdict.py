@@ -9,10 +9,9 @@ from typing import Any
 
 from symroof.analysis.case_titles import devices
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import AT_PEAK
+from symroof.cases.input import AT_PEAK, VARIANT
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
-from symroof.cases.spec_values import VARIANT
 from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
 from symroof.symbolic.evaluation import NoValue, UndefinedValue

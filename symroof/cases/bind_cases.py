@@ -8,46 +8,42 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sympy import Number
 
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.case_inputs import CaseInputs, LoadedSpec
+from symroof.cases.checks import (
+    beyond_context,
+    check_engine,
+    check_formulas,
+    check_split,
+    check_together,
+    formulas_set,
+    lengths,
+)
 from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
-from symroof.cases.input_formulas import check_formulas, formula_inputs
-from symroof.cases.loaded_specs import (
-    LoadedSpec,
-    SpecInputs,
-    inputs_of_specs,
-    load_device,
-    load_model,
-    load_preset,
-)
+from symroof.cases.input import ROLE_INPUT, VARIANT, Input, number_of
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.prefill_layout import alone, prefill_inputs
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
-from symroof.cases.spec_values import (
-    ROLE_INPUT,
-    VARIANT,
-    SourcedValue,
-    beyond_context,
-    check_heads,
-    check_split,
-    check_together,
-    groups_inside,
-    lengths,
-    number_of,
+from symroof.cases.spec_inputs import (
+    Roles,
+    inputs_of_specs,
+    load_device,
+    load_model,
+    load_preset,
     stored_size,
 )
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
-from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
@@ -55,9 +51,6 @@ from symroof.symbolic.expressions import mentions, number
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import DEGREES
 from symroof.theory.operator_table import WIDTH
-
-if TYPE_CHECKING:  # presets load when one is chosen
-    from symroof.specs.preset import PresetSpec
 
 MOST_CASES = 1000
 
@@ -69,44 +62,44 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
     preset, documents = load_preset(chosen)
-    models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [
-        LoadedSpec()
-    ]
-    devices = [load_device(name, chosen.base) for name in chosen.hardware] or [LoadedSpec()]
-    layered = _over_preset(_with_known_devices(chosen, devices), preset)
-    _within_limit(
-        [
-            len(models),
-            len(devices),
-            *map(len, layered.precision.values()),
-            *map(len, layered.values.values()),
-        ],
-        most,
-    )
-    roles = [
-        dict(zip(ROLE_INPUT, names, strict=True))
-        for names in itertools.product(
-            *(layered.precision.get(role) or (None,) for role in ROLE_INPUT)
+    models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models]
+    devices = [load_device(name, chosen.base) for name in chosen.hardware]
+    known = {d.spec.name: d.spec.name for d in devices if d.spec}
+    known |= {d.name: d.spec.name for d in devices if d.spec}
+    request = _with_known_devices(chosen, known)
+    if preset:
+        precision = {role: value for role, value in preset.precision if value}
+        names = (*preset.set, *preset.assume, *precision)
+        origin = dict.fromkeys(names, f"preset {preset.name}")
+        of_preset = Request(
+            precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin
         )
-    ]
-    listed = {name: values for name, values in layered.values.items() if len(values) > 1}
-    stored = [role for role, names in layered.precision.items() if len(names) > 1]
+        request = request.over(of_preset)
+    lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
+    count = math.prod(max(len(each), 1) for each in lists)
+    if count > most:
+        message = f"its lists multiply to {count:,} cases; at most {most:,} are computed"
+        raise InputError(Problem("study", message, hint="give fewer values"))
+    stored = [role for role, names in request.precision.items() if len(names) > 1]
     idle = tuple(
         f"no effect on any device here: {name}"
-        for name in layered.of_devices
-        if not any(d.spec and name.startswith(f"{d.spec.name}.") for d in devices)
+        for name in request.of_devices
+        if not any(name.startswith(f"{device}.") for device in known.values())
     )
+    listed = {name: values for name, values in request.values.items() if len(values) > 1}
     singles = [
         dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())
     ]
-    for model, device, role in itertools.product(models, devices, roles):
-        from_specs = inputs_of_specs(layered, preset, model, device, role)
-        shown = tuple(
-            (name, from_specs.precisions[name]) for name in stored if name in from_specs.precisions
-        )
+    of_roles = (request.precision.get(role) or (None,) for role in ROLE_INPUT)
+    roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*of_roles)]
+    for model, device, role in itertools.product(
+        models or [LoadedSpec()], devices or [LoadedSpec()], roles
+    ):
+        specs = inputs_of_specs(request, preset, model, device, role)
+        shown = tuple((name, specs.precisions[name]) for name in stored if name in specs.precisions)
         for single in singles:
-            made = _bind(layered, from_specs, documents, role, single)
-            if formulas := formula_inputs(made.given):
+            made = Binding(request, specs, role, single, documents).case()
+            if formulas := formulas_set(made.given):
                 check_formulas(formulas, made.given, made.box, made.case)
             yield replace(
                 made,
@@ -118,42 +111,29 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
 
 def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:
     """The same request on the device of another case, or with other precisions by role and values by name."""
-    line = Request(
-        precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
-        values={name: (number(Fraction(value)),) for name, value in changes.items()},
-    )
-    origin = dict.fromkeys([*line.precision, *line.values], VARIANT)
-    chosen = Request(precision=line.precision, values=line.values, origin=origin).over(
-        bound_case.request
-    )
-    roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
-    device = (on or bound_case).chosen_device
-    made = bound_case.spec_inputs
-    if (
-        made is None
-        or line.precision
-        or made.chosen_model is not bound_case.chosen_model
-        or made.chosen_device is not device
-    ):
-        made = inputs_of_specs(chosen, bound_case.preset, bound_case.chosen_model, device, roles)
-    return _bind(chosen, made, bound_case.documents[:1] if bound_case.preset else (), roles, {})
+    precision = {role: (changes.pop(role),) for role in ROLE_INPUT if role in changes}
+    values = {name: (number(Fraction(value)),) for name, value in changes.items()}
+    origin = dict.fromkeys([*precision, *values], VARIANT)
+    line = Request(precision=precision, values=values, origin=origin)
+    request = line.over(bound_case.request)
+    roles = {role: next(iter(request.precision.get(role, ())), None) for role in ROLE_INPUT}
+    model, device = bound_case.chosen_model, (on or bound_case).chosen_device
+    specs = bound_case.specs
+    same = specs and specs.chosen_model is model and specs.chosen_device is device
+    if specs is None or precision or not same:
+        specs = inputs_of_specs(request, bound_case.preset, model, device, roles)
+    documents = bound_case.documents[:1] if bound_case.preset else ()
+    return Binding(request, specs, roles, {}, documents).case()
 
 
-def _with_known_devices(chosen: Request, devices: Iterable[LoadedSpec[HardwareSpec]]) -> Request:
+def _with_known_devices(chosen: Request, known: Mapping[str, str]) -> Request:
     """Inputs of one device under the name in its spec; of a device that is not chosen they count for nothing.
 
     Raises:
         InputError: there is no such device.
     """
-    if not chosen.of_devices:
-        return chosen
-    known = {
-        name: device.spec.name
-        for device in devices
-        if device.spec
-        for name in (device.name, device.spec.name)
-    }
     named: dict[str, tuple[Setting, ...]] = {}
+    origin = dict(chosen.origin)
     for name, values in chosen.of_devices.items():
         device, own = device_input(name) or ("", name)
         try:
@@ -161,158 +141,8 @@ def _with_known_devices(chosen: Request, devices: Iterable[LoadedSpec[HardwareSp
         except InputError as error:
             raise InputError([replace(problem, path=name) for problem in error.problems]) from None
         named[f"{spec}.{own}"] = values
-    return replace(
-        chosen,
-        of_devices=named,
-        origin=chosen.origin
-        | {key: chosen.origin[name] for name, key in zip(chosen.of_devices, named, strict=True)},
-    )
-
-
-def _within_limit(lengths: Iterable[int], most: int) -> None:
-    """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
-    count = math.prod(lengths)
-    if count > most:
-        raise InputError(
-            Problem(
-                "study",
-                f"its lists multiply to {count:,} cases; at most {most:,} are computed",
-                hint="give fewer values",
-            )
-        )
-
-
-def _over_preset(chosen: Request, preset: PresetSpec | None) -> Request:
-    """The request over its preset."""
-    if preset is None:
-        return chosen
-    precision = {role: value for role, value in preset.precision if value}
-    origin = dict.fromkeys((*preset.set, *preset.assume, *precision), f"preset {preset.name}")
-    return chosen.over(
-        Request(
-            precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin
-        )
-    )
-
-
-def _bind(
-    layered: Request,
-    from_specs: SpecInputs,
-    documents: tuple[Document, ...],
-    roles: dict[str, str | None],
-    single: dict[str, Setting],
-) -> BoundCase:
-    """One combination: the chosen values over those of the specs."""
-    preset, chosen_model, chosen_device = (
-        from_specs.preset,
-        from_specs.chosen_model,
-        from_specs.chosen_device,
-    )
-    profile = from_specs.profile
-    assumptions = assumed(layered, profile)
-    model, device = chosen_model.spec, chosen_device.spec
-    given, warnings = dict(from_specs.given), list(from_specs.warnings)
-    values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
-    for name, value in values.items():
-        if (
-            preset
-            and name in from_specs.special
-            and layered.origin.get(name) == f"preset {preset.name}"
-        ):
-            continue  # what the preset sets for this device or model is stronger than what it sets for all
-        given[name] = SourcedValue(
-            value,
-            layered.origin.get(name, "given"),
-            value.text if isinstance(value, ValueRange) else "",
-        )
-    for name, (value,) in layered.of_devices.items():
-        if device and name.startswith(f"{device.name}."):
-            given[name.removeprefix(f"{device.name}.")] = SourcedValue(
-                value,
-                f"{layered.origin.get(name, 'given')}: {name}",
-                value.text if isinstance(value, ValueRange) else "",
-            )
-    if profile:
-        assumptions = add_engine_defaults(
-            profile, device, assumptions, from_specs.compute, given, model is not None
-        )
-    if assumptions["targets_under"] == "load":
-        add_mix(given, warnings)
-        add_drafts(given, warnings)
-    if layered.basis == "measured" and device and profile:
-        add_measured_efficiencies(
-            device,
-            profile,
-            layered.engine_class or profile.kind,
-            from_specs.compute,
-            given,
-            warnings,
-            assumptions["scheduling"] == "disaggregated",
-        )
-    if WIDTH in values:  # a width chosen by hand is that of every quantized operator
-        given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
-    _add_measured(given)
-    if model is None:
-        _add_experts(given)
-    if (
-        "hit_rate" in given
-        and "cached_prefix" not in given
-        and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas)
-    ):
-        warnings.append(
-            "hit_rate without cached_prefix has no effect: nothing of a prompt is cached"
-        )
-    if (
-        "long_share" not in given
-        and (long := [name for name in ("long_prompt", "long_output") if name in given])
-        and not layered.own.formulas
-    ):
-        warnings.append(f"{' and '.join(long)} without long_share: no request is long")
-    warnings += [
-        f"the {statistic} of {name} is decided by simulation, in `symroof select` and `symroof simulate`; elsewhere its mean is held against the target"
-        for name, statistic in layered.percentiles.items()
-    ]
-    check_split(values, given)
-    check_together(given, warnings)
-    if profile:
-        check_heads(given, profile)
-        warnings += groups_inside(given, profile)
-    warnings += beyond_context(model, lengths(given))
-    files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
-    draft = (
-        load_model(layered.draft, layered.base, layered.assume_family)
-        if layered.draft
-        else LoadedSpec[ModelSpec]()
-    )
-    files = (*files, draft.document) if draft.document else files
-    varied = tuple((name, as_written(name, value, bare=True)) for name, value in single.items())
-    made = BoundCase(
-        chosen_model,
-        chosen_device,
-        assumptions,
-        given,
-        from_specs.precisions,
-        from_specs.compute,
-        tuple(warnings),
-        files,
-        varied,
-        _narrowed(layered, from_specs, roles, values),
-        preset,
-        chosen_draft=draft,
-        spec_inputs=from_specs,
-    )
-    if (
-        model
-        and model.stored_bytes
-        and roles["weights"] is None
-        and values.keys().isdisjoint(STORAGE)
-    ):
-        size, more = stored_size(model, made.case.value("weight_bytes"))
-        made = made.with_changes(
-            given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more)
-        )
-    made = _with_draft(made, layered, documents, roles, single) if draft.spec else made
-    return _with_prefill(made, layered, documents, roles, single) if layered.prefill else made
+        origin[f"{spec}.{own}"] = chosen.origin[name]
+    return replace(chosen, of_devices=named, origin=origin)
 
 
 FOLLOWS_FROM = {
@@ -321,120 +151,172 @@ FOLLOWS_FROM = {
 }
 """What a measured value says of the quantity that it is made of: the achieved shares of the peaks follow from it, and the time of a response."""
 EXPERTS = {"n_experts": "params/active_params + 1", "experts_per_token": "1"}
-
-
-def _add_measured(given: dict[str, SourcedValue]) -> None:
-    """A measured time to first token is that of a prefill, a measured mean time per token that of every decode step."""
-    for name, (part, formula, why) in FOLLOWS_FROM.items():
-        measured = given.get(name)
-        if measured and part not in given and isinstance(measured.setting, (Number, ValueRange)):
-            given[part] = SourcedValue(parse(formula), f"{why} ({measured.source})")
-
-
-def _add_experts(given: dict[str, SourcedValue]) -> None:
-    """What a single token reads of a model with experts follows from the parameters it multiplies, however many experts there are."""
-    if (
-        "active_params" in given
-        and number_of(given, "batch", defaults=True) == 1
-        and not given.keys() & EXPERTS.keys()
-    ):
-        given.update(
-            {
-                name: SourcedValue(
-                    parse(formula), "default: of one token any number is the same", defaulted=True
-                )
-                for name, formula in EXPERTS.items()
-            }
-        )
-
-
-def _with_prefill(
-    made: BoundCase,
-    layered: Request,
-    documents: tuple[Document, ...],
-    roles: dict[str, str | None],
-    single: dict[str, Setting],
-) -> BoundCase:
-    """The combination with prompts read by instances of another layout, on the same kind of device."""
-    if made.assumptions["scheduling"] != "disaggregated":
-        raise InputError(
-            Problem(
-                layered.origin.get("scheduling", "given"),
-                f"prefill has instances of its own, and scheduling is {made.assumptions['scheduling']}",
-                path="prefill",
-            )
-        )
-    other = alone(layered)
-    assert made.spec_inputs is not None
-    bound = _bind(
-        other,
-        made.spec_inputs,
-        documents,
-        roles,
-        {
-            name: value
-            for name, value in single.items()
-            if name in other.values and name not in DEGREES
-        },
-    )
-    return replace(
-        made, given=made.given | prefill_inputs(bound, made, layered.prefill), prefill_case=bound
-    )
-
-
 STORAGE = (WIDTH, "weight_bytes", "params")
 """Inputs that replace what the model's own files say of their size."""
 
 
-def _narrowed(
-    layered: Request,
-    from_specs: SpecInputs,
-    roles: dict[str, str | None],
-    values: dict[str, Setting],
-) -> Request:
-    """The request for one combination: every list narrowed to what was taken of it."""
-    return replace(
-        layered,
-        models=(from_specs.chosen_model.name,) if from_specs.chosen_model.spec else (),
-        hardware=(from_specs.chosen_device.name,) if from_specs.chosen_device.spec else (),
-        precision={role: (name,) for role, name in roles.items() if name},
-        values={name: (value,) for name, value in values.items()},
-    )
+@dataclass(frozen=True)
+class Binding:
+    """One combination of a request: what the specs give, under the chosen values.
 
+    Attributes:
+        request: with its lists; of those in ``single`` the case has one value.
+        roles: the precision of each role that was asked for.
+    """
 
-def _with_draft(
-    made: BoundCase,
-    layered: Request,
-    documents: tuple[Document, ...],
-    roles: dict[str, str | None],
-    single: dict[str, Setting],
-) -> BoundCase:
-    """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
-    draft, name = made.chosen_draft, made.chosen_draft.name
-    if made.model is None:
-        raise InputError(
-            Problem(
-                layered.origin.get("draft", "given"),
-                "a draft model drafts for a model: give one",
-                path="draft",
+    request: Request
+    specs: CaseInputs
+    roles: Roles
+    single: Mapping[str, Setting]
+    documents: tuple[Document, ...]
+
+    def case(self) -> BoundCase:
+        """The case, with what its draft model and its instances that prefill bring.
+
+        Raises:
+            InputError: values that may not be together.
+        """
+        made = self._alone()
+        if made.chosen_draft.spec:
+            made = self._with_draft(made)
+        return self._with_prefill(made) if self.request.prefill else made
+
+    def _alone(self) -> BoundCase:
+        """The case of its own specs and values, completed by its engine, by measurements and by what follows from them."""
+        request = self.request
+        values = {name: self.single.get(name, each[0]) for name, each in request.values.items()}
+        draft: LoadedSpec[ModelSpec] = LoadedSpec()
+        if request.draft:
+            draft = load_model(request.draft, request.base, request.assume_family)
+        loaded = (self.specs.chosen_model, self.specs.chosen_device, draft)
+        case = BoundCase(
+            **{**vars(self.specs), "given": dict(self.specs.given)},
+            documents=(*self.documents, *(each.document for each in loaded if each.document)),
+            varied=tuple(
+                (name, as_written(name, value, bare=True)) for name, value in self.single.items()
+            ),
+            chosen_draft=draft,
+            specs=self.specs,
+        )
+        case.request = self._narrowed(values)
+        case.assumptions = assumed(request, case.engine)
+        self._set_values(case, values)
+        if case.engine:
+            add_engine_defaults(case, case.engine)
+        if case.assumptions["targets_under"] == "load":
+            add_mix(case)
+            add_drafts(case)
+        if request.basis == "measured":
+            add_measured_efficiencies(case)
+        if WIDTH in values:  # a width chosen by hand is that of every quantized operator
+            for name in [name for name in case.given if name.startswith(f"{WIDTH}.")]:
+                del case.given[name]
+        _add_what_follows(case)
+        self._check(case, values)
+        model = case.model
+        own_size = self.roles["weights"] is None and values.keys().isdisjoint(STORAGE)
+        if model and model.stored_bytes and own_size:
+            size, more = stored_size(model, case.case.value("weight_bytes"))
+            given = {**case.given, "weight_bytes": size}
+            case = case.with_changes(given=given, warnings=(*case.warnings, *more))
+        return case
+
+    def _set_values(self, case: BoundCase, values: Mapping[str, Setting]) -> None:
+        """Set the values that were chosen: those of all devices, then those of this one."""
+        preset, origin = case.preset, self.request.origin
+        for name, value in values.items():
+            # what the preset sets for this device or model is stronger than what it sets for all
+            of_preset = preset and origin.get(name) == f"preset {preset.name}"
+            if not (of_preset and name in case.preset_for_this):
+                case.given[name] = Input(value, origin.get(name, "given"))
+        for name, (value,) in self.request.of_devices.items():
+            prefix = f"{case.hardware.name}." if case.hardware else name
+            if name.startswith(prefix) and name != prefix:
+                source = f"{origin.get(name, 'given')}: {name}"
+                case.given[name.removeprefix(prefix)] = Input(value, source)
+
+    def _check(self, case: BoundCase, values: Mapping[str, Setting]) -> None:
+        """Warn of what has no effect, and check that the values may be together."""
+        given, request = case.given, self.request
+        read = any(mentions(formula, "hit_rate") for _, formula in request.own.formulas)
+        if "hit_rate" in given and "cached_prefix" not in given and not read:
+            case.warn("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
+        long = [name for name in ("long_prompt", "long_output") if name in given]
+        if long and "long_share" not in given and not request.own.formulas:
+            case.warn(f"{' and '.join(long)} without long_share: no request is long")
+        case.warn(
+            *(
+                f"the {statistic} of {name} is decided by simulation, in `symroof select` and `symroof simulate`; elsewhere its mean is held against the target"
+                for name, statistic in request.percentiles.items()
             )
         )
-    values = {
-        key: value for key, value in layered.values.items() if key not in OF_TARGET | DRAFTING
-    }
-    alone_too = replace(layered, values=values, draft=None)
-    from_specs = inputs_of_specs(alone_too, made.preset, draft, made.chosen_device, roles)
-    alone = _bind(
-        alone_too, from_specs, documents, roles, {k: v for k, v in single.items() if k in values}
-    )
-    extra = draft_inputs(alone.case, made.case, made.given, name)
-    notes = [
-        f"drafted by {name}: its own prefill of the prompt is not in ttft",
-        *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
-    ]
-    notes += (
-        ["the draft model's own time is ignored, because draft_cost is given"]
-        if "draft_cost" in made.given
-        else []
-    )
-    return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
+        check_split(values, given)
+        case.warn(*check_together(given))
+        check_engine(case)
+        case.warn(*beyond_context(case.model, lengths(given)))
+
+    def _narrowed(self, values: Mapping[str, Setting]) -> Request:
+        """The request for one combination: every list narrowed to what was taken of it."""
+        model, device = self.specs.chosen_model, self.specs.chosen_device
+        return replace(
+            self.request,
+            models=(model.name,) if model.spec else (),
+            hardware=(device.name,) if device.spec else (),
+            precision={role: (name,) for role, name in self.roles.items() if name},
+            values={name: (value,) for name, value in values.items()},
+        )
+
+    def _beside(self, request: Request, specs: CaseInputs, without: frozenset[str]) -> BoundCase:
+        """The case of another model, or another layout, for the same combination."""
+        single = {
+            name: value
+            for name, value in self.single.items()
+            if name in request.values and name not in without
+        }
+        return Binding(request, specs, self.roles, single, self.documents).case()
+
+    def _with_prefill(self, made: BoundCase) -> BoundCase:
+        """The combination with prompts read by instances of another layout, on the same kind of device."""
+        if made.assumptions["scheduling"] != "disaggregated":
+            message = f"prefill has instances of its own, and scheduling is {made.assumptions['scheduling']}"
+            where = self.request.origin.get("scheduling", "given")
+            raise InputError(Problem(where, message, path="prefill"))
+        other = self._beside(alone(self.request), self.specs, frozenset(DEGREES))
+        values = prefill_inputs(other, made, self.request.prefill)
+        return replace(made, given=made.given | values, prefill_case=other)
+
+    def _with_draft(self, made: BoundCase) -> BoundCase:
+        """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
+        if made.model is None:
+            message = "a draft model drafts for a model: give one"
+            where = self.request.origin.get("draft", "given")
+            raise InputError(Problem(where, message, path="draft"))
+        name, of_target = made.chosen_draft.name, OF_TARGET | DRAFTING
+        values = {key: each for key, each in self.request.values.items() if key not in of_target}
+        request = replace(self.request, values=values, draft=None)
+        specs = inputs_of_specs(
+            request, made.preset, made.chosen_draft, made.chosen_device, self.roles
+        )
+        draft = self._beside(request, specs, frozenset())
+        extra = draft_inputs(draft.case, made.case, made.given, name)
+        notes = [f"drafted by {name}: its own prefill of the prompt is not in ttft"]
+        notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
+        if "draft_cost" in made.given:
+            notes.append("the draft model's own time is ignored, because draft_cost is given")
+        return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
+
+
+def _add_what_follows(case: BoundCase) -> None:
+    """A measured time to first token is that of a prefill, a measured mean time per token that of every decode step. Of a model with experts of which only the
+    totals are known, what a single token reads follows from the parameters it multiplies, however many experts there are."""
+    given = case.given
+    for name, (part, formula, why) in FOLLOWS_FROM.items():
+        measured = given.get(name)
+        if measured and isinstance(measured.setting, (Number, ValueRange)):
+            case.add({part: Input(parse(formula), f"{why} ({measured.source})")})
+    one = number_of(given, "batch", defaults=True) == 1
+    if case.model is None and "active_params" in given and one and not given.keys() & EXPERTS:
+        source = "default: of one token any number is the same"
+        case.add(
+            {name: Input(parse(text), source, defaulted=True) for name, text in EXPERTS.items()}
+        )

@@ -9,32 +9,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symroof.cases.input_formulas import without_value
-from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
-from symroof.cases.measured_efficiencies import (
-    AT_PEAK,
-    COSTS,
-    add_measured_efficiencies,
-    kind_of,
-    slow_first,
-    values_at_peak,
-)
+from symroof.cases.case_inputs import CaseInputs, LoadedSpec
+from symroof.cases.checks import check_together, without_value
+from symroof.cases.input import AT_PEAK, COSTS, Ends, Input, slow_first
+from symroof.cases.measured_efficiencies import add_measured_efficiencies, kind_of, values_at_peak
 from symroof.cases.quantity_result import (
     DOES_NOT_FIT,
     NO_RANGE,
     NOT_EVERYWHERE,
-    Input,
     RangeNotFound,
     Result,
-    Value,
     plain_value,
 )
-from symroof.cases.request import Request
-from symroof.cases.spec_values import SourcedValue, check_together, middle
-from symroof.specs.efficiencies import DEFAULT_ENGINE, shipped_efficiencies
-from symroof.specs.engine_profile import EngineProfile
-from symroof.specs.fields import ValueRange
-from symroof.specs.hardware import HardwareSpec
+from symroof.cases.spec_inputs import load_device
+from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
@@ -52,47 +40,27 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.switches import Assumptions
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 from symroof.theory.theory import Theory
 
 if TYPE_CHECKING:
     from symroof.cases.ranges import Ranges
-    from symroof.specs.preset import PresetSpec  # presets load when one is chosen
-
 
 PRICE = "price"
+EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 
 
 @dataclass
 class Memo:
-    """What has been computed of one bound case.
-
-    Attributes:
-        solved: solutions by equation and unknown.
-        rough: the formulas of the case as functions of arrays, by the inputs that are arrays.
-        plain: how formulas become SymPy expressions to be solved; it remembers the parts that it has written.
-        flips: where constraints change, by the inputs and constraints asked about.
-        inlined, names, moves: formulas inlined as far as an unknown reaches, the names in those of quantities, and whether these move.
-        at_context: the case as requests at one context, shared by all that ask there.
-        signs: the signs of coefficients, where numbers or their shape show them.
-        symbolic: the case with some names left symbolic.
-        in_sympy: how formulas of this case become SymPy expressions; it remembers the parts that it has written.
-    """
+    """What has been computed of one bound case: results, solutions, and formulas in the forms that questions need."""
 
     results: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
-    flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    inlined: dict[tuple[Expr, str, frozenset[str], bool, frozenset[str], bool], Expr] = field(
-        default_factory=dict
-    )
-    names: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(
-        default_factory=dict
-    )
-    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(
-        default_factory=dict
-    )
+    rough: dict[tuple[str, ...], Case] = field(default_factory=dict)
+    flips: dict[Any, Any] = field(default_factory=dict)
+    inlined: dict[Any, Expr] = field(default_factory=dict)
+    names: dict[Any, tuple[str, ...]] = field(default_factory=dict)
+    moves: dict[Any, bool] = field(default_factory=dict)
     at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
     signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
@@ -101,7 +69,7 @@ class Memo:
 
 
 @dataclass
-class BoundCase(DropsCaches):
+class BoundCase(CaseInputs, DropsCaches):
     """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
 
     >>> from symroof.analysis.study import Study
@@ -112,82 +80,38 @@ class BoundCase(DropsCaches):
     {'prompt': 'given', 'cached_prefix': 'default'}
 
     Attributes:
-        given: the value of every input that something sets, with its source.
         varied: the values by which it differs from the other cases of its study, as text.
         search_inside: whether ranges are searched between their corners as well.
         changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
+        specs: what the specs alone give, which cases on the same specs share.
     """
 
-    chosen_model: LoadedSpec[ModelSpec]
-    chosen_device: LoadedSpec[HardwareSpec]
-    assumptions: Assumptions
-    given: dict[str, SourcedValue]
-    precisions: dict[str, str] = field(default_factory=dict)
-    compute: str | None = None
-    warnings: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
     varied: tuple[tuple[str, str], ...] = ()
-    request: Request = field(default_factory=Request)
-    preset: PresetSpec | None = None
     several_models: bool = False
     search_inside: bool = True
     chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
     prefill_case: BoundCase | None = field(default=None, compare=False)
     changed_case: Case | None = None
-    spec_inputs: SpecInputs | None = field(default=None, repr=False)
+    specs: CaseInputs | None = field(default=None, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        chosen = (
-            self.chosen_model,
-            self.chosen_device,
-            self.chosen_draft,
-            self.assumptions,
-            self.compute,
-        )
-        return hash(
-            (
-                chosen,
-                self.warnings,
-                self.varied,
-                self.request,
-                self.several_models,
-                self.search_inside,
-            )
-        )
-
-    @property
-    def model(self) -> ModelSpec | None:
-        return self.chosen_model.spec
-
-    @property
-    def hardware(self) -> HardwareSpec | None:
-        return self.chosen_device.spec
+        chosen = (self.chosen_model, self.chosen_device, self.chosen_draft, self.assumptions)
+        shown = (self.warnings, self.varied, self.several_models, self.search_inside)
+        return hash((chosen, shown, self.compute, self.request))
 
     @property
     def architecture(self) -> Architecture:
-        if self.model is None:
-            active, every = (
-                self.given[name].setting if name in self.given else None
-                for name in ("active_params", "params")
-            )
-            return (
-                GENERIC if active is None or active == every else SPARSE
-            )  # a token that multiplies all parameters leaves none out
-        own = frozenset(
-            name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}.")
-        )
-        return self.model.architecture(KEPT_WIDTH in self.given, own)
-
-    @property
-    def engine(self) -> EngineProfile | None:
-        """The profile of the serving engine that the case stands on; None without a model and a device."""
-        return self.spec_inputs.profile if self.spec_inputs else None
-
-    @property
-    def engine_class(self) -> str:
-        """The class of engines that measured efficiencies are of."""
-        return self.request.engine_class or (self.engine.kind if self.engine else DEFAULT_ENGINE)
+        if self.model is not None:
+            widths = (name for name in self.given if name.startswith(f"{WIDTH}."))
+            own = frozenset(name.removeprefix(f"{WIDTH}.") for name in widths)
+            return self.model.architecture(KEPT_WIDTH in self.given, own)
+        active, every = (
+            self.given[name].setting if name in self.given else None
+            for name in ("active_params", "params")
+        )  # a token that multiplies all parameters leaves none out
+        return GENERIC if active is None or active == every else SPARSE
 
     # ------------------------------------------------------------------------------------------------ the case, and others like it
 
@@ -197,7 +121,7 @@ class BoundCase(DropsCaches):
         own = self.request.own
         return Case(
             Theory(self.architecture, self.assumptions, own=own),
-            {name: middle(g.setting, name, own) for name, g in self.given.items()},
+            {name: each.middle(name, own) for name, each in self.given.items()},
         )
 
     @property
@@ -242,68 +166,56 @@ class BoundCase(DropsCaches):
         Raises:
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
         """
-        check_together(
-            self.given
-            | {name: SourcedValue(number(value), source) for name, value in values.items()},
-            [],
-        )
+        new = {name: Input(number(value), source) for name, value in values.items()}
+        check_together(self.given | new)
 
     # ------------------------------------------------------------------------------------------------ ranges
 
     @cached_property
-    def box(self) -> dict[str, tuple[Fraction, Fraction]]:
+    def box(self) -> dict[str, Ends]:
         """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
+        ranged = {name: each for name, each in self.given.items() if each.ranged}
         return {
-            name: (g.setting.low, g.setting.high)
-            for name, g in self.given.items()
-            if isinstance(g.setting, ValueRange) and not g.listed
+            name: (each.setting.low, each.setting.high)
+            for name, each in ranged.items()
+            if not each.listed
         }
 
     @cached_property
     def list_prices(self) -> tuple[Fraction, ...]:
         """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
         price = self.given.get(PRICE)
-        listed = price.setting if price is not None and price.listed else None
-        at_median = (
-            isinstance(listed, ValueRange)
-            and self.case.has_value(PRICE)
-            and self.case.value(PRICE) == float(listed.middle)
-        )
-        return (listed.low, listed.high) if isinstance(listed, ValueRange) and at_median else ()
+        if price is None or not price.listed or not self.case.has_value(PRICE):
+            return ()
+        span = price.setting
+        return (span.low, span.high) if self.case.value(PRICE) == float(span.middle) else ()
 
     def priced(self, name: str) -> bool:
         """Whether the list prices move a quantity."""
         return bool(self.list_prices) and PRICE in self.case.dependencies(name)
 
     @property
-    def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:
+    def measured_box(self) -> dict[str, Ends]:
         """Those of measured efficiencies."""
         return {name: ends for name, ends in self.box.items() if self.given[name].measured}
 
     @property
     def corner_points(self) -> list[dict[str, Fraction]]:
         """The corners of the ranges: all ends of those that were given, combined with each of :attr:`measured_corners`."""
-        corners, measured = self.measured_corners, self.measured_box
-        axes = [
-            [{name: end} for end in ends] for name, ends in self.box.items() if name not in measured
-        ]
-        return _product([*axes, corners] if corners else axes)
+        given = self.box.keys() - self.measured_box.keys()
+        axes = [[{name: end} for end in ends] for name, ends in self.box.items() if name in given]
+        return _product([*axes, *([self.measured_corners] if self.measured_box else [])])
 
     @property
     def measured_corners(self) -> list[dict[str, Fraction]]:
         """The corners of the measured ranges, whose interval is one common widening: all slow ends go together, and all fast ones; those of
         compute vary independently of the others."""
-        box = self.measured_box
-        common = [name for name in box if name != "mfu"]
-        axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
-        if common:
-            axes.append(
-                [
-                    {name: slow_first(box[name], name)[fast] for name in common}
-                    for fast in (False, True)
-                ]
-            )
-        return _product(axes)
+        box = {name: slow_first(ends, name) for name, ends in self.measured_box.items()}
+        compute = [[{"mfu": end} for end in sorted(box["mfu"])]] if "mfu" in box else []
+        both = [
+            {name: ends[fast] for name, ends in box.items() if name != "mfu"} for fast in (0, 1)
+        ]
+        return _product([*compute, *([both] if both[0] else [])])
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
@@ -331,11 +243,7 @@ class BoundCase(DropsCaches):
 
     def between_corners(self) -> BoundCase:
         """The same case with ranges evaluated at their corners where more than efficiencies are ranges: to search each takes too long for many cases."""
-        return (
-            self
-            if self.box.keys() <= {*AT_PEAK, *COSTS}
-            else self.with_changes(search_inside=False)
-        )
+        return self if self.box.keys() <= EFFICIENCIES else self.with_changes(search_inside=False)
 
     @cached_property
     def at_peak(self) -> BoundCase | None:
@@ -352,29 +260,24 @@ class BoundCase(DropsCaches):
         >>> case.result("itl").text(), case.expected("itl").text(), case.expected("weight_bytes")
         ('4.642 ms', '8.414 ms (6.601 to 11.09 ms)', None)
         """
-        device, profile = self.hardware, self.engine
         stated = (
             self.request.states_efficiencies
             or not self.given.keys().isdisjoint(AT_PEAK)
             or self.request.efficiency
         )
-        if device is None or profile is None or stated or self.changed_case:
+        if self.hardware is None or self.engine is None or stated or self.changed_case:
             return None
-        given, warnings = dict(self.given), list(self.warnings)
-        apart = self.assumptions["scheduling"] == "disaggregated"
-        add_measured_efficiencies(
-            device, profile, self.engine_class, self.compute, given, warnings, apart
-        )
-        return self.with_changes(given=given, warnings=tuple(warnings))
+        made = self.with_changes(given=dict(self.given))
+        add_measured_efficiencies(made)
+        return made
 
     @cached_property
     def beyond_measurements(self) -> str:
         """In words, that nothing like this case was measured; empty where something was, or nothing is expected by measurements."""
-        device, profile = self.hardware, self.engine
         measured = any(value.measured for value in self.given.values())
-        if device is None or profile is None or not (measured or self.expected_case):
+        if self.hardware is None or self.engine is None or not (measured or self.expected_case):
             return ""
-        return shipped_efficiencies().beyond(kind_of(device, self.engine_class, self.given))
+        return shipped_efficiencies().beyond(kind_of(self, self.hardware, self.engine_class))
 
     def expected(self, name: str) -> Result | None:
         """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
@@ -394,14 +297,13 @@ class BoundCase(DropsCaches):
     @cached_property
     def slow_end(self) -> BoundCase:
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
-        box = self.box
-        if self.changed_case or not box or not box.keys() <= {*AT_PEAK, *COSTS}:
+        if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
             return self
-        ends = {name: number(slow_first(box[name], name)[0]) for name in box}
-        return self.with_changes(
-            given=self.given
-            | {name: replace(self.given[name], setting=end) for name, end in ends.items()}
-        )
+        ends = {
+            name: replace(self.given[name], setting=number(slow_first(span, name)[0]))
+            for name, span in self.box.items()
+        }
+        return self.with_changes(given=self.given | ends)
 
     # ------------------------------------------------------------------------------------------------ results
 
@@ -529,7 +431,7 @@ class BoundCase(DropsCaches):
         values = [case.value(name) for case in (self.case, *self.corners)]
         return min(values), max(values)
 
-    def _over_ranges(self, name: str, declared: Symbol, value: Value) -> Result:
+    def _over_ranges(self, name: str, declared: Symbol, value: Any) -> Result:
         formula = symbol(name) if self.case.search(name) else self.case.formula(name)
         if is_relation(formula):
             truths = self.ranges.truths(formula)
@@ -626,7 +528,7 @@ class BoundCase(DropsCaches):
 
     def inputs(
         self, quantities: tuple[str, ...] | None = None, everything: bool = True
-    ) -> dict[str, Input]:
+    ) -> dict[str, Result]:
         """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
 
         With ``everything``, also the values set in the case that none of them uses; of defaults those that have a value here.
@@ -666,23 +568,20 @@ class BoundCase(DropsCaches):
         """Every counting choice with its value; a user-defined theory alone has none."""
         return () if self.theory_only else self.assumptions.values
 
-    def _input(self, name: str) -> Input:
-        symbol = self.case.theory.symbol(name)
-        setting = self.given.get(name)
-        if setting is None:
+    def _input(self, name: str) -> Result:
+        """The value of an input with its ends, its source, and whether it is a default."""
+        declared, own, box = self.case.theory.symbol(name), self.given.get(name), self.box
+        if own is None:
             default = self.case.default(name)
             if default is None:
                 raise MissingInput(name)
-            return Input(Result(symbol, fraction(default)), "default", True)
-        value, box = self.number(name), self.box
-        moving = (
-            box and name not in box and not is_number(setting.setting)
-        )  # a formula of what is ranged
-        ends = (
-            self.list_prices if name == PRICE and self.list_prices else box.get(name, (None, None))
-        )
-        result = self.result(name) if moving else Result(symbol, value, *ends)
-        return Input(result, setting.source, setting.defaulted)
+            return Result(declared, fraction(default), source="default", defaulted=True)
+        if box and name not in box and not is_number(own.setting):  # a formula of what is ranged
+            found = self.result(name)
+        else:
+            ends: Any = (self.list_prices if name == PRICE else ()) or box.get(name, ())
+            found = Result(declared, self.number(name), *ends)
+        return replace(found, source=own.source, defaulted=own.defaulted)
 
 
 def interval_json(result: Result) -> dict[str, Any]:

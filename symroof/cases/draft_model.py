@@ -10,9 +10,9 @@ from fractions import Fraction
 import sympy
 from sympy import Symbol
 
-from symroof.cases.spec_values import SourcedValue
+from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.input import Input
 from symroof.errors import InputError, Problem
-from symroof.specs.fields import ValueRange
 from symroof.symbolic.expressions import At, Expr, inline, number, rebuild, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
@@ -33,8 +33,8 @@ OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
 
 
 def draft_inputs(
-    draft: Case, case: Case, given: Mapping[str, SourcedValue], name: str
-) -> dict[str, SourcedValue]:
+    draft: Case, case: Case, given: Mapping[str, Input], name: str
+) -> dict[str, Input]:
     """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes besides the reserve.
 
     ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
@@ -43,41 +43,43 @@ def draft_inputs(
         InputError: the reserve is a range, to which nothing can be added.
     """
     own = given.get(RESERVE)
-    setting = own.setting if own is not None else NO_RESERVE
-    if isinstance(setting, ValueRange):
-        raise InputError(
-            Problem(
-                own.source if own else name,
-                "a range cannot be combined with a draft model, whose memory is added to it",
-                path=RESERVE,
-            )
-        )
-    words = DraftFormulas(draft, case)
-    weights, cache, state = (
-        words.of(symbol(key))
+    if own is not None and own.ranged:
+        message = "a range cannot be combined with a draft model, whose memory is added to it"
+        raise InputError(Problem(own.source, message, path=RESERVE))
+
+    def stands(name: str, changed: frozenset[str]) -> Expr | None:
+        """The formula for a name of the draft's theory; None where it means the same in the case."""
+        if name == RESERVE:
+            return NO_RESERVE  # it has none of its own: that of the case holds the draft
+        led_to = draft.theory.dependencies(name)
+        # a device may have another peak for the draft's precision
+        same = draft.given.get(name) == case.given.get(name)
+        if same and not led_to & changed and not any(base_name(other) in OWN for other in led_to):
+            return None
+        return draft.formula_or_name(name)
+
+    weights, cache, state, step, request = (
+        inline(symbol(key), stands)
         for key in (
             "weight_bytes_per_device",
             "peak_kv_cache_bytes_per_device",
             "state_bytes_per_device",
+            "itl",
+            REQUEST,
         )
     )
-    fixed = setting + weights
+    fixed = (own.setting if own is not None else NO_RESERVE) + weights
     source = f"draft {name}"
+    beside = "" if own is None else f", beside what is given ({own.source})"
     values = {
-        RESERVE: SourcedValue(
-            sympy.Add(fixed, cache, state),
-            f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}",
-        )
+        RESERVE: Input(sympy.Add(fixed, cache, state), f"{source}: its weights and cache{beside}")
     }
     if "draft_cost" not in given:
-        values["draft_cost"] = SourcedValue(
-            words.of(symbol("itl")) / symbol("itl"),
-            f"{source}: its decode step over the model's",
-        )
+        why = f"{source}: its decode step over the model's"
+        values["draft_cost"] = Input(step / symbol("itl"), why)
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        values["concurrency"] = SourcedValue(
-            _with_draft(tree, fixed, words.of(symbol(REQUEST))), f"{source}: its caches counted"
-        )
+        counted = _with_draft(tree, fixed, request)
+        values["concurrency"] = Input(counted, f"{source}: its caches counted")
     return values
 
 
@@ -92,50 +94,20 @@ UNDER_LOAD = {
 """What the steps of a server under load are with drafts."""
 
 
-def add_drafts(given: dict[str, SourcedValue], warnings: list[str]) -> None:
+def add_drafts(case: CaseInputs) -> None:
     """Let the steps of a server under load be verifications of drafts, where what is drafted and what is accepted of it are known; else say that they are not."""
-    drafted = [name for name in ("draft_tokens", "verified_tokens") if name in given]
-    accepted = [name for name in ("acceptance", "tokens_per_verify") if name in given]
+    drafted = [name for name in ("draft_tokens", "verified_tokens") if name in case.given]
+    accepted = [name for name in ("acceptance", "tokens_per_verify") if name in case.given]
     if drafted and accepted:
-        given |= {
-            name: SourcedValue(parse(text), "drafts of each step", defaulted=True)
-            for name, text in UNDER_LOAD.items()
-            if name not in given
-        }
+        source = "drafts of each step"
+        case.add(
+            {name: Input(parse(text), source, defaulted=True) for name, text in UNDER_LOAD.items()}
+        )
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
-        warnings.append(
+        case.warn(
             f"{' and '.join((*drafted, *accepted))} without {missing}: latencies, rates and costs under load are those without drafts"
         )
-
-
-class DraftFormulas:
-    """The draft's quantities in the case's words."""
-
-    def __init__(self, draft: Case, case: Case) -> None:
-        self.draft, self.case = draft, case
-
-    def of(self, tree: Expr) -> Expr:
-        """A formula of the draft over inputs of the case."""
-        return inline(tree, self._stands)
-
-    def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
-        """The formula for a name of the draft's theory; None where it means the same in the case."""
-        if name == RESERVE:
-            return NO_RESERVE  # it has none of its own: that of the case holds the draft
-        theory = self.draft.theory
-        dependencies = theory.dependencies(name)
-        if (
-            not any(base_name(other) in OWN for other in dependencies)
-            and not dependencies & changed
-            and self._same(name)
-        ):
-            return None
-        return self.draft.formula_or_name(name)
-
-    def _same(self, name: str) -> bool:
-        """Whether a name has the same value in draft and case; a device may have another peak for the draft's precision."""
-        return self.draft.given.get(name) == self.case.given.get(name)
 
 
 def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:

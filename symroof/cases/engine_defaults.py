@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sympy import Basic
-
-from symroof.cases.spec_values import SourcedValue
+from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.input import Input, number_of
+from symroof.cases.request import Request
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS, peak_precision
-from symroof.symbolic.expressions import Expr, fraction, is_number, names, number
+from symroof.symbolic.expressions import Expr, is_number, names, number
 from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS
-
-if TYPE_CHECKING:
-    from symroof.cases.request import Request
 
 BUDGET_LEFT = parse("max(attention_dp*token_budget - batch*decoded_tokens, 1 token)")
 """Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
@@ -59,115 +56,68 @@ def native_format(profile: EngineProfile | None, stored: str, available: list[st
     return stored if entry and entry.runs == "native" and stored in available else None
 
 
-def add_engine_defaults(
-    profile: EngineProfile,
-    device: HardwareSpec | None,
-    assumptions: Assumptions,
-    compute: str | None,
-    given: dict[str, SourcedValue],
-    with_model: bool,
-) -> Assumptions:
-    """Complete the inputs of a case by what its engine decides, and give back the counting choices, attention's arithmetic among them."""
-    memory = given["mem_capacity"].setting if "mem_capacity" in given else None
-    for name, entry in sorted(
-        profile.inputs.items(), key=lambda item: item[1].formula is not None
-    ):  # a formula may be over the other values
-        tree = profile.tree(
-            name,
-            fraction(memory) if is_number(memory) else None,
-            device.name if device else "",
-        )
-        if tree is not None and name not in given and _has_a_value(tree, given, with_model):
-            given[name] = SourcedValue(
-                tree, f"{profile.said}: {profile.source(entry.source)}", defaulted=True
-            )
-    own = profile.tree(
-        "token_budget",
-        fraction(memory) if is_number(memory) else None,
-        device.name if device else "",
-    )
+def add_engine_defaults(case: CaseInputs, profile: EngineProfile) -> None:
+    """Complete the inputs of a case, and its counting choices, by what its engine decides."""
+    device, given = case.hardware, case.given
+    memory, name_of = number_of(given, "mem_capacity"), device.name if device else ""
+    plain_first = sorted(profile.inputs.items(), key=lambda item: item[1].formula is not None)
+    for name, entry in plain_first:  # a formula may be over the other values
+        tree = profile.tree(name, memory, name_of)
+        if tree is not None and name not in given and _has_a_value(tree, case):
+            source = f"{profile.said}: {profile.source(entry.source)}"
+            given[name] = Input(tree, source, defaulted=True)
+    own = profile.tree("token_budget", memory, name_of)
     if is_number(own):
         _add_larger_steps(int(own), given)
-    if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
-        source = given["token_budget"].source
-        given.setdefault(
-            "chunk",
-            SourcedValue(
-                BUDGET_LEFT, f"what the batch leaves of token_budget ({source})", defaulted=True
-            ),
-        )
     if (
-        compute is not None
-        and BITS[compute] < BITS[WIDE]
-        and "n_experts" in given
-        and not {"ep", "attention_dp"}.isdisjoint(given)
+        "token_budget" in given
+        and "output" in given
+        and case.assumptions["scheduling"] == "chunked"
     ):
-        given.setdefault(
-            "dispatch_bytes_per_element",
-            SourcedValue(
-                parse("1 byte"),
-                f"experts that compute in {compute} are sent 8-bit activations (DeepEP)",
-            ),
-        )
-    return _with_wide_attention(profile, device, assumptions, compute, given)
+        source = f"what the batch leaves of token_budget ({given['token_budget'].source})"
+        case.add({"chunk": Input(BUDGET_LEFT, source, defaulted=True)})
+    if case.compute is None or BITS[case.compute] >= BITS[WIDE]:
+        return
+    if "n_experts" in given and not {"ep", "attention_dp"}.isdisjoint(given):
+        source = f"experts that compute in {case.compute} are sent 8-bit activations (DeepEP)"
+        case.add({"dispatch_bytes_per_element": Input(parse("1 byte"), source)})
+    if device:
+        _widen_attention(case, profile, device)
 
 
-def _add_larger_steps(own: int, given: dict[str, SourcedValue]) -> None:
+def _add_larger_steps(own: int, given: dict[str, Input]) -> None:
     """Add to the engine's reserve, an estimate for steps of its own budget, the activations of the tokens that a larger budget has beyond it."""
-    budget, reserve = given.get("token_budget"), given.get("memory_reserve")
-    larger = budget is not None and is_number(budget.setting) and fraction(budget.setting) > own
+    budget, reserve = number_of(given, "token_budget"), given.get("memory_reserve")
     widest = [formula for name, formula in WIDEST.items() if name in given]
-    if not (
-        larger
-        and widest
-        and reserve is not None
-        and reserve.defaulted
-        and isinstance(reserve.setting, Basic)
-    ) or "token_budget" in names(reserve.setting):
+    if budget is None or budget <= own or not widest or reserve is None or not reserve.defaulted:
+        return
+    if reserve.ranged or "token_budget" in names(reserve.setting):
         return
     more = parse(
         f"(token_budget - {own} token)*max({', '.join(widest)}, 0)*act_bytes_per_element/(1 token)"
     )
-    given["memory_reserve"] = replace(
-        reserve,
-        setting=(reserve.setting + more),
-        source=f"{reserve.source}; and activations of a larger token_budget",
-    )
+    source = f"{reserve.source}; and activations of a larger token_budget"
+    given["memory_reserve"] = replace(reserve, setting=reserve.setting + more, source=source)
 
 
-def _has_a_value(tree: Expr, given: dict[str, SourcedValue], with_model: bool) -> bool:
+def _has_a_value(tree: Expr, case: CaseInputs) -> bool:
     """Whether a case without a model or a device has what a formula needs."""
+    known = case.model is not None
     return all(
-        name in given or (INPUTS[name].default is not None if name in INPUTS else with_model)
+        name in case.given or (INPUTS[name].default is not None if name in INPUTS else known)
         for name in names(tree)
     )
 
 
-def _with_wide_attention(
-    profile: EngineProfile,
-    device: HardwareSpec | None,
-    assumptions: Assumptions,
-    compute: str | None,
-    given: dict[str, SourcedValue],
-) -> Assumptions:
+def _widen_attention(case: CaseInputs, profile: EngineProfile, device: HardwareSpec) -> None:
     """Attention runs in 16 bits where products run in fewer, unless somebody says otherwise."""
-    narrow = compute is not None and BITS[compute] < BITS[WIDE]
-    wide: Any = peak_precision(WIDE, list(device.peaks)) if device and narrow else None
-    if (
-        not profile.arithmetic
-        or device is None
-        or wide is None
-        or not assumptions.defaulted("attention_arithmetic")
-    ):
-        return assumptions
+    wide: Any = peak_precision(WIDE, list(device.peaks))
+    chosen = not case.assumptions.defaulted("attention_arithmetic")
+    if not profile.arithmetic or wide is None or chosen:
+        return
     peak = device.peaks[wide]
     source = f"{device.name}, {wide} dense: {device.source_of(peak)}; attention in 16 bits ({profile.said})"
-    given.setdefault(
-        "attention_peak_flops",
-        SourcedValue(
-            number(peak.dense.value),
-            source,
-            peak.dense.text,
-        ),
+    case.add({"attention_peak_flops": Input(number(peak.dense.value), source)})
+    case.assumptions = Assumptions(
+        case.assumptions.replaced(attention_arithmetic="wide").values, case.assumptions.chosen
     )
-    return Assumptions(assumptions.replaced(attention_arithmetic="wide").values, assumptions.chosen)

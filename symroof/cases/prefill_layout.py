@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import cache
 
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import Input
 from symroof.cases.request import Request
-from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.symbolic.expressions import Expr, inline, number, symbol
 from symroof.theory.case import Case
@@ -49,7 +49,7 @@ def alone(layered: Request) -> Request:
 
 def prefill_inputs(
     other: BoundCase, made: BoundCase, prefill: Mapping[str, Fraction]
-) -> dict[str, SourcedValue]:
+) -> dict[str, Input]:
     """The values that instances of another layout set in a case.
 
     Raises:
@@ -60,67 +60,53 @@ def prefill_inputs(
             other.result(name).text(3)
             for name in ("memory_bytes_per_device", "usable_memory_per_device")
         )
-        raise InputError(
-            Problem(
-                "prefill",
-                f"an instance does not hold the model and a prompt: {needed} on a device with {usable}",
-                hint="more devices: tp, pp, ep",
-            )
+        message = (
+            f"an instance does not hold the model and a prompt: {needed} on a device with {usable}"
         )
+        raise InputError(Problem("prefill", message, hint="more devices: tp, pp, ep"))
     size = Fraction(other.case.value("instance_devices"))
     devices = prefill[DEVICES] if DEVICES in prefill else prefill.get(INSTANCES, Fraction(1)) * size
     if not is_whole(devices / size):
-        raise InputError(
-            Problem(
-                "prefill",
-                f"{devices} devices are no whole number of instances of {size}",
-                path=DEVICES,
-            )
-        )
-    words = _Words(other.case, made.case)
+        message = f"{devices} devices are no whole number of instances of {size}"
+        raise InputError(Problem("prefill", message, path=DEVICES))
     copies = made.number("dp")
     title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
     spread = f", for {copies} instances that decode" if copies != 1 else ""
-    of_all = number(devices)
     # where nobody set the copies, a search may: the more there are, the fewer each has of these
-    of_each = number(devices / copies) if "dp" in made.given else of_all / symbol("dp")
+    each = number(devices / copies) if "dp" in made.given else number(devices) / symbol("dp")
     values = {
-        "prefill_devices": SourcedValue(of_each, title + spread),
-        "prefill_instance_devices": SourcedValue(number(size), title),
+        "prefill_devices": Input(each, title + spread),
+        "prefill_instance_devices": Input(number(size), title),
     }
     if "prefill_batch" not in made.given:
-        values["prefill_batch"] = SourcedValue(
-            number(Fraction(other.case.value("prefill_batch"))), title
-        )
-    for part in PARTS:
-        name = f"prefill_{part}"
-        if other.case.theory.definition(name) is not None and not words.same(name):
-            values[name] = SourcedValue(words.of(name), title)
-    return values
+        prompts = number(Fraction(other.case.value("prefill_batch")))
+        values["prefill_batch"] = Input(prompts, title)
+    passes = _passes(other.case, made.case)
+    return values | {name: Input(tree, title) for name, tree in passes.items()}
 
 
-class _Words:
-    """Quantities of one case as formulas over the inputs of another."""
+def _passes(own: Case, case: Case) -> dict[str, Expr]:
+    """What differs of the passes of the instances that prefill, as formulas over the inputs of those that decode."""
 
-    def __init__(self, own: Case, case: Case) -> None:
-        self.own, self.case = own, case
-        self.same = cache(self._same)
-
-    def of(self, name: str) -> Expr:
-        """A quantity over inputs of the case."""
-        return inline(symbol(name), self._stands)
-
-    def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
-        """The formula for a name; None where it means the same in the case."""
-        if not self.own.dependencies(name) & changed and self.same(name):
-            return None
-        given = self.own.given.get(name)
-        return given if given is not None else self.own.formula_or_name(name, changed=changed)
-
-    def _same(self, name: str) -> bool:
+    @cache
+    def same(name: str) -> bool:
         """Whether a name, and all that it depends on, is the same in both."""
         return all(
-            self.own.given.get(other) == self.case.given.get(other)
-            and self.own.theory.definition(other) == self.case.theory.definition(other)
-            for other in self.own.dependencies(name)
+            own.given.get(other) == case.given.get(other)
+            and own.theory.definition(other) == case.theory.definition(other)
+            for other in own.dependencies(name)
         )
+
+    def stands(name: str, changed: frozenset[str]) -> Expr | None:
+        """The formula for a name; None where it means the same in the case."""
+        if not own.dependencies(name) & changed and same(name):
+            return None
+        given = own.given.get(name)
+        return given if given is not None else own.formula_or_name(name, changed=changed)
+
+    names = [f"prefill_{part}" for part in PARTS]
+    return {
+        name: inline(symbol(name), stands)
+        for name in names
+        if own.theory.definition(name) is not None and not same(name)
+    }

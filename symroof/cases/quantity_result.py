@@ -59,6 +59,7 @@ class Result:
         found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
             inside them; empty where there are none.
         at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
+        source, defaulted: of an input, where its value is from, and whether that is a default.
     """
 
     symbol: Symbol
@@ -69,6 +70,8 @@ class Result:
     flags: tuple[str, ...] = ()
     found: str = ""
     at_median: tuple[Any, Any] | None = None
+    source: str = ""
+    defaulted: bool = False
 
     @property
     def name(self) -> str:
@@ -149,6 +152,8 @@ class Result:
         flags = self.flags if entry["value"] is not None else (*self.flags, BEYOND_FLOATS)
         if flags:
             entry["flags"] = list(flags)
+        if self.source:
+            entry |= {"source": self.source, "defaulted": self.defaulted}
         return entry
 
 
@@ -189,19 +194,6 @@ def plain_value(value: Value | None) -> Any:
     if not math.isfinite(value):
         return None
     return int(value) if is_whole(value) else float(value)
-
-
-@dataclass(frozen=True)
-class Input:
-    """An input of a result: its value, the source of the value, and whether it is a default."""
-
-    result: Result
-    source: str
-    defaulted: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """The value with its source, with the keys of the JSON output."""
-        return {**self.result.as_json(), "source": self.source, "defaulted": self.defaulted}
 
 
 class Number(float):

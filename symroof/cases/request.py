@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.measured_efficiencies import AT_PEAK
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import AT_PEAK, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import IDEAL, chosen_engine
@@ -149,62 +150,47 @@ def request_of(
     Raises:
         InputError: an unknown name or a value that cannot be read.
     """
-    precision, values, of_devices = {}, {}, {}
+    precision, values, of_devices, switches = {}, {}, {}, dict[str, str]()
+    basis, profile, kind, apart = "", "", "", dict[str, Fraction]()
     problems: list[Problem] = []
+    reading = partial(_reading, problems, origin)
     for name, value in chosen.items():
-        if value is None:
-            continue
-        try:
+        with reading(name):
+            if value is None:
+                continue
             if name in ROLES:
-                precision[name] = (weight_precisions if name == "weights" else precision_names)(
-                    value
-                )
+                read = weight_precisions if name == "weights" else precision_names
+                precision[name] = read(value)
             elif device_input(name):
                 of_devices[name] = (device_setting(name, _exact(value), bare=True),)
             else:
                 values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
-        except ValueError as error:
-            problems += _problems(origin, name, error)
-    switches: dict[str, str] = {}
-    try:
+    with reading("assume"):
         switches = read_assumptions(dict(assume or {}))
-    except Faults as fault:
-        for _, text in fault.items:
-            message, _, hint = text.partition("; ")
-            problems.append(Problem(origin, message, path="assume", hint=hint))
-    basis = _read(efficiency_basis, "efficiency", efficiency, origin, problems)
-    named, kind = _engine(engine, origin, problems)
-    try:
+    with reading("efficiency"):
+        basis = efficiency_basis(efficiency) if efficiency else ""
+    with reading("engine"):
+        profile, kind = chosen_engine(engine) if engine else ("", "")
+    with reading("prefill"):
         apart = prefill_layout(prefill or {})
-    except Faults as fault:
-        problems += [
-            Problem(origin, message, path=".".join(("prefill", *map(str, place))))
-            for place, message in fault.items
-        ]
     if problems:
         raise InputError(problems)
     if apart:
         switches.setdefault("scheduling", "disaggregated")
-    sources = dict.fromkeys(
-        [*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin
-    )
-    models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    chosen_so = Request(
-        models,
-        _names(hardware),
-        precision,
-        values,
-        switches,
-        preset,
-        sources,
-        base,
-        assume_family,
-        draft,
-    )
-    return replace(
-        chosen_so,
+    said = [*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])]
+    return Request(
+        models=(model,) if isinstance(model, ModelSpec) else _names(model),
+        hardware=_names(hardware),
+        precision=precision,
+        values=values,
+        assume=switches,
+        preset=preset,
+        origin=dict.fromkeys(said, origin),
+        base=base,
+        assume_family=assume_family,
+        draft=draft,
         efficiency=basis,
-        engine=named,
+        engine=profile,
         engine_class=kind,
         own=own,
         of_devices=of_devices,
@@ -212,35 +198,24 @@ def request_of(
     )
 
 
-def _read(
-    how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]
-) -> str:
-    """A word of the case that is no input; empty where it is not set."""
+@contextmanager
+def _reading(problems: list[Problem], origin: str, name: str) -> Iterator[None]:
+    """Where one thing of a request is read: what is wrong with it joins the problems."""
     try:
-        return how(value) if value else ""
+        yield
     except ValueError as error:
         problems += _problems(origin, name, error)
-        return ""
-
-
-def _engine(value: str | None, origin: str, problems: list[Problem]) -> tuple[str, str]:
-    """The profile and the class of engines that a name means, each empty where it leaves it open."""
-    try:
-        return chosen_engine(value) if value else ("", "")
-    except ValueError as error:
-        problems += _problems(origin, "engine", error)
-        return "", ""
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
-    """The faults of the value of a name, each with its hint."""
-    messages = (
-        [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
-    )
-    return [
-        Problem(origin, message, path=name, hint=on_line(name, hint))
-        for message, hint in map(split_hint, messages)
-    ]
+    """The faults of the value of a name, each with its hint; those of a layout are of one of its degrees."""
+    faults = error.items if isinstance(error, Faults) else [((), str(error))]
+    problems = []
+    for place, text in faults:
+        path = ".".join((name, *map(str, place))) if name == "prefill" else name
+        message, hint = split_hint(text)
+        problems.append(Problem(origin, message, path=path, hint=on_line(name, hint)))
+    return problems
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -305,57 +280,48 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     precision = {role: value for role, value in spec.precision if value}
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     assume = {"scheduling": "disaggregated"} | spec.assume if spec.prefill else spec.assume
-    own = Request(
-        spec.model,
-        spec.hardware,
-        precision,
-        values,
-        assume,
-        spec.preset,
-        origin,
-        base,
-        spec.assume_family,
-        spec.draft,
-        own=declared,
-        prefill=spec.prefill,
-    )
-    named, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
-    own = replace(own, statistics={name: statistic for name, (statistic, _) in limits.items()})
-    return spec, replace(
-        own,
+    profile, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
+    return spec, Request(
+        models=spec.model,
+        hardware=spec.hardware,
+        precision=precision,
+        values=values,
+        assume=assume,
+        preset=spec.preset,
+        origin=origin,
+        base=base,
+        assume_family=spec.assume_family,
+        draft=spec.draft,
         efficiency=spec.efficiency.basis,
-        engine=named,
+        engine=profile,
         engine_class=spec.efficiency.engine or kind,
+        own=declared,
         of_devices=of_devices,
+        statistics={name: statistic for name, (statistic, _) in limits.items()},
+        prefill=spec.prefill,
     )
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
-    drafts = ("models", "draft", (spec.draft,) if spec.draft else ())
     named = [
-        ("models", "model", spec.model),
-        drafts,
-        ("hardware", "hardware", spec.hardware),
-        ("presets", "preset", (spec.preset,) if spec.preset else ()),
+        *((("models", "model", i), name) for i, name in enumerate(spec.model)),
+        *((("models", "draft", 0), name) for name in (spec.draft,) if name),
+        *((("hardware", "hardware", i), name) for i, name in enumerate(spec.hardware)),
+        *((("presets", "preset", 0), name) for name in (spec.preset,) if name),
     ]
-    problems = []
-    for kind, key, chosen in named:
-        for i, name in enumerate(chosen):
-            try:
-                read_model(name, base, spec.assume_family) if kind == "models" else find(
-                    kind, name, base
-                )
-            except InputError as error:
-                first = error.problems[0]
-                place = (key, i) if (key, i) in document.places else (key,)
-                same = (
-                    first.line is None
-                )  # the name is the fault; a fault inside the file it names has a place of its own
-                problems += (
-                    [document.problem(place, f"{name}: {first.message}", first.hint)]
-                    if same
-                    else list(error.problems)
-                )
+    problems: list[Problem] = []
+    for (kind, key, i), name in named:
+        try:
+            if kind == "models":
+                read_model(name, base, spec.assume_family)
+            else:
+                find(kind, name, base)
+        except InputError as error:
+            first = error.problems[0]
+            place = (key, i) if (key, i) in document.places else (key,)
+            # without a line the name is the fault; a fault inside the file it names has a place of its own
+            here = document.problem(place, f"{name}: {first.message}", first.hint)
+            problems += [here] if first.line is None else error.problems
     if problems:
         raise InputError(problems)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest

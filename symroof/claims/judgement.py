@@ -104,7 +104,7 @@ def _inside(derived: Derived) -> tuple[str, ...]:
     answers = derived.answers
     return (
         tuple(
-            f"some {name} of {answers.given[name].text}"
+            f"some {name} of {answers.given[name].setting.text}"
             for name in answers.box
             if name not in answers.measured_box
         )

@@ -15,8 +15,7 @@ from symroof.analysis.case_summary import (
 )
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, target_warnings, under_load, unknown_targets
-from symroof.cases.measured_efficiencies import AT_PEAK
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import AT_PEAK, ROLE_INPUT
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
 from symroof.drawing.table_formats import width
 from symroof.specs.engine_profile import IDEAL
@@ -276,5 +275,5 @@ def _defaults(
             FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS)
         )
     )
-    rows = [f"{name} {inputs[name].result.plain(DIGITS)}" for name in names]
+    rows = [f"{name} {inputs[name].plain(DIGITS)}" for name in names]
     return wrapped(f"defaults: {', '.join(rows)}", "  ", "", 2) if rows else []

@@ -17,7 +17,7 @@ from symroof.errors import visible
 if TYPE_CHECKING:
     from symroof.analysis.tracking import Items
     from symroof.cases.bound_case import BoundCase
-    from symroof.cases.quantity_result import Input
+    from symroof.cases.quantity_result import Result
     from symroof.errors import Problem
 
 T = TypeVar("T")
@@ -115,12 +115,12 @@ def starred(name: str, defaulted: bool) -> str:
     return ("* " if defaulted else "  ") + name
 
 
-def inputs_table(inputs: dict[str, Input]) -> str:
+def inputs_table(inputs: dict[str, Result]) -> str:
     """Name, value and source of every input."""
     from symroof.drawing.table_formats import text_table
 
     return text_table(
-        [[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()]
+        [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import ROLE_INPUT
 from symroof.cli.options import SYMBOL_OPTIONS
 from symroof.specs.catalogue import has_entry
 from symroof.theory.layout import DEGREES

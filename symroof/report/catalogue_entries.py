@@ -6,10 +6,10 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.loaded_specs import LoadedSpec
+from symroof.cases.case_inputs import LoadedSpec
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
-from symroof.cases.spec_values import model_values
+from symroof.cases.spec_inputs import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs import catalogue
 from symroof.specs.fields import ValueRange, build
@@ -29,7 +29,7 @@ from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.switches import SWITCHES, assume
+from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, base_name, canonical
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
@@ -511,7 +511,7 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
 
 
 def _bare_case(spec: ModelSpec) -> BoundCase:
-    return BoundCase(LoadedSpec(spec.name, spec), LoadedSpec(), assume(), model_values(spec))
+    return BoundCase(LoadedSpec(spec.name, spec), given=model_values(spec))
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:

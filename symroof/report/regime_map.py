@@ -15,7 +15,7 @@ from symroof.analysis.equations import parse_equation
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.spec_values import SourcedValue
+from symroof.cases.input import Input
 from symroof.drawing.scales import next_power_of_two
 from symroof.errors import InputError
 from symroof.specs.fields import ValueRange
@@ -111,7 +111,7 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
     if context not in subject.memo.at_context:
         inputs = {
             **subject.given,
-            "context": SourcedValue(number(context), "map"),
+            "context": Input(number(context), "map"),
         }
         case = subject.with_changes(given=inputs).given_case
         for name, value in subject.given.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, case_warnings, unused_inputs
-from symroof.cases.quantity_result import Input
+from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.select.configuration import Configuration, Run
 from symroof.select.screening import PRICE, prices_move
@@ -95,9 +95,9 @@ MOST_SHOWN = 3
 
 def inputs(
     configurations: Sequence[Configuration],
-) -> tuple[dict[str, Input], dict[str, list[Input]]]:
+) -> tuple[dict[str, Result], dict[str, list[Result]]]:
     """Inputs with one common value, and the distinct values of all others."""
-    by_name: dict[str, list[Input]] = {}
+    by_name: dict[str, list[Result]] = {}
     for c in configurations:
         answers = c.run.bound_case
         for name, value in answers.inputs(
@@ -106,10 +106,10 @@ def inputs(
             by_name.setdefault(name, []).append(value)
     shared, differing = {}, {}
     for name, values in by_name.items():
-        if len({(v.result.value, v.source) for v in values}) == 1:
+        if len({(v.value, v.source) for v in values}) == 1:
             shared[name] = values[0]
         else:
-            differing[name] = list({(v.result.value, v.source): v for v in values}.values())
+            differing[name] = list({(v.value, v.source): v for v in values}.values())
     return shared, differing
 
 
@@ -117,7 +117,7 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
     """Inputs of the first configurations and switches as tables; a star marks defaults."""
     shared, differing = inputs(choice.configurations[:most])
     shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
-    rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
+    rows = [(starred(name, i.defaulted), i.text(), i.source) for name, i in shared.items()]
     rows += [
         (starred(name, False), _spread(values), "differs between the configurations")
         for name, values in differing.items()
@@ -137,10 +137,10 @@ def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
     )
 
 
-def _spread(values: list[Input]) -> str:
+def _spread(values: list[Result]) -> str:
     """The values of an input over the configurations: a few are listed, more become a range."""
-    ordered = sorted(values, key=lambda i: Fraction(i.result.value))
-    texts = list(dict.fromkeys(i.result.plain() for i in ordered))
+    ordered = sorted(values, key=lambda i: Fraction(i.value))
+    texts = list(dict.fromkeys(i.plain() for i in ordered))
     return ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
 
 

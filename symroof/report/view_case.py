@@ -177,7 +177,7 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     chosen = subject.assumptions
     return {
         "chosen_inputs": [
-            [Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source]
+            [Code(n), symbol(subject.case.theory.latex(n)), i.plain(), i.source]
             for n, i in inputs.items()
             if not i.defaulted
         ],
@@ -185,8 +185,8 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
             [
                 Code(n),
                 symbol(subject.case.theory.latex(n)),
-                i.result.plain(),
-                i.result.symbol.meaning,
+                i.plain(),
+                i.symbol.meaning,
             ]
             for n, i in inputs.items()
             if i.defaulted

@@ -192,7 +192,7 @@ def decisive_inputs(subject: BoundCase) -> list[list[str]]:
     return [
         [
             _explained(name, subject),
-            cell(inputs[name].result) if inputs[name].result.value else "",
+            cell(inputs[name]) if inputs[name].value else "",
             _evidence(inputs[name]),
         ]
         for name in names[:MOST_INPUTS]

@@ -11,7 +11,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, splits_evenly
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import COPIES
+from symroof.cases.case_inputs import COPIES
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code

@@ -16,7 +16,7 @@ import numpy as np
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
+from symroof.cases.input import AT_PEAK, COSTS, slow_first
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
 from symroof.symbolic.blocks import Array

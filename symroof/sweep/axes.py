@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bind_cases import MOST_CASES
+from symroof.cases.input import ROLE_INPUT
 from symroof.cases.request import Request
-from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec

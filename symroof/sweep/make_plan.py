@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.input import ROLE_INPUT
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
-from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting

@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.request import VLLM_LINE, Request, request_of
-from symroof.cases.spec_values import DEFAULT_PRECISION
+from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoint_precisions import precision_width

@@ -123,7 +123,7 @@ def test_a_threshold_moves_with_the_prefill():
             {"prefill": {"tp": 8, "devices": 8, "instances": 1}},
             "instances say how many devices there are",
         ),
-        ({"prefill": {"tpp": 8}}, "unknown key; did you mean 'tp'"),
+        ({"prefill": {"tpp": 8}}, "unknown key\n    hint: did you mean 'tp'"),
         ({"prefill": {"tp": 0}}, "is a whole number from 1 on"),
         ({"prefill": {"tp": 8}, "assume": {"scheduling": "chunked"}}, "and scheduling is chunked"),
         ({"prefill": 3}, "expected keys and values"),

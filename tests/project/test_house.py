@@ -36,7 +36,7 @@ BUDGETS = {
     "theory": 6016,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 11956,
+    "study": 11402,
     "select": 3242,
     "simulate": 2346,
     "servers": 2280,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.cases.spec_values import model_values
+from symroof.cases.spec_inputs import model_values
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec

@@ -160,7 +160,7 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
         device.family,
         float(row.seconds),
         *parts,
-        kind_of(device, row.engine_class, bound_case.given),
+        kind_of(bound_case, device, row.engine_class),
         "n_experts" in bound_case.given,
     )
 

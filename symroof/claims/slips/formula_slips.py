@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import ROLE_INPUT
 from symroof.claims.claim_settings import merged_settings, with_settings
 from symroof.claims.claimed_formula import ClaimedFormula, DetailLevel
 from symroof.claims.slips.context import FAILURES, dependencies

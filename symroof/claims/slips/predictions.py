@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.input import ROLE_INPUT
 from symroof.claims.catalogue_figures import confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.slips.context import FAILURES, Context

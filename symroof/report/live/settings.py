@@ -10,8 +10,8 @@ from sympy import Number
 from symroof.analysis.study import Study
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, OF_LINKS, limit_by_compute
-from symroof.cases.spec_values import SourcedValue
+from symroof.cases.input import AT_PEAK, COSTS, Input
+from symroof.cases.measured_efficiencies import OF_LINKS, limit_by_compute
 from symroof.errors import InputError
 from symroof.specs.fields import ValueRange
 from symroof.symbolic.evaluation import NoValue
@@ -109,7 +109,7 @@ MOST_RANGES = 6
 Ends = dict[str, tuple[float, float]]
 
 
-def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
+def efficiencies(setting: Setting) -> dict[str, Input]:
     """Efficiencies and ranges of a setting, including those of links, which apply as soon as the reader selects several devices."""
     given = dict(setting.bound_case.given)
     if any(value.measured for value in given.values()):
@@ -123,7 +123,7 @@ def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
     }
 
 
-def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[str, SourcedValue]:
+def _of_several(bound_case: BoundCase, given: dict[str, Input]) -> dict[str, Input]:
     """The values of a case plus the measured efficiencies of links, which a single-device case does not include."""
     for tp in (2, 3, 5, 7):
         with contextlib.suppress(InputError):  # the heads cannot be divided this way
@@ -188,7 +188,7 @@ def ends(setting: Setting) -> Ends:
     )
 
 
-def ends_with_others(name: str, value: SourcedValue) -> bool:
+def ends_with_others(name: str, value: Input) -> bool:
     """Whether the ends of a range go together with those of all other measured ones (:attr:`BoundCase.measured_corners`)."""
     return value.measured and name != "mfu"
 
@@ -205,12 +205,7 @@ def together(chosen: Iterable[Setting]) -> dict[str, bool]:
 
 def limit_of_bandwidth(setting: Setting) -> list[float]:
     """How much MBU may be for each unit of an MFU that a reader sets, then the ends and the expected value of MBU without that limit; empty without one."""
-    bound = setting.bound_case
-    found = (
-        limit_by_compute(bound.hardware, bound.engine_class, bound.compute, bound.given)
-        if bound.hardware
-        else None
-    )
+    found = limit_by_compute(setting.bound_case)
     return [float(found[0]), *map(float, found[1])] if found else []
 
 

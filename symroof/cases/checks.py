@@ -1,0 +1,263 @@
+"""What values of a case may not be together: lengths, degrees of parallelism, formulas without a value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from sympy import Number
+
+from symroof.cases.case_inputs import CaseInputs
+from symroof.cases.input import VARIANT, Ends, Input, number_of
+from symroof.cases.quantity_result import as_written
+from symroof.errors import InputError, Problem
+from symroof.specs.engine_profile import IDEAL
+from symroof.specs.fields import ValueRange
+from symroof.specs.input_values import in_domain
+from symroof.specs.model import ModelSpec
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import Expr, number
+from symroof.symbolic.printing import shortened_formula, text
+from symroof.theory.case import Case
+from symroof.theory.declarations import MissingInput
+from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import base_name
+from symroof.units import is_whole
+
+LENGTHS = (("prompt", "output"), ("context",))
+"""The lengths of a request: prompt and output together, and the keys of a step alone."""
+LONGEST = 60
+"""Characters of a value that a message holds."""
+MOST_POINTS = 64
+"""Corners of the ranges at which formulas are checked."""
+
+Given = Mapping[str, Input]
+
+
+def check_split(names: Collection[str], given: Given) -> None:
+    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how.
+
+    Raises:
+        InputError: one is set; the hint has the names to set instead.
+    """
+    problems = []
+    for name in names:
+        parts = sorted(part for part in given if "." in part and base_name(part) == name)
+        if parts:
+            message = f"{name} differs between parts of this model"
+            hint = f"set {' and '.join(parts)}"
+            problems.append(Problem("given", message, path=name, hint=hint))
+    if problems:
+        raise InputError(problems)
+
+
+def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> list[str]:
+    """A remark for each length of a request beyond the model's context.
+
+    >>> from symroof.specs.model_files import read_model
+    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
+    ["prompt and output together are 8,500 tokens, which exceeds Llama 3 8B's maximum context of 8,192 tokens"]
+    """
+    if model is None or model.max_context is None:
+        return []
+    remarks = []
+    for names in LENGTHS:
+        known = [name for name in names if name in sizes]
+        length = sum((sizes[name] for name in known), Fraction(0))
+        if length > model.max_context:
+            subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
+            remarks.append(
+                f"{subject} {int(length):,} tokens, which exceeds {model.shown_name}'s maximum context of {model.max_context:,} tokens"
+            )
+    return remarks
+
+
+def lengths(given: Given) -> dict[str, Fraction]:
+    """The lengths of a request that are numbers; of a range its upper end."""
+    names = [name for together in LENGTHS for name in together if name in given]
+    return {name: end for name in names if (end := given[name].high) is not None}
+
+
+def check_together(given: Given) -> list[str]:
+    """Check that a request may have these values together; warnings where it may and they make little sense.
+
+    Raises:
+        InputError: the cached part of a prompt is longer than the prompt, somewhere in the ranges of the two; ``tp`` neither divides the key
+            and value heads nor is a multiple of them, or a degree is not whole, or a range.
+    """
+    _check_prefix(given)
+    degrees = {name: _degree(name, given) for name in DEGREES if name in given}
+    known = {name: degree for name, degree in degrees.items() if degree is not None}
+    tp = known.get("tp", Fraction(1))
+    for heads in _whole_heads(given, "n_kv_heads"):  # dealt whole, or copied evenly
+        if heads % tp and tp % heads:
+            message = f"tp {tp} cannot share out {heads} key and value heads"
+            hint = f"{_divisors(heads)}, or a multiple of {heads}"
+            raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
+    return _idle_degrees(given, known)
+
+
+def _check_prefix(given: Given) -> None:
+    cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
+    if cached is None or prompt is None:
+        return
+    most, least = cached.high, prompt.low
+    if most is not None and least is not None and most > least:
+        message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
+        hint = f"at most {float(least):,g}"
+        raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
+
+
+def _degree(name: str, given: Given) -> Fraction | None:
+    """A degree of parallelism; None of a formula. A range is an error: each number is another layout, and few of those between two are permitted."""
+    own = given[name]
+    if isinstance(ends := own.setting, ValueRange):
+        values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
+        hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
+        message = f"{name} is a range; a number of devices is one, or a list"
+        raise InputError(Problem(own.source, message, path=name, hint=hint))
+    degree = own.number
+    if degree is not None and (not is_whole(degree) or degree < 1):
+        message = f"{name} {float(degree):g} is not a number of devices"
+        raise InputError(Problem(own.source, message, path=name, hint="write 1, 2, 4 …"))
+    return degree
+
+
+def _whole_heads(given: Given, kind: str) -> Iterator[int]:
+    """The numbers of heads of each kind of layer."""
+    for name in sorted(name for name in given if base_name(name) == kind):
+        heads = number_of(given, name)
+        if heads is not None and is_whole(heads):
+            yield int(heads)
+
+
+def _divisors(heads: int) -> str:
+    return ", ".join(str(n) for n in range(1, heads + 1) if not heads % n)
+
+
+def _idle_degrees(given: Given, degrees: Mapping[str, Fraction]) -> list[str]:
+    """Degrees that leave devices idle, or do nothing."""
+    found = []
+    batch, pp = number_of(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
+    if batch < pp:
+        found.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
+    kinds = {base_name(name) for name in given}
+    layers = sum(
+        (number_of(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"),
+        Fraction(0),
+    )
+    if layers and pp > layers:
+        found.append(
+            f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one"
+        )
+    if layers and degrees.get("ep", Fraction(1)) > 1 and "n_experts" not in kinds:
+        found.append(f"ep {degrees['ep']} has no effect: the model has no experts")
+    return found
+
+
+def check_engine(case: CaseInputs) -> None:
+    """Query heads that the engine can share out: it keeps each whole, on one device; llama.cpp cuts rows, and physics alone cuts what it likes. Warn where a
+    layout has more devices than the same numbers have on the line of an engine that forms attention's groups inside its tensor-parallel ones.
+
+    Raises:
+        InputError: ``tp`` does not divide the heads.
+    """
+    engine, given = case.engine, case.given
+    if engine is None:
+        return
+    tp, groups = (number_of(given, name) or Fraction(1) for name in ("tp", "attention_dp"))
+    cut = engine.label == IDEAL or engine.kind == "ggml"
+    for heads in () if cut else _whole_heads(given, "n_heads"):
+        if heads % tp:
+            message = f"tp {tp} does not divide {heads} query heads, which {engine.said} refuses"
+            hint = f"{_divisors(heads)}; or --engine ideal"
+            raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
+    inside = engine.spec.data_parallel == "inside" and not tp % groups
+    advised = any(given[name].source == VARIANT for name in ("tp", "attention_dp") if name in given)
+    if inside and tp != 1 and groups != 1 and not advised:
+        alike = f"tp {tp // groups}, attention_dp {groups}"
+        case.warn(
+            f"tp is of one attention group here, so tp {tp} and attention_dp {groups} are {tp * groups} devices; {engine.said} counts groups inside its tp: its tp {tp} is {alike}"
+        )
+
+
+def formulas_set(given: Given) -> dict[str, Input]:
+    """The values that somebody set to a formula."""
+    return {
+        name: value
+        for name, value in given.items()
+        if not isinstance(value.setting, (Number, ValueRange)) and not value.defaulted
+    }
+
+
+def check_formulas(formulas: Given, given: Given, box: Mapping[str, Ends], case: Case) -> None:
+    """Formulas that somebody set must be numbers, must not refer to themselves, and must have values that their names may have: with the ranges at their
+    middle and at every corner.
+
+    Raises:
+        InputError: one does not.
+    """
+    for name, formula in formulas.items():
+        if wrong := case.first_non_number(formula.setting):
+            message = f"{wrong} is true/false or a category, not a number"
+            raise InputError(Problem(formula.source, message, path=name))
+    reached = frozenset().union(*map(case.dependencies, formulas))
+    moving = {name: ends for name, ends in box.items() if name in reached}
+    corners = (dict(zip(moving, ends, strict=True)) for ends in itertools.product(*moving.values()))
+    points = itertools.chain([dict[str, Fraction]()], corners if moving else ())
+    for point in itertools.islice(points, MOST_POINTS):
+        there = case.changed(point) if point else case
+        known = {
+            name: replace(formula, setting=_checked(name, formula, there, point))
+            for name, formula in formulas.items()
+            if _known(name, formula, there)
+        }
+        ends = {
+            name: replace(given[name], setting=number(Fraction(there.value(name)))) for name in box
+        }
+        check_together({**given, **ends, **known})
+
+
+def without_value(name: str, formula: Input, error: NoValue) -> InputError:
+    """The error of a formula set as a value that has none here, with what it needs."""
+    hint = f"give {error.name}" if isinstance(error, MissingInput) else ""
+    return InputError(
+        Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint)
+    )
+
+
+def _known(name: str, formula: Input, case: Case) -> bool:
+    """Whether a formula has a value: where one that it needs is missing, what follows says so.
+
+    Raises:
+        InputError: it leads back to itself, or is a number of devices, on which all other formulas depend.
+    """
+    try:
+        case.value(name)
+    except NoValue as error:
+        if "is defined by itself" in str(error):
+            raise InputError(Problem(formula.source, str(error), path=name)) from None
+        if name in (*DEGREES, "instance_devices"):
+            raise without_value(name, formula, error) from None
+        return False
+    return True
+
+
+def _checked(name: str, formula: Input, case: Case, point: Mapping[str, Fraction]) -> Expr:
+    """The value of a formula, one that its name may have."""
+    symbol = case.theory.symbol(name)
+    value = number(Fraction(case.value(name)))
+    if formula.definition or symbol.signed:
+        return value
+    try:
+        in_domain(symbol, value)
+    except ValueError as error:
+        where = [f"{key} is {as_written(key, number(end))}" for key, end in point.items()]
+        at = f" where {' and '.join(where)}" if where else ""
+        written = text(formula.setting)
+        hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
+        message = f"{written} is {shortened_formula(as_written(name, value), LONGEST)}{at}, but {name} {error}"
+        raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None
+    return value

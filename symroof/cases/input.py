@@ -1,0 +1,138 @@
+"""One input of a case: its value, a range or a formula, and who says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symroof.specs.fields import ValueRange
+from symroof.specs.input_values import Setting
+from symroof.symbolic.expressions import Expr, fraction, is_number, number
+from symroof.theory.declarations import NONE, Declarations, default_of
+from symroof.theory.symbols import base_name
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import Definition
+
+Ends = tuple[Fraction, Fraction]
+
+VARIANT = "variant"
+"""The origin of values of a case that was made from another."""
+ROLE_INPUT = {
+    "weights": "weight_bytes_per_param",
+    "kv": "kv_bytes_per_element",
+    "activations": "act_bytes_per_element",
+}
+COUNTS_OF_TERMS = (
+    "output",
+    "draft_tokens",
+    "response_steps",
+    "chunk_steps",
+    "prompt_chunks",
+    "group_chunks",
+)
+"""Names that sums run up to: between whole numbers the sums have no value."""
+
+AT_PEAK = {
+    "mfu": 1,
+    "mbu": 1,
+    "link_share": 1,
+    "work_overlap": 1,
+    "exchange_overlap": 1,
+    "expert_imbalance": 1,
+    "expert_spread": 0,
+    "network_latency": 0,
+    "server_latency": 0,
+    "layer_overhead": 0,
+    "step_overhead": 0,
+    "elementwise_bytes": 0,
+}
+"""Efficiencies, and the value of each at 100 % of peak."""
+COSTS = frozenset(
+    {
+        "layer_overhead",
+        "step_overhead",
+        "elementwise_bytes",
+        "link_latency",
+        "network_latency",
+        "server_latency",
+        "expert_imbalance",
+        "expert_spread",
+    }
+)
+"""Efficiencies that slow a server down as they grow; the others are shares of a peak."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a case with its source; a tool's own definition of a quantity comes with its terms.
+
+    ``measured``: an efficiency from the catalogue's measurements. ``listed``: a price from the catalogue's list prices, at their median; the range
+    from the lowest to the highest is of what the price moves alone.
+
+    >>> prompt = Input(ValueRange(Fraction(100), Fraction(301), "100..301"), "given")
+    >>> prompt.low, prompt.value, prompt.high, prompt.number
+    (Fraction(100, 1), Fraction(401, 2), Fraction(301, 1), None)
+    """
+
+    setting: Setting
+    source: str
+    defaulted: bool = False
+    definition: Definition | None = None
+    measured: bool = False
+    listed: bool = False
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a range."""
+        return isinstance(self.setting, ValueRange)
+
+    @property
+    def number(self) -> Fraction | None:
+        """Its number; None of a range or a formula."""
+        return fraction(self.setting) if is_number(self.setting) else None
+
+    @property
+    def low(self) -> Fraction | None:
+        """The low end of its range, or its number; None of a formula."""
+        return self.setting.low if self.ranged else self.number
+
+    @property
+    def value(self) -> Fraction | None:
+        """What evidence expects, the middle of a range, or its number; None of a formula."""
+        return self.setting.middle if self.ranged else self.number
+
+    @property
+    def high(self) -> Fraction | None:
+        """The high end of its range, or its number; None of a formula."""
+        return self.setting.high if self.ranged else self.number
+
+    def middle(self, name: str, own: Declarations = NONE) -> Expr:
+        """What a case is evaluated at: of a range its middle, a whole number where sums run up to it.
+
+        >>> of_tokens = Input(ValueRange(Fraction(100), Fraction(301), "100..301"), "given")
+        >>> of_tokens.middle("output"), of_tokens.middle("batch")
+        (200, 401/2)
+        """
+        if not isinstance(self.setting, ValueRange):
+            return self.setting
+        between = self.setting.middle
+        whole = base_name(name) in COUNTS_OF_TERMS and self.setting.low.denominator == 1
+        return number(Fraction(math.floor(between)) if whole else between)
+
+
+def slow_first(ends: Ends, name: str) -> Ends:
+    """The ends of an efficiency's range, the slower first."""
+    low, high = ends
+    return (high, low) if name in COSTS else (low, high)
+
+
+def number_of(given: Mapping[str, Input], name: str, defaults: bool = False) -> Fraction | None:
+    """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
+    if name in given:
+        return given[name].number
+    default = default_of(name) if defaults else None
+    return None if default is None else fraction(default)

@@ -1,0 +1,321 @@
+"""The model, device and preset that a request names, and the inputs that their specs give to its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symroof.cases.case_inputs import CaseInputs, LoadedSpec
+from symroof.cases.engine_defaults import native_format, profile_of
+from symroof.cases.input import ROLE_INPUT, Input
+from symroof.cases.request import Request
+from symroof.specs import catalogue
+from symroof.specs.catalogue import model_by_hub_name
+from symroof.specs.checkpoint_precisions import (
+    is_checkpoint_precision,
+    precision_width,
+    quantization_at,
+)
+from symroof.specs.fields import ValueRange, build
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import model_path, read_model
+from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.strict_yaml import Document
+from symroof.symbolic.expressions import fraction, is_number, number
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import PresetSpec
+
+DEFAULT_PRECISION = "fp16"
+Roles = Mapping[str, str | None]
+"""The precision that is asked for by role."""
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def load_preset(request: Request) -> tuple[PresetSpec | None, tuple[Document, ...]]:
+    """The preset of a request and its file, if it names one."""
+    if not request.preset:
+        return None, ()
+    own_file = catalogue.is_path(request.preset, request.base)
+    spec, document = (
+        _read_preset(request.preset, request.base)
+        if own_file
+        else _shipped_preset(request.preset, None)
+    )
+    return spec, (document,)
+
+
+def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
+    from symroof.specs.preset import PresetSpec
+
+    document = catalogue.find("presets", name, base)
+    return build(document, PresetSpec), document
+
+
+def load_model(
+    name: str | ModelSpec, base: Path | None, assume_family: str | None
+) -> LoadedSpec[ModelSpec]:
+    """A model by its name in the catalogue or its file, or as it is."""
+    if isinstance(name, ModelSpec):
+        return LoadedSpec(name.name, name)
+    if model_path(name, base) is None:
+        return _shipped_model(name)
+    return LoadedSpec(name, *read_model(name, base, assume_family))
+
+
+def load_device(name: str, base: Path | None = None) -> LoadedSpec[HardwareSpec]:
+    """A device by its name in the catalogue or its file, relative to ``base``."""
+    if catalogue.is_path(name, base):
+        return _read_device(name, base)
+    return _shipped_device(name, None)
+
+
+def _read_device(name: str, base: Path | None) -> LoadedSpec[HardwareSpec]:
+    document = catalogue.find("hardware", name, base)
+    return LoadedSpec(name, build(document, HardwareSpec), document)
+
+
+_shipped_preset = lru_cache(maxsize=32)(_read_preset)
+_shipped_model = lru_cache(maxsize=256)(lambda name: LoadedSpec(name, *read_model(name)))
+_shipped_device = lru_cache(maxsize=256)(_read_device)
+"""Entries of the catalogue are read once: a search among choices asks for one a hundred times. A file may change, so is read anew."""
+
+
+# ------------------------------------------------------------------------------------------- inputs
+
+
+def inputs_of_specs(
+    request: Request,
+    preset: PresetSpec | None,
+    model: LoadedSpec[ModelSpec],
+    device: LoadedSpec[HardwareSpec],
+    roles: Roles,
+) -> CaseInputs:
+    """The inputs that the specs and the preset give at some precisions, whatever else a case sets; the preset overrides the specs."""
+    stored = model.spec.quantization if model.spec else None
+    by_name = stored and roles["weights"] == stored.format and model_by_hub_name(model.name)
+    if by_name:  # the name says so too: one checkpoint, whichever says it
+        roles = {**roles, "weights": None}
+    case = CaseInputs(model, device, request=request, preset=preset)
+    case.engine = profile_of(request, bool(case.model or case.hardware), preset is not None)
+    as_stored = _store(case, roles["weights"])
+    widths = _set_precisions(case, roles, as_stored)
+    if case.model:
+        case.given |= model_values(case.model)
+        case.warn(*case.model.cautions(roles["weights"] is None))
+    if case.hardware:
+        _set_device(case, case.hardware, roles, widths)
+    if preset:
+        case.given |= {
+            name: Input(values[0], f"preset {preset.name}")
+            for name, values in case.preset_for_this.items()
+        }
+        made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
+        case.given |= {
+            name: Input(own.tree, f"definition of preset {preset.name}", definition=own)
+            for name, own in made.items()
+            if own
+        }
+    return case
+
+
+def _store(case: CaseInputs, weights: str | None) -> bool:
+    """Store the model as a precision of the weights says, where that is one of a whole checkpoint; whether it is."""
+    model = case.model
+    if weights is None or not is_checkpoint_precision(weights):
+        return False
+    if model is None or not model.layers:
+        case.warn(
+            f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide"
+        )
+        return False
+    stored = model.model_copy(update={"quantization": quantization_at(weights, model)})
+    case.chosen_model = replace(case.chosen_model, spec=stored)
+    return True
+
+
+def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str, Width]:
+    """Set the widths of precisions; ``weights`` as the precision of another role means the same as the weights. Without a requested
+    precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
+    model, origin = case.model, case.request.origin
+    stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
+    names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
+    same = stored.format if stored else names["weights"]
+    names = {role: same if name == "weights" else name for role, name in names.items()}
+    widths = {
+        role: precision_width(name) if role == "weights" else of_elements(precision_width(name))
+        for role, name in names.items()
+    }
+    if stored and model:
+        own = {"weights": stored.method}
+        widths["weights"] = stored.width(model.operator_widths())
+        if stored.kv and roles["kv"] is None and not as_stored:
+            own["kv"], widths["kv"] = stored.kv, precision_width(stored.kv)
+        names |= own
+        origin = origin if as_stored else {**origin, **dict.fromkeys(own, f"model {model.name}")}
+        roles = {**roles, **own}
+    for role, chosen in widths.items():
+        if roles[role] is not None:
+            source = f"{origin.get(role, 'given')}: {role} {chosen.text}"
+            case.given |= {name: Input(tree, source) for name, tree in chosen.settings}
+            case.given[ROLE_INPUT[role]] = Input(chosen.bytes, source)
+    case.precisions = names
+    return widths
+
+
+def of_elements(chosen: Width) -> Width:
+    """A width with its share of a scale as one number: the cache and the activations have no bits and groups of their own."""
+    parts = {name: fraction(tree) for name, tree in chosen.settings if is_number(tree)}
+    if "weight_bits" not in parts:
+        return chosen
+    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get(
+        "scale_group", Fraction(1)
+    )
+    return Width(chosen.text, number(size), chosen.format)
+
+
+def model_values(model: ModelSpec) -> dict[str, Input]:
+    """The inputs a model supplies."""
+    source = f"model {model.name}"
+    return {name: Input(number(value), source) for name, value in model.values().items()}
+
+
+TOLD_APART = Fraction(1, 200)
+"""A difference between two sizes of a checkpoint that is worth a word: layers that predict ahead, parts for images."""
+
+
+def stored_size(model: ModelSpec, counted: Fraction) -> tuple[Input, list[str]]:
+    """The size of a checkpoint as its index says, and a difference from what is counted in words.
+
+    Matrices stored in 32 bits are narrowed when they are loaded, and are half as large.
+    """
+    held, said = Fraction(model.stored_bytes or 0), f"{model.shown_name}: its index says"
+    warnings = []
+    if model.quantization is None and held > Fraction(18, 10) * counted:
+        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB in 32 bits; the half is resident")
+        held /= 2
+    if abs(held / counted - 1) > TOLD_APART:
+        warnings.append(
+            f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted"
+        )
+    source = f"model {model.name}: total_size of model.safetensors.index.json"
+    return Input(number(held), source), warnings
+
+
+# ------------------------------------------------------------------------------------------- the device
+
+
+OVER_HOST_LINK = {
+    "link_bandwidth": "over the host link, there is no link between devices",
+    "network_bandwidth": "the host link, a bound: a network card sits behind it",
+}
+"""Links that the host link stands in for where a device has none, and why."""
+
+
+def _set_device(
+    case: CaseInputs, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
+) -> None:
+    """Set the inputs a device supplies, and the precision its peak is taken at."""
+    _set_peak(case, device, _multiplied(case, device, roles, widths))
+    values = {
+        name: _of_device(device, valued, device.source_of(valued))
+        for name, valued in _device_numbers(device)
+    }
+    if (price := device.price) is not None:
+        values["price"] = _list_price(device, price)
+    if device.memory.reported is None:
+        label = device.memory.capacity
+        why = f"{device.source_of(label)} (the label; what the driver reports is not known)"
+        values["mem_capacity"] = _of_device(device, label, why)
+    case.given |= values
+    if device.host_link is not None:
+        link = device.host_link.bandwidth
+        case.add({name: _of_device(device, link, why) for name, why in OVER_HOST_LINK.items()})
+
+
+def _multiplied(
+    case: CaseInputs, device: HardwareSpec, roles: Roles, widths: dict[str, Width]
+) -> str:
+    """The format that products run in: that of the weights where the engine computes in it, unless activations are given or the checkpoint says.
+
+    A checkpoint of integers that says nothing of its activations leaves them wide: a name such as ``w8a16``, a GGUF file.
+    """
+    stored, native = widths["weights"], None
+    integers = stored.format.startswith("int") and stored.text not in BITS
+    if roles["activations"] is None and not stored.computes and not integers:
+        native = native_format(case.engine, stored.format, list(device.peaks))
+    required = native or compute_precision(stored, widths["activations"])
+    unchosen = roles["activations"] is None and not (roles["weights"] or "").startswith("fp16")
+    if not unchosen or required != DEFAULT_PRECISION or not {"fp16", "bf16"} <= device.peaks.keys():
+        return required
+    # a Gaudi 3 is made for one of the two: 1,678 TFLOP/s, and 459 in fp16
+    faster = device.peaks["bf16"].dense.value > device.peaks["fp16"].dense.value
+    return "bf16" if faster else required
+
+
+def _set_peak(case: CaseInputs, device: HardwareSpec, required: str) -> None:
+    """Set the peak that products run at: at the format they need, or a wider one."""
+    own = dict(case.preset.peaks.get(device.name, {})) if case.preset else {}
+    rates = {name: peak.dense for name, peak in device.peaks.items()} | own
+    compute: Any = peak_precision(required, list(own or rates))
+    case.compute = compute
+    if compute is None:
+        case.warn(
+            f"{device.title} has no dense peak at {required} or wider in its spec: times that need peak_flops are not known"
+        )
+        return
+    if compute != required:
+        case.warn(
+            f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}"
+        )
+    if own and case.preset:
+        where = f"preset {case.preset.name}"
+    else:
+        where = str(device.source_of(device.peaks[compute]))
+    case.given["peak_flops"] = Input(
+        number(rates[compute].value), f"{device.name}, {compute} dense: {where}"
+    )
+
+
+def _of_device(device: HardwareSpec, valued: Any, source: object) -> Input:
+    return Input(number(valued.value.value), f"{device.name}: {source}")
+
+
+def _list_price(device: HardwareSpec, price: ValueRange) -> Input:
+    """The median of the list prices of a device; a range where there are several."""
+    asked = [listed for listed in device.prices if listed.kind == "on_demand"]
+    if price.low == price.high:
+        source = f"{device.name}: {asked[0].provider}: {device.source_of(asked[0])}"
+        return Input(number(price.low), source)
+    sources = map(device.source_of, asked)
+    dates = sorted((source.date or source.consulted or "")[:7] for source in sources)
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    source = f"{device.name}: median of {len(asked)} list prices on demand, {when}"
+    return Input(price, source, listed=True)
+
+
+def _device_numbers(device: HardwareSpec) -> Iterator[tuple[str, Any]]:
+    """The numbers of a device by input, those that its spec has."""
+    parts = {
+        "mem_bandwidth": (device.memory, "bandwidth"),
+        "mem_capacity": (device.memory, "reported"),
+        "link_bandwidth": (device.link, "bandwidth"),
+        "node_devices": (device.link, "devices"),
+        "network_bandwidth": (device.network, "bandwidth"),
+        "host_bandwidth": (device.host_link, "bandwidth"),
+        "power": (device, "power"),
+        "multiprocessors": (device.chip, "multiprocessors"),
+        "clock": (device.chip, "boost_clock"),
+        "l2_capacity": (device.chip, "l2"),
+        "sram_capacity": (device.chip, "shared_memory"),
+    }
+    for name, (part, field) in parts.items():
+        if part is not None and (valued := getattr(part, field)) is not None:
+            yield name, valued
