@@ -1,9 +1,9 @@
 """``symroof select``: hardware and configuration against targets.
 
-``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
-"passing": count, "overlap": [indices], "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
+``--json`` gives ``{"schema": "symroof/select/1", "recommendation": {...} or null, "reason", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
+"passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is an
-index of the list, which has the order of the table; ``overlap`` has those between whose devices the list prices do not decide, the first among them. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
+index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
 misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
 
 - ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
@@ -45,7 +45,7 @@ MOST_DETAILED = 20
     "--among",
     multiple=True,
     metavar="NAME=LIST",
-    help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32; devices=8 in every layout, or instance_devices=1,2,4,8 per replica.",
+    help="Candidates: hardware=all, hardware='h100*,h200', weights=fp16,fp8, batch=1,32; devices=8 for a fleet of so many. Layouts, chunks and replicas are searched unless they are listed.",
 )
 @click.option(
     "--by",
@@ -93,16 +93,18 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Rank configurations against targets: which pass, by how much, and what those that fail need.
+    """What to buy for targets: the cheapest of what passes, the best of each device, what the others lack.
 
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
 
-    Every combination of what the study and the command line list is a configuration. Memory is always a target; the others are
+    What nobody fixes is searched: group sizes that the engine starts, chunks, prefill on devices of its own, the batch, the replicas;
+    never what changes the answers of a model, unless it is listed. Memory is always a target; the others are
     ttft and itl (means of a server under load where --output is known, else of one request alone), cost (per million output
-    tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). Without a list of batches, the largest batch
-    that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
+    tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). The exit code is 0 if one passes, 1 if none does.
     """
+    from symroof.cli.serve_command import recommendation_json
     from symroof.select.candidates import device_counts, with_candidates
+    from symroof.select.recommend import recommended_of
     from symroof.select.selection import select_from
     from symroof.select.selection_json import selection_json
 
@@ -114,13 +116,15 @@ def command(
         counts,
     )
     if as_json:
-        say(json_text(selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)))
+        data = selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)
+        data |= recommendation_json(recommended_of(choice))
+        say(json_text(data))
     elif everything or form != "text":
         say_marked(written(choice, show or MOST_DETAILED, lacks, form))
     else:
         from symroof.cli.selection_screen import MOST_ROWS, screen
 
-        say_marked(screen(choice, show or MOST_ROWS, lacks, context.obj or ()))
+        say_marked(screen(recommended_of(choice), show or MOST_ROWS, context.obj or ()))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 

@@ -1,254 +1,200 @@
-"""The first screen of ``symroof select``: the verdict, one table, and what the nearest that fail need."""
+"""The first screen of ``symroof select``: what to use, the best of each device, what the others lack, and what would change the choice."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_summary import DIGITS, used_memory
-from symroof.analysis.verdict import LOAD, MEMORY, queues
+from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of, queues
 from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import rests_on
-from symroof.cli.selection_review import review_line
+from symroof.cli.serve_command import serve_command
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
-from symroof.report.selection_parts import verdict, warnings
-from symroof.report.selection_tables import headline, required_changes_table
+from symroof.report.purchase_text import (
+    cheaper_text,
+    device_word,
+    layout_text,
+    price_text,
+    prices_text,
+    tokens_text,
+    usd,
+)
+from symroof.report.selection_parts import warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from symroof.select.configuration import Configuration, Run
+    from symroof.select.configuration import Configuration
+    from symroof.select.recommend import Purchase, Recommendation
     from symroof.select.selection import Selection
 
 MOST_ROWS = 12
-"""Configurations of the table, where nobody asks for more."""
+"""Rows of a table, where nobody asks for more."""
 MARK = {"passes": PASSES, "in part": IN_PART, "fails": FAILS, "unknown": "?"}
-PER_TOKEN, PER_HOUR = "cost_per_mtok", "fleet_price"
-FIRST_BY = {
-    "cost": "cheapest per token", "fleet": "cheapest", "rate": "most tokens per device", "throughput": "highest throughput", "ttft": "first token soonest",
-    "itl": "shortest inter-token latency", "price": "cheapest instance",
-}  # fmt: skip
-BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
-"""A batch in a label, which has a column of its own."""
-MOST_NEEDS, MOST_CHANGES = 3, 2
-UNFIT = "† does not fit in memory; computed as if it did"
-DETAILS = "--details: ranges, bounds, headroom, every fix, sensitivities, Pareto fronts, inputs and sources"
+DIGITS = 3
+DETAILS = "--details: every listed combination, what the others lack, headroom, every fix, intervals, inputs and sources"
 
 
-def screen(choice: Selection, show: int, lacks: int, words: Sequence[str] = ()) -> str:
-    """Verdict, table, what fails needs, warnings, what it rests on, and from the ``words`` of the command how to review the first."""
-    lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
-    table = _table(choice, show)
-    lines += [
-        table,
-        *_left_out(len(choice.configurations), show),
-        *([UNFIT] if "†" in table else []),
-        *_unsure(choice),
-    ]
-    lines += _needs(choice, min(lacks, MOST_NEEDS))
-    lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
-    next_ = review_line(choice, words) if words else ""
-    lines += [f"review it: {next_}"] if next_ else []  # to be copied whole
+def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
+    """The recommendation, the best of each device and of each listed combination, warnings, and from the ``words`` of the command how to go on."""
+    choice = found.choice
+    lines = [*_question(choice), "", *_use(found), "", *_devices(found, show)]
+    lines += _listed(found, show)
+    lines += [line for text in prices_text(found) for line in wrapped(text, "  ", "")]
+    cheaper = cheaper_text(found)
+    lines += wrapped(cheaper, "  ", "") if cheaper else []
+    lines += _next(found, words)
+    lines += warning_lines((*warnings(choice, 1), *choice.hints), 4)
     first = "first row; " if len(choice.configurations) > 1 else ""
-    return "\n".join(
-        [
-            *lines,
-            *rests_on(choice.configurations[0].run.bound_case, first),
-            *wrapped(DETAILS, "  ", ""),
-        ]
+    lines += rests_on(choice.configurations[0].run.bound_case, first)
+    return "\n".join([*lines, *wrapped(DETAILS, "  ", "")])
+
+
+def _question(choice: Selection) -> list[str]:
+    """The workload and the targets."""
+    case = choice.configurations[0].run.own
+    names = (
+        ("arrival_rate", ""),
+        ("prompt", "prompt "),
+        ("output", "output "),
+        ("batch", "batch "),
     )
-
-
-def _best(choice: Selection) -> list[str]:
-    """The first that passes, with what to start; or the nearest miss."""
-    first = choice.configurations[0]
-    if first.state != "passes":
-        return wrapped(
-            f"{FAILS if first.state == 'fails' else MARK[first.state]} none passes; nearest: {first.label}, which {_state(first)}",
-            "  ",
-            "",
-        )
-    run = first.run
-    devices = int(run.bound_case.case.value("served_devices") * run.bound_case.case.value("dp"))
-    replicas = [f"{run.copies:,} replicas, {devices:,} devices"] if run.copies > 1 else []
-    prices = [f"{_number(run, PER_HOUR)} USD/hour"] if _number(run, PER_HOUR) else []
-    prices += (
-        [f"{_number(run, PER_TOKEN)} USD per million output tokens"]
-        if _number(run, PER_TOKEN)
-        else []
-    )
-    said = "; ".join([*replicas, *([", ".join(prices)] if prices else [])])
-    return wrapped(
-        f"{PASSES} {FIRST_BY.get(choice.order, choice.order)}: {BATCH.sub('', first.label)}, batch {run.batch:,}{f': {said}' if said else ''}",
-        "  ",
-        "",
-    )
-
-
-def _state(c: Configuration) -> str:
-    said = verdict(c)
-    return said if said.startswith(("misses", "does", "passes")) else f"is {said}"
-
-
-MOST_BASES = 3
-"""What numbers rest on that the first screen says; ``--details`` has all."""
-
-
-def _basis(choice: Selection) -> list[str]:
-    """What the values are, and what the marks mean over their ranges."""
-    ranged = any(c.run.own.box for c in choice.configurations)
-    said = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
-    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")]
-
-
-def _unsure(choice: Selection) -> list[str]:
-    """What numbers rest on beside the first of it."""
-    return [line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")]
-
-
-def _left_out(count: int, show: int) -> list[str]:
-    return [f"the first {show:,} of {count:,}; --show {count} shows all"] if count > show else []
-
-
-# ------------------------------------------------------------------------------------------------------------- the table
-
-
-def _table(choice: Selection, show: int) -> str:
-    first = choice.configurations[:show]
-    queued = queues(choice.configurations[0].run.own.case)
+    said = [case.model.shown_name] if case.model and not case.several_models else []
+    for name, word in names:
+        if name in case.given and case.case.has_value(name):
+            told = case.result(name).plain(6)
+            said.append(f"{word}{told.partition(' ')[0]}" if word else told.replace("request/s", "requests/s"))  # fmt: skip
+    lines = wrapped(", ".join(said), "  ", "")
     tails = choice.study.request.percentiles
-    header = [
-        "",
-        "configuration",
-        "TTFT",
-        "ITL",
-        *(f"{name.upper()} {statistic}" for name, statistic in tails.items()),
-        "memory",
-        "tok/s/dev",
-        "$/M tok",
+    limits = [
+        " ".join(
+            [
+                name.upper() if name in ("ttft", "itl") else name.replace("_", " "),
+                *([statistic] if (statistic := tails.get(name)) else []),
+                limit_of(case.case.theory.symbol(metrics_of(name, case.case)[0]), limit).plain(),
+            ]
+        )
+        for name, limit in choice.targets.items()
     ]
-    header += ["replicas", "$/hour", "misses"] if queued else ["batch", "misses"]
+    ranged = any(c.run.own.box for c in choice.configurations)
+    over = ["means"] if not tails else []
+    over += [f"over the whole range: {choice.basis[0]}"] if ranged and choice.basis else []
+    aim = f"Targets: {', '.join(limits)}" if limits else "No targets: only memory decides"
+    return [*lines, *wrapped(aim + (f" ({', '.join(over)})" if over else ""), "  ", "")]
+
+
+def _use(found: Recommendation) -> list[str]:
+    """What to use, what it costs and gives; or that nothing passes, and what is closest."""
+    pick = found.pick
+    if pick is None:
+        return [*wrapped(found.reason, "  ", "")]
+    lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ", "")
+    price = [text for text in (price_text(pick), tokens_text(pick)) if text]
+    lines += wrapped(", ".join(price) or "no price of it is known", "    ", "    ")
+    times = [f"{name} {result.plain(DIGITS)}" for name, result in _times(pick) if result]
+    times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
+    lines += wrapped("   ".join(times), "    ", "    ") if times else []
+    if pick.highest_rate and pick.headroom is not None:
+        rate = Result(pick.case.case.theory.symbol("arrival_rate"), pick.highest_rate)
+        word = f"{100 * pick.headroom:.0f} % more may arrive ({rate.plain(DIGITS)}) before another replica is needed"
+        lines += wrapped(word, "    ", "    ")
+    return lines
+
+
+def _times(one: Purchase) -> list[tuple[str, Result | None]]:
+    """The latencies, and percentiles that targets are of as they were simulated."""
+    decided = {check.name: check for check in one.run.simulated}
+    named = [("TTFT", one.ttft), ("ITL", one.itl)]
+    tails = [
+        (
+            f"{name.upper()} {check.statistic}",
+            Result(
+                check.metric.symbol, check.metric.value, check.metric.value, one.run.slowest(check)
+            ),
+        )
+        for name, check in decided.items()
+    ]
+    return [*named, *tails]
+
+
+def _devices(found: Recommendation, show: int) -> list[str]:
+    """The best of each device."""
+    shown = found.best[:show]
+    many = any(
+        one.passes and one.run.own.varied and len(found.choice.configurations) > len(found.best)
+        for one in shown
+    )
+    header = ["", "best of each device", "GPUs", "replicas × GPUs", "USD/month", "TTFT", "ITL"]
+    header += ["load"] if queues(shown[0].run.own.case) else []
+    header += ["lacks"]
     rows = []
-    for c in first:
-        label = c.label if queued else BATCH.sub("", c.label)
+    for one in shown:
+        served = one.passes or not {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}
+        varied = [f"{name} {value}" for name, value in one.run.own.varied] if many else []
+        name = ", ".join([device_word(one), *varied])
+        times = [_plain(result) for result in (one.ttft, one.itl)] if served else ["", ""]
+        load = f"{100 * one.load:.0f} %" if one.load is not None and served else ""
+        month = usd(one.usd_per_month) if one.usd_per_month is not None else "no price"
         rows.append(
             [
-                MARK[c.state],
-                label,
-                *_cells(c.run, tails),
-                *(_fleet(c) if queued else [f"{c.run.batch:,}"]),
-                _missed(c),
+                MARK[one.configuration.state],
+                name,
+                *([f"{one.devices:,}", one.layout, month] if served else ["", "", ""]),
+                *times,
+                *([load] if "load" in header else []),
+                one.lacks,
             ]
         )
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    return fitted_table(
-        [[row[i] for i in kept] for row in rows], [header[i] for i in kept], flexible=1, clip=False
+    table = fitted_table(
+        [[row[i] for i in kept] for row in rows], [header[i] for i in kept], clip=False
     )
+    more = len(found.best) - len(shown)
+    return [table, *([f"and {more:,} more devices; --show {len(found.best)} shows all"] if more > 0 else [])]  # fmt: skip
 
 
-def _cells(run: Run, tails: Iterable[str]) -> list[str]:
-    """Latencies, the percentiles that targets are of, memory, rate, cost."""
-    times = [_time(run, name) for name in ("loaded_ttft", "sustained_itl")]
-    decided = {
-        check.name: Result(check.metric.symbol, check.metric.value).plain(DIGITS)
-        for check in run.checks
-    }
-    times += [decided.get(name, "") for name in tails]
-    used = used_memory(run.bound_case)
-    if run.bound_case.does_not_fit:
-        return [*times, used, "", ""]
-    return [*times, used, _number(run, "sustained_throughput_per_device"), _number(run, PER_TOKEN)]
+def _plain(result: Result | None) -> str:
+    return "" if result is None else Result(result.symbol, result.value).plain(DIGITS)
 
 
-def _time(run: Run, name: str) -> str:
-    """A latency; a dagger where it is of a configuration that does not fit."""
-    result = run.result(name)
-    if result is None:
-        return ""
-    return Result(result.symbol, result.value).plain(DIGITS) + (
-        " †" if run.bound_case.does_not_fit else ""
-    )
-
-
-def _number(run: Run, name: str) -> str:
-    """A value at the middle of its range without its unit, which the head of the column has."""
-    result = run.result(name)
-    return (
-        ""
-        if result is None
-        else Result(result.symbol, result.value).plain(DIGITS).partition(" ")[0]
-    )
-
-
-def _fleet(c: Configuration) -> list[str]:
-    """Replicas and their price, of what serves the requests that arrive."""
-    served = not {MEMORY, LOAD} & {*c.run.missed_as_expected, *c.run.missed}
-    return [f"{c.run.copies:,}", _number(c.run, PER_HOUR)] if served else ["", ""]
-
-
-def _missed(c: Configuration) -> str:
-    if c.state == "unknown":
-        return "not known"
-    if c.run.bound_case.never_fits:
-        return MEMORY
-    names = dict.fromkeys(
-        (
-            *c.run.missed_as_expected,
-            *c.run.missed,
-            *(c.run.missed_when_slow if c.state == "in part" else ()),
-        )
-    )
-    return ", ".join(
-        {MEMORY: "memory", LOAD: "rate"}.get(name, name)
-        for name in names
-        if name != "ttft" or LOAD not in names
-    )
-
-
-# ------------------------------------------------------------------------------------------------------- what fails needs
-
-
-def _needs(choice: Selection, most: int) -> list[str]:
-    """The changes that would make each of the nearest misses pass; those that no single one helps share a line."""
-    if not most:
+def _listed(found: Recommendation, show: int) -> list[str]:
+    """What the study lists besides devices, each combination at its best layout."""
+    choice = found.choice
+    if len(choice.configurations) <= len(found.best):
         return []
-    helped: list[str] = []
-    helpless: list[str] = []
-    for label, rows in _by_label(required_changes_table(choice, most).rows):
-        changes = [
-            f"{name} {_value(value)}{f' ({change})' if change else ''}"
-            for name, _, value, change in rows
-            if value.startswith("at ")
-        ]
-        if changes:
-            helped += wrapped(f"{label} needs {' or '.join(changes[:MOST_CHANGES])}", "  ", "", 2)
-        else:
-            helpless.append(label)
-    if helpless:
-        helped += wrapped(
-            f"no single change of device, layout or efficiency is enough for {', '.join(helpless)}",
-            "  ",
-            "",
-            2,
-        )
-    return helped
+    rows = [[MARK[c.state], c.label, f"{c.run.batch:,}", *_cells(c)] for c in choice.configurations[:show]]  # fmt: skip
+    header = ["", "each listed combination", "batch", "TTFT", "ITL", "GPUs", "USD/hour", "misses"]
+    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    table = fitted_table(
+        [[row[i] for i in kept] for row in rows],
+        [header[i] for i in kept],
+        flexible=1,
+        clip=False,
+    )
+    count = len(choice.configurations)
+    more = [f"the first {show:,} of {count:,}; --show {count} shows all"] if count > show else []
+    return ["", table, *more, ""]
 
 
-def _value(text: str) -> str:
-    """What is needed without its range and remarks."""
-    return text.partition(" (")[0].partition(";")[0]
+def _cells(c: Configuration) -> list[str]:
+    from symroof.select.recommend import Purchase
+
+    one = Purchase(c)
+    missed = {*c.run.missed_as_expected, *c.run.missed}
+    if c.state == "unknown" or {MEMORY, LOAD} & missed:
+        return ["", "", "", "", one.lacks]
+    price = "" if one.usd_per_hour is None else usd(one.usd_per_hour)
+    return [_plain(one.ttft), _plain(one.itl), f"{one.devices:,}", price, one.lacks]
 
 
-def _by_label(rows: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """The rows of each configuration; its label is on the first of them."""
-    group: tuple[str, list[tuple[str, ...]]] | None = None
-    for label, *rest in rows:
-        if label:
-            if group:
-                yield group
-            group = (label, [])
-        if group:
-            group[1].append(tuple(rest))
-    if group:
-        yield group
+def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
+    """How to run and to review what is recommended; whole, to be copied."""
+    pick = found.pick
+    if pick is None:
+        return []
+    apart = len(pick.group) > 1
+    role = "Run it (each decoding instance): " if apart else "Run it: "
+    command = serve_command(pick)
+    lines = [f"{role}{command}"] if command else []
+    study = [word for word in words if word not in ("select", "--details", "--strict")]
+    return [*lines, f"Review it: symroof report {' '.join(study)}".rstrip()] if words else lines

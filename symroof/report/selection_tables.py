@@ -14,11 +14,11 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.quantity_result import Result
+from symroof.report.purchase_text import purchase_rows
 from symroof.report.selection_parts import MISSES, SelectionTable, no_value, shown, slack, verdict
-from symroof.report.selection_purchase import purchase_table
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import Configuration, Run
-from symroof.select.free_changes import are_free, free_changes
+from symroof.select.recommend import recommended_of
 from symroof.select.required_changes import Margin, margins
 from symroof.select.screening import CLOSE, PRICED
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
@@ -52,7 +52,7 @@ def parts(
 ) -> tuple[SelectionTable, ...]:
     """The non-empty tables, each with at most ``most`` configurations; required changes are solved for ``lacking_ones`` near misses."""
     every = (
-        purchase_table(choice, most),
+        SelectionTable("What to buy", *purchase_rows(recommended_of(choice).best[:most])),
         _verdicts(choice, most),
         _besides(choice, most),
         _bests(choice),
@@ -314,28 +314,12 @@ def _stop(name: str, run: Run) -> str:
 def required_changes_table(choice: Selection, most: int) -> SelectionTable:
     """The required change of each input alone for failing configurations, then the required device."""
     failing = nearest_misses(choice)
-    follow = (
-        bool(failing[:most]) and not choice.passing and are_free(failing[0].run)
-    )  # it takes seconds: where there is nothing else to take
     rows = [
-        line
+        ("" if i else c.label, *line)
         for c in failing[:most]
-        if not (follow and c is failing[0])
-        for line in _first_named(c.label, lacking(c.run.bound_case))
+        for i, line in enumerate(lacking(c.run.bound_case))
     ]
-    if follow:
-        solved = [
-            (
-                f.name,
-                f.now.plain(),
-                f.text(),
-                change(f.value / Fraction(f.now.value)) if f.value else "",
-            )
-            for f in free_changes(failing[0].run)
-        ]
-        rows = [*_first_named(failing[0].label, solved), *rows]
     says = "each input alone, solved with all conditions together; everything else unchanged"
-    says += f", but for the batch and the replicas of {failing[0].label}" if follow else ""
     says += (
         f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all"
         if len(failing) > most
@@ -380,10 +364,6 @@ def _first_of(some: int, count: int) -> str:
 
 def _headroom(keep: Margin) -> str:
     return f"{Result(keep.flip.now.symbol, keep.value).plain()} ({change(keep.flip.factor)})"
-
-
-def _first_named(label: str, lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    return [(label if i == 0 else "", *line) for i, line in enumerate(lines)]
 
 
 # --------------------------------------------------------------------------------------------------------- what to buy

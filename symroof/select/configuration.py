@@ -18,13 +18,11 @@ from symroof.analysis.verdict import (
     under_load,
     unknown_targets,
 )
-from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
-from symroof.select.batch_window import Window, window
-from symroof.select.range_screening import screen_ranges
-from symroof.select.screening import CLOSE, Screening, screen
+from symroof.select.screening import CLOSE, ISOLATED, Screening, screen
+from symroof.select.search_space import candidates_of, variant_of
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -32,14 +30,21 @@ from symroof.theory.symbols import TARGET_SYMBOLS
 State = Literal["passes", "in part", "fails", "unknown"]
 
 
-ISOLATED = {
-    "sustained_itl": ("itl_last", "itl"),
-    "loaded_ttft": ("ttft",),
-    "sustained_throughput": ("decode_throughput",),
-    "sustained_throughput_per_device": ("decode_throughput_per_device",),
-    "cost_per_mtok": ("decode_cost_per_mtok",),
-}
-"""The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
+@dataclass(frozen=True)
+class Window:
+    """The batches that pass, up to the largest.
+
+    Attributes:
+        least, most: every batch between them passes.
+        stopped_by: the conditions that the next batch breaks.
+    """
+
+    least: int
+    most: int
+    stopped_by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.most:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
 @dataclass(frozen=True)
@@ -49,22 +54,25 @@ class Run:
     Attributes:
         label: what tells it from its neighbours.
         own: the configuration as it is listed.
-        changes: its batch and its copies, where they were solved for.
+        changes: what was found for it: its chunk or its prefill devices, its batch, its copies.
+        copies_of: decoding instances that share prefill instances; 1 where none do.
         quick: quantities as floats, from array functions; others are computed exactly.
         shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
             any others the most and (``fast``) the least at their corners.
-        simulated: the conditions that simulation decided, a percentile each; ``left_open``: those that it would have to, and why it did not.
+        reach: the least and the largest of quantities over the ranges.
+        simulated: the conditions that simulation decided, a percentile each.
     """
 
     label: str
     own: BoundCase
-    changes: tuple[tuple[str, int], ...] = ()
+    changes: tuple[tuple[str, Fraction], ...] = ()
+    copies_of: int = 1
     quick: Mapping[str, float] = field(default_factory=dict, hash=False)
     shares: Mapping[str, float] = field(default_factory=dict, hash=False)
     slow: Mapping[str, float] = field(default_factory=dict, hash=False)
     fast: Mapping[str, float] = field(default_factory=dict, hash=False)
+    reach: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     simulated: tuple[TargetCheck, ...] = ()
-    left_open: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @cached_property
     def bound_case(self) -> BoundCase:
@@ -108,11 +116,7 @@ class Run:
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
         decided = {check.name: check for check in self.simulated}
-        checks = tuple(
-            decided.get(check.name, check)
-            for check in target_checks(self.bound_case)
-            if check.name not in self.left_open
-        )
+        checks = tuple(decided.get(check.name, check) for check in target_checks(self.bound_case))
         fits = self.bound_case.fits
         if fits is None:
             return checks
@@ -128,7 +132,7 @@ class Run:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
         reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
-        return reasons | unknown_targets(self.bound_case) | dict(self.left_open)
+        return reasons | unknown_targets(self.bound_case)
 
     def with_decided(
         self, simulated: tuple[TargetCheck, ...], when_slow: Mapping[str, float]
@@ -148,13 +152,9 @@ class Run:
             fast={**self.fast, **found} if self.fast else {},
         )
 
-    def with_open(self, reasons: Mapping[str, str]) -> "Run":
-        """The run with some targets left undecided, each with the reason."""
-        shares, slow, fast = (
-            {name: share for name, share in of.items() if name not in reasons}
-            for of in (self.shares, self.slow, self.fast)
-        )
-        return replace(self, left_open=reasons, shares=shares, slow=slow, fast=fast)
+    def slowest(self, check: TargetCheck) -> float:
+        """A simulated percentile at the slow end of what was measured, which decides."""
+        return float(self.slow.get(check.name, 0)) * float(check.limit) or float(check.metric.value)
 
     @property
     def state(self) -> State:
@@ -210,10 +210,9 @@ class Run:
 
     @property
     def worst(self) -> Fraction | float:
-        """The largest metric over its limit: above one it fails. A wait without end says less of how far it is off than the load."""
-        return max(
-            (share for share in self._shares.values() if share < math.inf), default=Fraction(0)
-        )
+        """The largest metric over its limit, at the slow end: above one it fails. A wait without end says less of how far it is off than the load."""
+        shares = (self.slow or self._shares).values()
+        return max((share for share in shares if share < math.inf), default=Fraction(0))
 
     def share(self, name: str) -> Fraction | float:
         """How much of its limit a metric takes up, as measurements predict."""
@@ -275,7 +274,7 @@ class Configuration:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """What it competes with: its own batch, the smallest, the busiest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
+        """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
         ends = (
             [self.window.least, *(batch for batch in self.ends if batch >= self.window.least)]
             if self.window
@@ -295,44 +294,43 @@ class Configuration:
 
 
 def evaluate(
-    cases: Sequence[BoundCase], listed: bool, track: Track = untracked
+    cases: Sequence[BoundCase],
+    listed: bool,
+    devices: Sequence[int] = (),
+    track: Track = untracked,
 ) -> list[Configuration]:
-    """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
-    cases = [bound_case.between_corners() for bound_case in cases]
-    screenings = screen(cases)
-    ranged = [
-        place
-        for place, bound_case in enumerate(cases)
-        if screenings[place] is None and bound_case.box
+    """Each case at the best of what nobody fixed, on each of so many ``devices`` if any are asked for; ``listed`` says that the study lists batches, so that no
+    window of them is said."""
+    spaces = [
+        candidates
+        for bound_case in track(cases, "laying out configurations")
+        for count in devices or (None,)
+        if (candidates := candidates_of(bound_case.between_corners(), count))
     ]
-    for place, screening in zip(
-        ranged, screen_ranges([cases[place] for place in ranged], with_inputs), strict=True
-    ):
-        screenings[place] = screening
     return [
-        _evaluated(bound_case, listed, screenings[i])
-        for i, bound_case in enumerate(track(cases, "judging configurations"))
+        _evaluated(candidates[0].bound_case, listed, screening)
+        for candidates, screening in zip(spaces, screen(spaces), strict=True)
     ]
 
 
 def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None) -> Configuration:
     chosen = "batch" in bound_case.given
     if screening is None:
-        run = Run(label(bound_case), bound_case)
-        batches = None if listed or run.unknown else window(bound_case)
-        if batches and batches.most and not chosen:
-            run = at_batch(run, batches.most)
-        return Configuration(run, batches, chosen)
-    changes = {} if chosen or screening.batch == 1 else {"batch": screening.batch}
-    changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
+        return Configuration(Run(label(bound_case), bound_case), None, chosen)
+    candidate, batch = screening.candidate, Fraction(screening.batch)
+    changes = dict(candidate.columns)
+    changes |= {} if chosen or batch == 1 else {"batch": batch}
+    changes |= {"dp": Fraction(screening.copies or 1)} if (screening.copies or 1) > 1 else {}
     run = Run(
-        label(bound_case),
-        bound_case,
+        label(candidate.bound_case, candidate.columns),
+        candidate.bound_case,
         tuple(changes.items()),
+        candidate.copies_of,
         screening.values[screening.batch],
         screening.shares,
         screening.slow,
         screening.fast,
+        screening.reach,
     )
     batches = (
         None
@@ -342,32 +340,39 @@ def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None)
     return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
 
 
-def label(bound_case: BoundCase) -> str:
-    """A configuration in the names one types: how many of which device, and what the study lists."""
+def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) -> str:
+    """A configuration in the names one types: how many of which device in one instance, its layout, and what the study lists.
+
+    ``columns``: numbers of a candidate in place of those of the case.
+    """
     case = bound_case.case
-    count = int(_served_devices(bound_case) * case.value("dp"))
+    count = int(case.value("instance_devices")) * int(case.value("dp"))
     model = [bound_case.model.name] if bound_case.several_models and bound_case.model else []
-    device = [
-        f"{f'{count} x ' if count > 1 else ''}{bound_case.hardware.name if bound_case.hardware else 'no hardware'}"
-    ]
+    device = bound_case.hardware.name if bound_case.hardware else "no hardware"
+    varied = dict(bound_case.varied)
     return ", ".join(
         [
             *model,
-            *device,
-            *_layout(bound_case, count),
-            *(f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES),
+            f"{f'{count} x ' if count > 1 else ''}{device}",
+            *degrees(bound_case),
+            *_prefill(bound_case, columns or {}),
+            *(f"{name} {value}" for name, value in varied.items() if name not in DEGREES),
         ]
     )
 
 
-def _served_devices(bound_case: BoundCase) -> Fraction:
-    """The devices of an instance, those that prefill for it among them.
+def _prefill(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str]:
+    """How many devices prefill beside those that decode.
 
     Raises:
         InputError: how many these are is not known.
     """
+    if bound_case.assumptions["scheduling"] != "disaggregated":
+        return []
     try:
-        return Fraction(bound_case.case.value("served_devices"))
+        devices = Fraction(
+            columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
+        )
     except MissingInput as error:
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
         raise InputError(
@@ -378,36 +383,21 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
                 hint=hint,
             )
         ) from None
-
-
-def _layout(bound_case: BoundCase, count: int) -> list[str]:
-    """The layout of the devices, and how many of all prefill on their own; where layouts are compared, or prompts are read on separate devices, also a plain group."""
-    case = bound_case.case
-    disaggregated = bound_case.assumptions["scheduling"] == "disaggregated"
-    compared = "attention_dp" in bound_case.given  # every layout sets it
-    plain = [f"tp {int(case.value('tp'))}"] if count > 1 and (disaggregated or compared) else []
-    prefill = (
-        [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
-        if disaggregated
-        else []
-    )
-    return [*(degrees(bound_case) or plain), *prefill]
+    group = Fraction(bound_case.case.value("instance_devices"))
+    ratio = (devices / group).limit_denominator(1000)
+    return [f"prefill {ratio.numerator} to {ratio.denominator}"]
 
 
 def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:
     """The same configuration at another batch."""
-    changes = {**dict(run.changes), "batch": batch}
+    changes = {**dict(run.changes), "batch": Fraction(batch)}
     inside = dict.fromkeys(run.shares, 0.0) if quick else {}
-    return Run(run.label, run.own, tuple(changes.items()), quick or {}, inside)
+    return Run(run.label, run.own, tuple(changes.items()), run.copies_of, quick or {}, inside)
 
 
 def with_inputs(bound_case: BoundCase, **changes: Any) -> BoundCase:
     """The same configuration with some inputs at other values."""
-    same = {
-        name: getattr(bound_case, name)
-        for name in ("assumptions", "several_models", "varied", "search_inside")
-    }
-    return replace(variant(bound_case, **changes), **same)
+    return replace(variant_of(bound_case, changes), assumptions=bound_case.assumptions)
 
 
 def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:

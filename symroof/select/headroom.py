@@ -1,9 +1,8 @@
-"""The headroom of a configuration: how far an input may rise until a constraint breaks; and the copies that would suffice at expected efficiencies."""
+"""The headroom of a configuration: how far an input may rise until a constraint breaks."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile
-from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.select.configuration import Run, with_inputs
+from symroof.select.configuration import Run
 from symroof.select.screening import PRICED
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
@@ -45,10 +43,10 @@ def headrooms(run: Run, names: Sequence[str]) -> tuple[Headroom | None, ...]:
     Over ranges of efficiencies it passes where it does at their slow end.
 
     >>> from symroof.select.selection import select
-    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
+    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, tp=1, chunk=2048, efficiency="peak")
     >>> (rate,) = headrooms(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
-    (20.1, ('load',))
+    (22.2, ('load',))
     """
     bound_case = run.bound_case.slow_end
     moved = [name for name in names if name in bound_case.case.given]
@@ -99,12 +97,13 @@ class _Load:
             for metric, limit in _limits(bound_case).items()
             if limit[0] not in run.missed
         }
-        solved = "batch" in dict(run.changes)
+        kept = "batch" in dict(run.changes) and "itl" in bound_case.targets.keys() - {*run.missed}
+        kept = kept and bound_case.case.has_value(ITL)
         self.batch = _Batch(
             bound_case,
             names,
             run.batch,
-            _itl_limit(bound_case) if solved and "itl" not in run.missed else math.inf,
+            float(bound_case.targets["itl"]) if kept else math.inf,
         )
         self.function = compile(list(self.limits), [*names, "batch"], bound_case)
 
@@ -147,45 +146,6 @@ class _Batch:
 def _within(metric: Array, limit: float) -> Array:
     """Whether a metric is within its limit, up to the last digits of a float."""
     return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + DIGITS**2))
-
-
-def expected_copies(run: Run) -> int:
-    """The least number of copies that does at the values expected, where the number was solved for the slow end of the efficiencies; else those it has.
-
-    A batch that was solved for the slow end is solved for the values expected, too: faster steps take more requests within the target.
-
-    >>> from symroof.select.selection import select
-    >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": 100, "targets": {"itl": "50 ms"}}
-    >>> run = select(**case).passing[0].run
-    >>> expected_copies(run) < run.copies
-    True
-    """
-    if "dp" not in dict(run.changes) or not run.slow:
-        return run.copies
-    changes = dict(run.changes) | {"batch": expected_batch(run)}
-
-    def enough(copies: int) -> bool:
-        there = with_inputs(run.own, **{**changes, "dp": copies})
-        return all(
-            condition.holds(there.case)
-            for condition in constraints(there)
-            if condition.name not in run.missed
-        )
-
-    return 1 + bisect_left(range(1, run.copies), True, key=enough)
-
-
-def expected_batch(run: Run) -> int:
-    """The largest batch that fits and meets the ITL target at the values expected, where the batch was solved for; else the batch it has."""
-    if "batch" not in dict(run.changes):
-        return run.batch
-    return int(_Batch(run.own, ["dp"], math.inf, _itl_limit(run.own))({"dp": 1.0}, (1,))[0])
-
-
-def _itl_limit(bound_case: BoundCase) -> float:
-    """What a batch that is solved for keeps the ITL within, with every slot taken; without end where nothing asks for it."""
-    asked = "itl" in bound_case.targets and bound_case.case.has_value(ITL)
-    return float(bound_case.targets["itl"]) if asked else math.inf
 
 
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:

@@ -14,9 +14,6 @@ from symroof.select.configuration import Configuration, Run, at_batch
 from symroof.simulate.run_simulation import REQUESTS, simulate
 from symroof.simulate.simulation import Simulation
 
-MOST_SIMULATED, ENOUGH = 60, 12
-"""Configurations that are simulated, best first, and how many of them have to pass for no more to be."""
-
 MORE_COPIES = (Fraction(11, 10), Fraction(5, 4), Fraction(3, 2), Fraction(2), Fraction(3))
 """Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
 
@@ -33,26 +30,12 @@ def decide(
     """The configurations, in the same order, with the targets of a percentile decided by simulation.
 
     ``percentiles``: target -> its statistic. One that closed forms leave is simulated as it is, and where it misses with more replicas if their number
-    is open, else with smaller batches if nobody chose the batch; the first that passes is taken. Others than the first :data:`MOST_SIMULATED`, and those
-    after :data:`ENOUGH` passed, are left undecided.
+    is open, else with smaller batches if nobody chose the batch; the first that passes is taken.
     """
-    decided, simulated, passed = [], 0, 0
-    for configuration in track(ranked, "simulating configurations"):
-        if not _left(configuration.run, percentiles):
-            decided.append(configuration)
-        elif simulated < MOST_SIMULATED and passed < ENOUGH:
-            decided.append(_decided(configuration, percentiles))
-            simulated, passed = simulated + 1, passed + (decided[-1].state == "passes")
-        else:
-            decided.append(
-                replace(
-                    configuration,
-                    run=_undecided(configuration.run, percentiles),
-                    window=None,
-                    ends={},
-                )
-            )
-    return decided
+    return [
+        _decided(one, percentiles) if _left(one.run, percentiles) else one
+        for one in track(ranked, "simulating configurations")
+    ]
 
 
 def _left(run: Run, percentiles: Mapping[str, str]) -> bool:
@@ -89,7 +72,7 @@ def _attempts(configuration: Configuration) -> Iterator[Run]:
             yield from (
                 replace(
                     run,
-                    changes=tuple({**dict(run.changes), "dp": copies}.items()),
+                    changes=tuple({**dict(run.changes), "dp": Fraction(copies)}.items()),
                     quick={},
                     shares={},
                     slow={},
@@ -123,15 +106,6 @@ def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
         checks.append(TargetCheck(name, Result(symbol, found[name]), limit, met, statistic))
     return run.with_decided(
         tuple(checks), {name: float(value / case.targets[name]) for name, value in slow.items()}
-    )
-
-
-def _undecided(run: Run, percentiles: Mapping[str, str]) -> Run:
-    return run.with_open(
-        {
-            name: f"its {statistic} was not simulated: enough configurations before it pass"
-            for name, statistic in percentiles.items()
-        }
     )
 
 

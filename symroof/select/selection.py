@@ -11,17 +11,8 @@ from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.request import request_of
-from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
-from symroof.select.candidates import (
-    NO_COUNTS,
-    DeviceCounts,
-    degrees_of,
-    device_counts,
-    expand_layouts,
-    widen_hint,
-    with_candidates,
-)
+from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
 from symroof.symbolic.evaluation import NoValue
@@ -202,7 +193,7 @@ class Selection:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The competitors: every configuration at its own batch, its smallest, its busiest and its largest, where it passes there."""
+        """The competitors: every configuration at its own batch, its smallest and its largest, where it passes there."""
         return tuple(run for c in self.configurations for run in c.runs)
 
     def best(self, what: str) -> Run | None:
@@ -231,7 +222,7 @@ class Selection:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """How to get more from the selection: set targets where there are none, list candidates where there is one."""
+        """What the choice does not decide: no target, devices without a price."""
         aim = (
             ()
             if self.targets
@@ -239,48 +230,7 @@ class Selection:
                 "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",
             )
         )
-        return (
-            *aim,
-            *((widen_hint(self.study),) if len(self.configurations) == 1 else ()),
-            *self._one_layout,
-            *self._own_budget,
-            *self._overlapping,
-            *self._without_price,
-            *self._full_steps,
-        )
-
-    @property
-    def overlap(self) -> tuple[Configuration, ...]:
-        """The first in an order by money, and the best on each other device whose price may be so low, and the first's so high, that it is the cheaper one."""
-        if self.order not in MONEY:
-            return ()
-        best: dict[str | None, tuple[Configuration, tuple[Fraction, Fraction]]] = {}
-        for c in self.passing:
-            case = c.run.own
-            device = case.hardware.name if case.hardware else None
-            if device not in best and case.case.has("price"):
-                best[device] = (
-                    c,
-                    c.run.bound_case.over_list_prices(c.run.tested(ORDERS[self.order][0])),
-                )
-        highest = next((high for _, (_, high) in best.values()), Fraction(0))
-        near = tuple(c for c, (low, _) in best.values() if low <= highest)
-        return near if len(near) > 1 else ()
-
-    @property
-    def _overlapping(self) -> tuple[str, ...]:
-        """That the prices found do not decide who is first."""
-        first, *others = [c.label for c in self.overlap] or [""]
-        shown = [
-            first,
-            *others[:MOST_NAMED],
-            *([f"{len(others) - MOST_NAMED:,} more"] if len(others) > MOST_NAMED else []),
-        ]
-        return (
-            (f"{', '.join(shown[:-1])} and {shown[-1]} overlap: the prices found do not decide",)
-            if others
-            else ()
-        )
+        return (*aim, *self._without_price)
 
     @property
     def _without_price(self) -> tuple[str, ...]:
@@ -300,57 +250,6 @@ class Selection:
             else ()
         )
 
-    @property
-    def _one_layout(self) -> tuple[str, ...]:
-        """Where copies are solved for an arrival rate and every instance has the same layout."""
-        givens = [c.run.own.given for c in self.configurations]
-        if (
-            any("arrival_rate" not in given or "dp" in given for given in givens)
-            or len({degrees_of(c.run.own) for c in self.configurations}) > 1
-        ):
-            return ()
-        return (
-            "every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",
-        )
-
-    @property
-    def _own_budget(self) -> tuple[str, ...]:
-        """Where an ITL is to be met and all configurations have the steps that the engine starts with: shorter ones may serve more within it."""
-        owns = [c.run.own for c in self.configurations]
-        if "itl" not in self.targets or any(
-            own.case.theory.assumptions["scheduling"] != "chunked"
-            or "token_budget" not in own.given
-            or {"chunk", "token_budget"} & own.request.values.keys()
-            for own in owns
-        ):
-            return ()
-        return (
-            "steps have the engine's own token budget, and a smaller one may serve more within the ITL: --among chunk=256,512,2048 tries others",
-        )
-
-    @property
-    def _full_steps(self) -> tuple[str, ...]:
-        """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
-        for c in self.passing[:1]:
-            case = c.run.bound_case.case
-            if (
-                case.theory.assumptions["scheduling"] != "chunked"
-                or has_mix(c.run.bound_case.given)
-                or not case.has_value("most_prompts")
-            ):
-                continue
-            slots = (
-                case.value("most_prompts")
-                * (case.value("slot_steps") + case.value("prompt_chunks"))
-                * case.value("attention_dp")
-            )
-            if slots < c.run.batch:
-                return (
-                    f"{c.label}: prompts fill the budget of {int(case.value('chunk')):,} tokens of every step from a batch of {math.ceil(slots):,} on, so that one of "
-                    f"{c.run.batch:,} gives no more throughput: --among chunk=2048,4096,8192 tries larger budgets",
-                )
-        return ()
-
 
 def nearest_misses(choice: Selection) -> list[Configuration]:
     """The configurations that fail a condition, the nearest miss first."""
@@ -369,15 +268,14 @@ def select(
     Args:
         study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
         among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
-            ``{"devices": [4, 8]}`` lays so many devices out in every way, ``{"instance_devices": [4, 8]}`` instances of so many, of which
-            there are as many copies as the arrival rate asks for.
+            ``{"devices": [4, 8]}`` lays so many devices out in every way.
         by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
             where any price is known fleet with an arrival rate and cost without one, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
 
-    Where batches are not listed, the largest one that passes is solved for each configuration.
+    What is not given is searched for each: group sizes, chunks or prefill on devices of its own, the largest batch that passes, replicas.
 
-    >>> choice = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, targets={"ttft": 0.2})
+    >>> choice = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, tp=1, targets={"ttft": 0.2})
     >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
     [('h100-sxm', 'passes'), ('a100-80gb-sxm', 'fails')]
 
@@ -392,23 +290,27 @@ def select(
         else Study.load(study, request_of(origin="given", **case) if case else None)
     )
     rest, counts = device_counts(among or {})
-    return select_from(with_candidates(made, rest), by, counts=counts)
+    return select_from(with_candidates(made, rest), by, devices=counts)
 
 
 def select_from(
-    study: Study, by: str | None = None, track: Track = untracked, counts: DeviceCounts = NO_COUNTS
+    study: Study, by: str | None = None, track: Track = untracked, devices: Sequence[int] = ()
 ) -> Selection:
-    """The same of a study that has its candidates; ``counts`` are numbers of devices to lay out in every way.
+    """The same of a study that has its candidates; ``devices`` are numbers of devices to lay out in every way.
 
     Raises:
-        InputError: no model or no device to choose, an unknown order.
+        InputError: no model or no device to choose, an unknown order, a number of devices that no layout takes.
     """
     if by is not None and by not in ORDERS:
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     study.decide()
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
-    configurations = evaluate(expand_layouts(study.cases, counts), listed, track)
+    check_open(study, devices)
+    configurations = evaluate(study.cases, listed, devices, track)
+    if not configurations:
+        hint = "powers of two, up to what the links join, and multiples of them"
+        raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     if study.request.percentiles:

@@ -59,7 +59,6 @@ def selection_json(
         "sorted_by": choice.order,
         "basis": list(choice.basis),
         "passing": len(choice.passing),
-        "overlap": [places[id(c)] for c in choice.overlap],
         "configurations": [
             configuration_json(c, id(c) in worked_out, id(c) in short)
             for c in track(choice.configurations, "solving for configurations")

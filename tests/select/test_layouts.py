@@ -6,12 +6,10 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.selection_purchase import purchase_table
 from symroof.report.selection_tables import parts
-from symroof.select.headroom import expected_copies, headrooms
+from symroof.select.headroom import headrooms
+from symroof.select.search_space import RATIOS, candidates_of
 from symroof.select.selection import select
-
-from ..near import near
 
 CASE = {
     "model": "llama-3.1-8b",
@@ -24,20 +22,6 @@ CASE = {
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
 
 
-def layouts(choice):
-    """Width, attention groups, copies and prefill devices of each."""
-    cases = [c.run.own.case for c in choice.configurations]
-    return sorted(
-        (
-            int(case.value("tp")),
-            int(case.value("attention_dp")),
-            int(case.value("dp")),
-            case.value("prefill_devices") if case.has("prefill_devices") else 0,
-        )
-        for case in cases
-    )
-
-
 def measured(run):
     """The efficiencies that come from measurements."""
     return [name for name, given in run.bound_case.given.items() if given.measured]
@@ -46,58 +30,7 @@ def measured(run):
 @pytest.fixture(scope="module")
 def bought():
     """100 requests a second, on instances of one and two devices."""
-    return select(**CASE, targets=AIMS, arrival_rate=100, among={"instance_devices": "1,2"})
-
-
-def test_six_devices_by_hand():
-    """Groups of 1 or 2 (6 and 3 do not share 8 key and value heads out): one in six to five in six of them read prompts, whole numbers of groups."""
-    choice = select(**CASE, among={"devices": 6}, efficiency="peak")
-    ones = [(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))]
-    twos = [(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))]
-    assert layouts(choice) == near(sorted([*ones, *twos]))
-    assert {
-        c.run.bound_case.case.value("served_devices") * c.run.bound_case.case.value("dp")
-        for c in choice.configurations
-    } == {6}
-
-
-def test_one_prefill_device_of_three_that_decode():
-    """Short prompts and long responses: 3 * 637 requests decode, and the one device that reads 128 tokens at a time keeps up with them."""
-    choice = select(
-        **(CASE | {"prompt": 128, "output": 2048}), among={"devices": 4}, efficiency="peak"
-    )
-    (apart,) = [
-        c.run for c in choice.configurations if c.label == "4 x h100-sxm, dp 3, 1 of them prefill"
-    ]
-    alone = Study(
-        **(CASE | {"prompt": 128, "output": 2048}),
-        batch=apart.batch,
-        assume={"scheduling": "exclusive"},
-    )
-    decoding, reading = (
-        alone.value("decode_request_rate"),
-        1 / (alone.value("prefill_time") + alone.value("prefill_overhead")),
-    )
-    assert float(3 * apart.value("sustained_requests")) == pytest.approx(
-        float(min(3 * decoding, reading)), rel=1e-12
-    )
-    assert apart.value("cost_per_request") * apart.value("sustained_requests") * 3 == pytest.approx(
-        float(4 * alone.value("price")), rel=1e-12
-    )
-
-
-@pytest.mark.full
-def test_instances_are_laid_out_and_their_copies_solved(bought):
-    assert layouts(bought) == [(1, 1, 1, 0), (1, 1, 1, 1), (2, 1, 1, 0)]
-    assert [c.label for c in bought.configurations] == [
-        "h100-sxm",
-        "2 x h100-sxm, tp 2",
-        "2 x h100-sxm, tp 1, 1 of them prefill",
-    ]
-    for c in bought.configurations:
-        assert float(c.run.value("fleet_price")) == pytest.approx(
-            4.29 / 3600 * c.run.copies * int(c.run.value("served_devices"))
-        )
+    return select(**CASE, targets=AIMS, arrival_rate=100, among={"tp": "1,2"})
 
 
 @pytest.mark.full
@@ -113,24 +46,6 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     ).configurations
     assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
     assert c.run.copies > 1
-
-
-@pytest.mark.full
-def test_fewer_copies_would_do_if_all_went_as_expected(bought):
-    """With the largest batch that keeps its 50 ms then, found by trying one more at a time; the queue alone limits the copies."""
-    run = bought.configurations[0].run
-    chosen = {name: run.bound_case.case.value(name) for name in measured(run)}
-    expected = Study(
-        **CASE, **chosen, batch=run.batch, arrival_rate=100, memory_share=0.92
-    ).first.case
-    batch = run.batch
-    while expected.changed({"batch": Fraction(batch + 1)}).value("sustained_itl") <= Fraction(
-        1, 20
-    ) and batch < expected.value("concurrency"):
-        batch += 1
-    rate = expected.changed({"batch": Fraction(batch)}).value("sustained_requests")
-    assert batch > run.batch
-    assert expected_copies(run) == int(100 / rate) + 1 < run.copies
 
 
 @pytest.mark.full
@@ -156,36 +71,6 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
         return False
 
     assert borne(int(last.value)) and not borne(int(last.value) + 1)
-
-
-@pytest.mark.full
-def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
-    table = purchase_table(bought, 20)
-    columns = list(zip(*table.rows, strict=True))
-    rows = {
-        label: dict(zip(columns[0], column, strict=True))
-        for label, column in zip(table.header[1:], columns[1:], strict=True)
-    }
-    assert [row["verdict"] == "misses fleet_price" for row in rows.values()] == [
-        int(row["devices"]) * 4.29 > 65 for row in rows.values()
-    ]
-    assert {row["verdict"] for row in rows.values()} == {"passes", "misses fleet_price"}
-    assert all(
-        "request/s (" in row["largest rate"] and "tokens (" in row["longest prompt"]
-        for row in rows.values()
-    )
-    assert [
-        int(row["replicas"]) > int(row["replicas (expected)"].partition(",")[0])
-        for row in rows.values()
-    ] == [True] * 3
-    larger = [
-        (int(batch), int(row["batch"]))
-        for row in rows.values()
-        if (batch := row["replicas (expected)"].partition(", batch ")[2])
-    ]
-    assert larger and all(batch > own for batch, own in larger), (
-        "fewer copies do with the larger batch that they then take"
-    )
 
 
 @pytest.mark.full
@@ -249,12 +134,68 @@ def test_the_peak_bounds_no_latency_that_it_lengthens():
     )
 
 
+def numbers(found):
+    """Width, attention groups, copies and prefill devices of each candidate."""
+    made = set()
+    for candidate in found:
+        case = candidate.bound_case.case
+        apart = case.has("prefill_devices")
+        made.add(
+            (
+                int(case.value("tp")),
+                int(case.value("attention_dp")),
+                int(case.value("dp")),
+                Fraction(candidate.columns.get("prefill_devices") or case.value("prefill_devices"))
+                if apart
+                else 0,
+            )
+        )
+    return made
+
+
+def test_six_devices_by_hand():
+    """Groups of 1 or 2 (6 and 3 do not share 8 key and value heads out): one in six to five in six of them read prompts, whole numbers of groups."""
+    case = {name: value for name, value in CASE.items() if name != "chunk"}
+    found = candidates_of(Study(**case).decide().first, 6)
+    ones = {(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))}
+    twos = {(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))}
+    assert {tuple(map(float, one)) for one in numbers(found)} == near_set(ones | twos)
+
+
+def near_set(exact):
+    """Numbers as floats: a case computes in them."""
+    return {tuple(map(float, one)) for one in exact}
+
+
+def test_groups_within_a_node_by_hand():
+    """Eight key and value heads and a node of eight: 1, 2, 4 or 8 devices, and for each every ratio of prefill instances; a batch and a chunk that are given stay."""
+    case = Study(**CASE).decide().first
+    assert numbers(candidates_of(case)) == {(tp, 1, 1, 0) for tp in (1, 2, 4, 8)}
+    open_chunk = {name: value for name, value in CASE.items() if name != "chunk"}
+    found = numbers(candidates_of(Study(**open_chunk, arrival_rate=10).decide().first))
+    apart = {(tp, 1, 1, tp * ratio) for tp in (1, 2, 4, 8) for ratio in RATIOS}
+    assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
+
+
+def test_experts_also_get_groups_of_attention():
+    case = Study("qwen3-30b-a3b", "h100-sxm", prompt=2048, output=300, chunk=2048).decide().first
+    groups = {(tp, n) for tp, n, *_ in numbers(candidates_of(case))}
+    assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
+
+
+def test_what_the_engine_does_not_start_is_no_candidate():
+    """24 devices for 32 heads: multiples of groups of 8 only; of 7 devices each has a copy."""
+    case = Study(**CASE).decide().first
+    assert {tp for tp, *_ in numbers(candidates_of(case, 24))} == {1, 2, 4, 8}
+    assert {tp for tp, *_ in numbers(candidates_of(case, 7))} == {1}
+
+
 @pytest.mark.parametrize(
     ("among", "says"),
     [
-        ({"devices": 4, "instance_devices": 2}, "both devices of all replicas"),
-        ({"instance_devices": 2, "tp": 2}, "tp is what layouts"),
-        ({"instance_devices": "two"}, "is not a number of devices"),
+        ({"devices": 4, "tp": 2}, "tp is what layouts"),
+        ({"devices": "two"}, "is not a number of devices"),
+        ({"devices": 2000}, "is not a number of devices"),
     ],
 )
 def test_counts_that_cannot_be_laid_out(among, says):

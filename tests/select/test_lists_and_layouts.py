@@ -1,7 +1,5 @@
 """Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
 
-import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -11,17 +9,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates
-from symroof.select.candidates import (
-    LAYOUT_INPUTS,
-    NO_COUNTS,
-    SHARES,
-    DeviceCounts,
-    degrees_of,
-    device_counts,
-    expand_layouts,
-    widen_hint,
-    with_candidates,
-)
+from symroof.select.candidates import with_candidates
 from symroof.select.selection import select
 from symroof.select.selection_json import check_json, lever_json, margin_json, selection_json
 
@@ -94,16 +82,6 @@ def test_a_list_that_cannot_be_read(study, among, message, hint_):
     assert (problem.message, problem.hint) == (message, hint_)
 
 
-def test_how_one_configuration_is_widened():
-    """Narrow weights beside its own, each once."""
-    for weights, listed in (("fp16", "fp16,fp8"), ("fp8", "fp8"), ("int4", "int4,fp8")):
-        made = Study(model="llama-3-8b", hardware="h100-sxm", prompt=100, weights=weights)
-        assert (
-            widen_hint(made)
-            == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
-        )
-
-
 def test_the_most_configurations_of_one_selection(study, monkeypatch):
     monkeypatch.setattr(candidates, "MOST_CANDIDATES", 6)
     assert len(with_candidates(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
@@ -118,46 +96,6 @@ def test_the_most_configurations_of_one_selection(study, monkeypatch):
 # --------------------------------------------------------------------------------------------------------- layouts
 
 
-@pytest.mark.parametrize(
-    ("among", "counts"),
-    [
-        ({"devices": 8}, DeviceCounts((8,))),
-        ({"devices": [8, 4, 8]}, DeviceCounts((8, 4))),
-        ({"instance_devices": " 2 ,1"}, DeviceCounts((2, 1), False)),
-        ({"devices": "1024"}, DeviceCounts((1024,))),
-        ({}, NO_COUNTS),
-    ],
-)
-def test_numbers_of_devices(among, counts):
-    rest, found = device_counts({**among, "model": "x"})
-    assert (rest, found) == ({"model": "x"}, counts)
-    assert counts.word == ("devices" if counts.whole else "instance_devices")
-    assert counts.chosen == (
-        LAYOUT_INPUTS if counts.whole else tuple(name for name in LAYOUT_INPUTS if name != "dp")
-    )
-
-
-@pytest.mark.parametrize(
-    ("among", "message", "hint_"),
-    [
-        ({"devices": "0"}, "'0' is not a number of devices", "devices=4,8, at most 1,024"),
-        ({"devices": 1025}, "'1025' is not a number of devices", "devices=4,8, at most 1,024"),
-        ({"instance_devices": "00008"}, None, None),
-        ({"instance_devices": "000008"}, "'000008' is not a number of devices", "instance_devices=4,8, at most 1,024"),
-        ({"devices": "8", "dp": 2}, "dp is what layouts of devices choose", "list devices or dp, not both"),
-        ({"instance_devices": "8", "dp": 2}, None, None),
-        ({"instance_devices": "8", "pp": 2}, "pp is what layouts of devices choose", "list instance_devices or pp, not both"),
-        ({"devices": 1, "instance_devices": 1}, "both devices of all replicas and of one instance are listed", "list devices or instance_devices"),
-    ],
-)  # fmt: skip
-def test_numbers_that_are_refused(among, message, hint_):
-    if message is None:
-        device_counts(among)
-    else:
-        problem = refused(device_counts, among)
-        assert (problem.message, problem.hint) == (message, hint_)
-
-
 def plain(*, experts=False, apart=True, heads=8, given=None):
     """A case that permits degrees that share its heads out evenly, or copy them."""
     values = given or {}
@@ -169,83 +107,6 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
         value=values.__getitem__,
     )
     return SimpleNamespace(case=case)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 8, 12, 16, 17, 18, 32, 34])
-@pytest.mark.parametrize("experts", [False, True])
-def test_every_split_of_devices(count, experts):
-    """Groups of a degree and attention groups, copies of them, and some of the copies reading prompts for the others: in sixteenths of all at the finest."""
-    by_hand = []
-    for tp, attention in itertools.product(
-        range(1, count + 1), range(1, count + 1 if experts else 2)
-    ):
-        if count % (tp * attention) or (8 % tp and tp % 8):
-            continue
-        copies = count // (tp * attention)
-        by_hand.append((tp, attention, copies, None))
-        by_hand += [
-            (tp, attention, copies - r, Fraction(tp * attention * r, copies - r))
-            for r in range(1, copies)
-            if Fraction(r, copies).denominator <= 16
-        ]
-    made = [
-        (d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices"))
-        for d in candidates._layouts(plain(experts=experts), count)
-    ]
-    assert sorted(made, key=str) == sorted(by_hand, key=str)
-    assert SHARES == 16 and all(
-        math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made
-    )
-    alone = list(candidates._layouts(plain(experts=experts, apart=False), count))
-    assert len(alone) == sum(row[3] is None for row in by_hand)
-    instances = [
-        (d["tp"], d["attention_dp"], d.get("prefill_devices"))
-        for d in candidates._instances(plain(experts=experts), count)
-    ]
-    groups = {(tp, attention) for tp, attention, _, _ in by_hand}
-    assert sorted(instances, key=str) == sorted(
-        ((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str
-    )
-
-
-def test_degrees_that_are_said_of_a_layout():
-    given = {
-        "tp": Fraction(2),
-        "pp": Fraction(1),
-        "dp": Fraction(1),
-        "prefill_devices": Fraction(1),
-        "attention_dp": Fraction(4),
-    }
-    assert degrees_of(plain(given=given)) == (
-        ("tp", 2),
-        ("attention_dp", 4),
-        ("prefill_devices", 1),
-    )
-
-
-def test_only_so_many_layouts_are_made(monkeypatch):
-    """As many as the bound, and one more is too many."""
-    monkeypatch.setattr(candidates, "_in_layout", lambda answers, degrees: iter([degrees]))
-    one = plain(apart=False)
-    one.given = {}
-    whole = len(expand_layouts([one], DeviceCounts((4, 8))))
-    assert whole == 3 + 4
-    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole)
-    assert len(expand_layouts([one], DeviceCounts((4, 8)))) == whole
-    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole - 1)
-    problem = refused(expand_layouts, [one], DeviceCounts((4, 8), True))
-    assert (problem.message, problem.path, problem.hint) == (
-        f"more than {whole - 1} layouts",
-        "devices",
-        "fewer numbers of devices",
-    )
-    one.given = {"tp": 2}
-    assert (
-        refused(expand_layouts, [one], DeviceCounts((4,))).message
-        == "devices tries every layout, and the study fixes tp"
-    )
-    assert expand_layouts([one], NO_COUNTS) == (one,)
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON

@@ -70,7 +70,7 @@ def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
 def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
     ends = at(FAST, 16), at(SLOW, 16)
     states = [
-        select(**CASE, batch=16, targets={"itl": limit}).configurations[0].state
+        select(**CASE, batch=16, tp=1, targets={"itl": limit}).configurations[0].state
         for limit in (0.99 * ends[0], sum(ends) / 2, 1.01 * ends[1])
     ]
     assert states == ["fails", "in part", "passes"]

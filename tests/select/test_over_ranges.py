@@ -3,7 +3,7 @@
 import pytest
 
 from symroof.api import Study
-from symroof.select.batch_window import Window, window
+from symroof.select.configuration import Window
 from symroof.select.selection import select
 
 CASE = {
@@ -12,6 +12,7 @@ CASE = {
     "output": 256,
     "chunk": 2048,
     "memory_share": 0.92,
+    "tp": 1,
 }
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
@@ -149,7 +150,7 @@ def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand()
         "assume": {"detail": "kv"},
     }
     (configuration,) = select(
-        **case, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak"
+        **case, tp=1, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak"
     ).configurations
     assert configuration.window.most == (12 * 3_350_000_000 - 2 * 8_030_000_000) // (4096 * 131_072)
 
@@ -157,10 +158,11 @@ def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand()
 @pytest.mark.parametrize(("longest", "itl"), [(400_000, 0.02), (600_000, 0.03)])
 def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
     """Of the long prompts one fits and its step lasts for 20.1 ms, the cache of the other alone is as large as the memory."""
-    answers = Study(**CASE, prompt=f"1024..{longest}", targets={"itl": itl}).first
-    assert window(answers) is None
-    assert not passes({"itl": itl}, longest, 1)
-    assert window(Study(**CASE, prompt=1024, targets={"itl": itl}).first) is not None
+    targets = {"itl": itl}
+    (over,) = select(**CASE, prompt=f"1024..{longest}", targets=targets).configurations
+    assert over.window is None and not passes(targets, longest, 1)
+    (alone,) = select(**CASE, prompt=1024, targets=targets).configurations
+    assert alone.window is not None
 
 
 @pytest.mark.parametrize(

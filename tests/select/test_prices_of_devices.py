@@ -10,8 +10,9 @@ from symroof.analysis.verdict import target_warnings
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.report.selection_tables import parts
+from symroof.select.recommend import recommended_of
 from symroof.select.selection import select
-from symroof.select.selection_json import check_json, selection_json
+from symroof.select.selection_json import check_json
 
 from ..near import near
 
@@ -104,7 +105,7 @@ def test_a_cost_has_the_range_of_the_list_prices_and_nothing_else_has():
     assert case.result("sustained_throughput").low is None and case.box == {}
     (entry,) = (entry for name, entry in case.inputs().items() if name == "price")
     assert (
-        entry.result.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)"
+        entry.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)"
         and entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
     )
 
@@ -127,19 +128,15 @@ def test_who_is_first_by_cost_is_not_decided_where_the_list_prices_overlap():
     spans = {name: listed_cost(choice, name) for name in PARTS[:2]}
     first, second = sorted(spans, key=lambda name: spans[name][1])
     assert spans[second][0] <= spans[first][2]
-    assert [c.label for c in choice.overlap] == [first, second]
-    assert f"{first} and {second} overlap: the prices found do not decide" in choice.hints
-    assert selection_json(choice, most=0, lacking=0)["overlap"] == [0, 1]
+    found = recommended_of(choice)
+    assert found.pick and found.pick.hardware == first
+    assert [one.hardware for one in found.undecided_by_price] == [second]
 
 
 def test_prices_that_are_far_apart_decide():
     """An H100 at a tenth of the lowest price of an H200, which serves less than ten times as much."""
     choice = select(**CASE, hardware=list(PARTS[:2]), **{H100: "0.399 USD/hour"})
-    assert (
-        choice.passing[0].label == "h100-sxm"
-        and choice.overlap == ()
-        and not any("overlap" in hint for hint in choice.hints)
-    )
+    assert choice.passing[0].label == "h100-sxm" and recommended_of(choice).undecided_by_price == ()
 
 
 def test_what_no_price_was_found_of_is_last_and_says_so():

@@ -1,7 +1,6 @@
 """Who passes, who is best, and a published selection table by its own arithmetic."""
 
 import random
-import re
 
 import pytest
 
@@ -96,6 +95,7 @@ def test_the_passing_ones_stand_best_first(order):
         hardware=["a100-80gb-sxm", "h100-sxm", "gh200"],
         tp=[1, 2],
         batch=16,
+        chunk=2048,
         targets={"itl": 0.05},
         by=order,
     )
@@ -170,7 +170,7 @@ def test_an_unknown_price_is_no_pass_and_no_failure():
 
 
 def test_over_a_range_it_passes_where_it_does_throughout():
-    case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "chunk": 2048, "mbu": "0.4..0.8"}
+    case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "chunk": 2048, "mbu": "0.4..0.8", "tp": 1}
     times = sorted(
         float(Study(**{**case, "mbu": mbu}).value("sustained_itl")) for mbu in (0.4, 0.8)
     )
@@ -212,26 +212,12 @@ def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
 def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
-    assert [hint.split(":")[0] for hint in found.hints[:2]] == [
-        "no target is set, so only memory decides",
-        "one configuration only; widen it",
+    assert [hint.split(":")[0] for hint in found.hints] == [
+        "no target is set, so only memory decides"
     ]
     assert not select(
         **SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192, by="rate"
     ).hints
-
-
-def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more():
-    """A budget of one prompt reads one a step, and a slot turns over every 255 steps."""
-    (says,) = select(
-        **SMALL, chunk=2048, hardware=["h100-sxm", "h200"], targets={"itl": 1}, by="rate"
-    ).hints
-    full = int(re.search(r"of every step from a batch of (\d+) on", says)[1])
-    rates = [
-        Study(**SMALL, hardware="h200", batch=batch, chunk=2048).value("sustained_requests")
-        for batch in (full, 2 * full)
-    ]
-    assert rates[0] == near(float(rates[1]))
 
 
 AMONG = [
@@ -240,7 +226,7 @@ AMONG = [
     ({"hardware": ["t4"], "tp": [1, 2]}, ["t4", "2 x t4"]),
     ({"weights": "fp16, fp8"}, ["h100-sxm, weights fp16", "h100-sxm, weights fp8"]),
     ({"isl": "1024,2048"}, ["h100-sxm, prompt 1024", "h100-sxm, prompt 2048"]),
-    ({"model": "llama-3-8b,llama-3-70b"}, ["llama-3-8b, h100-sxm", "llama-3-70b, h100-sxm"]),
+    ({"model": "llama-3-8b,llama-3-70b"}, ["llama-3-8b, h100-sxm", "llama-3-70b, 4 x h100-sxm"]),
 ]
 
 

@@ -1,0 +1,372 @@
+"""The one recommendation: which devices to buy, how many, and how to lay them out; every command shows this ranking."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, queues
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Result, plain_value
+from symroof.errors import InputError
+from symroof.select.configuration import Configuration, Run
+from symroof.select.headroom import headrooms
+from symroof.select.screening import PRICE
+from symroof.select.search_space import domain
+from symroof.select.selection import Selection, select_from
+
+HOUR = 3600
+MONTH = 730 * HOUR
+"""Seconds of an hour and of a month, which is 730 hours."""
+
+NARROWER = {"fp16": "fp8", "bf16": "fp8", "fp8": "nvfp4"}
+"""Formats that weights may be narrowed to, where that changes what a model answers as little as it gets."""
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """The best of one device, as it is bought.
+
+    >>> pick = recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"})).pick
+    >>> pick.devices, pick.replicas, pick.group, pick.scheduling, round(pick.usd_per_month)
+    (5, 5, {'decode': 1}, 'chunked', 14235)
+    """
+
+    configuration: Configuration
+
+    @property
+    def run(self) -> Run:
+        return self.configuration.run
+
+    @property
+    def case(self) -> BoundCase:
+        """The case at its batch, with all its replicas."""
+        return self.run.bound_case
+
+    @property
+    def passes(self) -> bool:
+        return self.configuration.state == "passes"
+
+    @property
+    def hardware(self) -> str:
+        return self.case.hardware.name if self.case.hardware else ""
+
+    @property
+    def title(self) -> str:
+        """The device as people call it."""
+        return self.case.hardware.title if self.case.hardware else "devices"
+
+    @cached_property
+    def devices(self) -> int:
+        """All devices, of all roles and replicas."""
+        return round(float(self._number("served_devices") * self._number("dp")))
+
+    @property
+    def replicas(self) -> int:
+        """Copies of the smallest whole: with prefill instances that several decoding ones share, of all these together."""
+        return self.run.copies // self.run.copies_of
+
+    @cached_property
+    def group(self) -> dict[str, int]:
+        """Devices of one replica, by role."""
+        decode = round(float(self._number("instance_devices"))) * self.run.copies_of
+        prefill = self.devices // self.replicas - decode
+        return {"decode": decode} | ({"prefill": prefill} if prefill else {})
+
+    @property
+    def parallel(self) -> dict[str, int]:
+        """The degrees of one instance."""
+        return {name: int(self._number(name)) for name in ("tp", "pp", "attention_dp", "ep")}
+
+    @property
+    def scheduling(self) -> str:
+        return self.case.assumptions["scheduling"]
+
+    @property
+    def chunk(self) -> int | None:
+        """Prompt tokens that a step of an instance takes along; None where steps are of one kind."""
+        known = self.scheduling == "chunked" and self.case.case.is_set("chunk")
+        return int(self._number("chunk")) if known else None
+
+    @property
+    def batch(self) -> int:
+        """Requests that one instance decodes together."""
+        return self.run.batch
+
+    @cached_property
+    def usd_per_hour(self) -> float | None:
+        """The price of all devices."""
+        return float(self._number(PRICE)) * self.devices * HOUR if self.priced else None
+
+    @property
+    def usd_per_month(self) -> float | None:
+        return None if self.usd_per_hour is None else self.usd_per_hour * MONTH / HOUR
+
+    @property
+    def priced(self) -> bool:
+        return self.case.case.has(PRICE)
+
+    @property
+    def prices_now(self) -> float:
+        """The price of one device an hour that the choice is made at: the median of those found."""
+        return float(self._number(PRICE)) * HOUR
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        """The lowest and the highest price of one device an hour."""
+        low, high = (float(x) * HOUR for x in self.case.list_prices or (0, 0))
+        return (low, high) if high else (self.prices_now, self.prices_now)
+
+    @cached_property
+    def cost_per_mtok(self) -> Result | None:
+        """USD per million output tokens: at the arrival rate where there is one."""
+        return self.result(self.run.tested("cost_per_mtok")) if self.priced else None
+
+    @cached_property
+    def ttft(self) -> Result | None:
+        return self.result(self._metric("ttft"))
+
+    @cached_property
+    def itl(self) -> Result | None:
+        return self.result(self._metric("itl"))
+
+    @cached_property
+    def load(self) -> float | None:
+        """Arriving requests over what all replicas sustain, as expected."""
+        return self.run.quick.get(LOAD) if queues(self.run.own.case) else None
+
+    @cached_property
+    def highest_rate(self) -> float | None:
+        """The largest arrival rate that these replicas serve within the targets, at the slow end."""
+        found = headrooms(self.run, ["arrival_rate"])[0] if self.passes else None
+        return found.value if found else None
+
+    @property
+    def headroom(self) -> float | None:
+        """How much more may arrive, as a share of what does, until another replica is needed."""
+        now = self.case.case.value("arrival_rate") if self.highest_rate else 0
+        return self.highest_rate / float(now) - 1 if self.highest_rate and now else None
+
+    def result(self, name: str) -> Result | None:
+        """A quantity with its interval, as the screening has it."""
+        value = self.run.quick.get(name)
+        if value is None:
+            return self.case.get(name)
+        low, high = self.run.reach.get(name, (None, None))
+        return Result(self.case.case.theory.symbol(name), value, low, high)
+
+    def _number(self, name: str) -> Any:
+        return self.case.case.value(name)
+
+    def _metric(self, target: str) -> str:
+        return metrics_of(target, self.run.own.case)[0]
+
+    @property
+    def layout(self) -> str:
+        """Replicas and the devices of one in few words: ``9 × 2``, ``9 × 2 + 9 × 2 prefill``."""
+        own = round(float(self._number("instance_devices")))
+        said = f"{self.run.copies:,} × {own}"
+        prefill = self.devices - self.run.copies * own
+        return f"{said} + {prefill // own:,} × {own} prefill" if prefill else said
+
+    @cached_property
+    def lacks(self) -> str:
+        """What keeps it from passing, in one phrase; empty where it passes."""
+        if self.passes:
+            return ""
+        run, device = self.run, self.case.hardware
+        if run.unknown and not run.missed:
+            return f"not known: {next(iter(run.unknown.values()))}"
+        missed = tuple(dict.fromkeys((*run.missed_as_expected, *run.missed, *run.missed_when_slow)))
+        alone = device is not None and device.link is None and domain(run.own) == 1
+        because = "; no link in its hardware file, so one device only" if alone else ""
+        if MEMORY in missed:
+            used = run.share(MEMORY)
+            return f"does not fit: {float(used):.2g} times its memory{because}"
+        if LOAD in missed:
+            return f"does not keep up with the arriving requests{because}"
+        return ", ".join(self._over(name) for name in missed) + because
+
+    def _over(self, name: str) -> str:
+        """A missed target: its metric against its limit, at the slow end where it is met as expected."""
+        run = self.run
+        limit = float(run.own.targets[name])
+        slow = name not in run.missed_as_expected
+        share = float((run.slow if slow and run.slow else run.shares).get(name, math.inf))
+        symbol = self.case.case.theory.symbol(self._metric(name))
+        said, wanted = (Result(symbol, x).plain(3) for x in (share * limit, limit))
+        if not math.isfinite(share):
+            return f"{name.upper()} without end for {wanted}"
+        word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
+        return f"{word} {'up to ' if slow else ''}{said} for {wanted}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys of the contract, in base units but for USD an hour and a month."""
+        return {
+            "model": self.case.model.name if self.case.model else None,
+            "hardware": self.hardware,
+            "devices": self.devices,
+            "replicas": self.replicas,
+            "group": self.group,
+            "parallel": self.parallel,
+            "scheduling": self.scheduling,
+            "chunk": self.chunk,
+            "batch": self.batch,
+            "weights": self.case.precisions.get("weights"),
+            "usd_per_hour": self.usd_per_hour,
+            "usd_per_month": self.usd_per_month,
+            "cost_per_mtok": _interval(self.cost_per_mtok),
+            "ttft": _interval(self.ttft),
+            "itl": _interval(self.itl),
+            "load": self.load,
+            "passes": self.passes,
+            "lacks": self.lacks or None,
+        }
+
+
+def _interval(result: Result | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    ends = (result.value if end is None else end for end in (result.low, result.high))
+    low, high = map(plain_value, ends)
+    return {"value": plain_value(result.value), "low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to use, the best of each other device, and what would change the choice.
+
+    Attributes:
+        choice: all that was listed, each at its best layout.
+        best: the best of each device, the first of them the pick where it passes.
+    """
+
+    choice: Selection
+    best: tuple[Purchase, ...]
+
+    @property
+    def pick(self) -> Purchase | None:
+        """What to use: None where nothing passes."""
+        return self.best[0] if self.best and self.best[0].passes else None
+
+    @property
+    def others(self) -> tuple[Purchase, ...]:
+        return self.best[1:] if self.pick else self.best
+
+    @property
+    def reason(self) -> str:
+        """Why there is nothing to use; empty where there is."""
+        if self.pick:
+            return ""
+        closest = self.best[0] if self.best else None
+        return f"Nothing passes. Closest: {closest.devices:,} × {closest.title} ({closest.lacks})." if closest else "Nothing passes."  # fmt: skip
+
+    @property
+    def runner_up(self) -> Purchase | None:
+        """The next device that passes and has a price."""
+        return next((one for one in self.others if one.passes and one.priced), None)
+
+    @property
+    def stays_up_to(self) -> float | None:
+        """The price of one device an hour up to which the pick stays the cheapest; None where no other passes."""
+        pick, other = self.pick, self.runner_up
+        if pick is None or other is None or not pick.priced:
+            return None
+        mine, theirs = self._spent(pick), self._spent(other)
+        return float(pick.prices_now * theirs / mine) if mine and theirs else None
+
+    def _spent(self, one: Purchase) -> float | None:
+        """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
+        if queues(one.run.own.case):
+            return one.usd_per_hour
+        return float(one.cost_per_mtok.value) if one.cost_per_mtok else None
+
+    @property
+    def undecided_by_price(self) -> tuple[Purchase, ...]:
+        """The other devices that some price found for them, and some price found for the pick, would put first."""
+        pick = self.pick
+        if pick is None or not pick.priced:
+            return ()
+        highest = (self._spent(pick) or 0) * pick.prices[1] / pick.prices_now
+        return tuple(
+            one
+            for one in self.others
+            if one.passes
+            and one.priced
+            and (self._spent(one) or math.inf) * one.prices[0] / one.prices_now < highest
+        )
+
+    @cached_property
+    def cheaper(self) -> tuple[str, Purchase] | None:
+        """The pick's device with narrower weights, where that costs less: a format and what would be bought. It changes what the model answers."""
+        pick = self.pick
+        narrow = NARROWER.get(pick.case.precisions.get("weights", "")) if pick else None
+        if (
+            pick is None
+            or narrow is None
+            or not pick.priced
+            or "weights" in dict(pick.run.own.varied)
+        ):
+            return None
+        study = Study()
+        request = self.choice.study.request.without(("weights",))
+        study.select(request.over(study.request))
+        from symroof.select.candidates import with_candidates
+
+        named = pick.run.own.request.hardware
+        try:
+            narrowed = select_from(
+                with_candidates(study, {"hardware": list(named), "weights": narrow})
+            )
+        except InputError:
+            return None
+        found = Purchase(narrowed.configurations[0])
+        mine, theirs = self._spent(pick), self._spent(found)
+        less = found.passes and mine is not None and theirs is not None and theirs < mine
+        return (narrow, found) if less else None
+
+    def as_json(self) -> dict[str, Any]:
+        """``recommendation`` and ``reason`` of the contract."""
+        pick = self.pick
+        if pick is None:
+            return {"recommendation": None, "reason": self.reason, "closest": [one.as_json() for one in self.best]}  # fmt: skip
+        cheaper = self.cheaper
+        said: dict[str, Any] = pick.as_json() | {
+            "headroom": pick.headroom,
+            "highest_rate": pick.highest_rate,
+            "alternatives": [one.as_json() for one in self.others],
+            "undecided_by_price": bool(self.undecided_by_price),
+            "stays_first_up_to": self.stays_up_to,
+            "cheaper_if": None
+            if cheaper is None
+            else {"weights": cheaper[0]} | cheaper[1].as_json(),
+        }
+        return {"recommendation": said, "reason": None}
+
+
+def recommend(study: Study) -> Recommendation:
+    """The recommendation for a study: the cheapest of what passes over everything that it leaves open.
+
+    Group sizes that the engine starts within a node or the domain of its links, prefill in chunks or on devices of its own, the chunk, the batch, the
+    replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives.
+
+    >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
+    >>> [(one.hardware, one.devices, one.batch) for one in found.best]
+    [('h100-sxm', 5, 172), ('l40s', 455, 1)]
+
+    Raises:
+        InputError: no model or no device to choose.
+    """
+    return recommended_of(select_from(study))
+
+
+def recommended_of(choice: Selection) -> Recommendation:
+    """The recommendation of a selection: the best of each device."""
+    best: dict[Any, Purchase] = {}
+    for configuration in choice.configurations:
+        device = configuration.run.own.hardware
+        best.setdefault(device.name if device else None, Purchase(configuration))
+    return Recommendation(choice, tuple(best.values()))

@@ -1,0 +1,124 @@
+"""The one recommendation: what is searched, what is counted, what is said where nothing passes, and that what is named passes when it is bound anew."""
+
+import json
+
+import pytest
+
+from symroof.analysis.constraints import passes
+from symroof.api import Study
+from symroof.select.recommend import recommend
+
+from ..cli import call
+
+CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300}
+TARGETS = {"ttft": "1 s", "itl": "40 ms"}
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return recommend(Study(**CASE, hardware=["h100-sxm", "l40s"], arrival_rate=60, targets=TARGETS))
+
+
+def bound_anew(one):
+    """The purchase as a study of its own: layout, batch and replicas given."""
+    degrees = {name: n for name, n in one.parallel.items() if n > 1}
+    apart = {"chunk": one.chunk}
+    if one.scheduling == "disaggregated":
+        instances = one.replicas * one.group["prefill"] // one.parallel["tp"]
+        apart = {"prefill": {"tp": one.parallel["tp"], "instances": instances}}
+    return Study(
+        **CASE,
+        **degrees,
+        **apart,
+        hardware=one.hardware,
+        batch=one.batch,
+        dp=one.run.copies,
+        arrival_rate=60,
+        targets=TARGETS,
+    ).decide()
+
+
+def test_what_is_named_passes_when_it_is_bound_anew(fleet):
+    for one in fleet.best:
+        assert one.passes and passes(bound_anew(one).first)
+
+
+def test_all_devices_and_both_prices_are_counted(fleet):
+    pick = fleet.pick
+    assert pick.devices == pick.replicas * sum(pick.group.values())
+    price = float(bound_anew(pick).value("price")) * 3600
+    assert pick.usd_per_hour == pytest.approx(pick.devices * price)
+    assert pick.usd_per_month == pytest.approx(730 * pick.usd_per_hour)
+    per_second = pick.usd_per_hour / 3600
+    assert float(pick.cost_per_mtok.value) == pytest.approx(1e6 * per_second / (60 * 300))
+
+
+def test_at_the_price_at_which_the_pick_changes_both_cost_the_same(fleet):
+    pick, other = fleet.pick, fleet.runner_up
+    assert fleet.stays_up_to * pick.devices == pytest.approx(other.usd_per_hour)
+
+
+def test_the_head_room_is_the_rate_that_another_replica_is_needed_for(fleet):
+    pick = fleet.pick
+    assert 60 * (1 + pick.headroom) == pytest.approx(pick.highest_rate)
+    beyond = recommend(
+        Study(**CASE, hardware=pick.hardware, arrival_rate=pick.highest_rate * 1.2, targets=TARGETS)
+    )
+    assert beyond.pick.devices > pick.devices
+
+
+def test_where_nothing_passes_nothing_is_named_and_the_closest_is_said():
+    found = recommend(Study(**CASE, hardware=["h100-sxm", "l40s"], targets={"itl": "1 ms"}))
+    assert found.pick is None and found.reason.startswith("Nothing passes. Closest: ")
+    assert "for 1 ms" in found.reason
+    data = found.as_json()
+    assert data["recommendation"] is None and data["reason"] == found.reason
+
+
+def test_what_a_device_lacks_is_said_in_one_phrase():
+    big = recommend(Study("llama-3.3-70b", ["h100-sxm", "l40s"], prompt=2048, output=300))
+    (lacking,) = [one for one in big.best if one.hardware == "l40s"]
+    assert (
+        lacking.lacks.startswith("does not fit") and "no link in its hardware file" in lacking.lacks
+    )
+
+
+def test_what_changes_answers_is_left_and_only_said():
+    found = recommend(
+        Study("llama-3.3-70b", "b200", prompt=1500, output=300, arrival_rate=40, targets=TARGETS)
+    )
+    assert found.pick.case.precisions["weights"] == "fp16"
+    weights, one = found.cheaper
+    assert weights == "fp8" and one.usd_per_hour < found.pick.usd_per_hour
+    given = recommend(
+        Study(
+            "llama-3.3-70b",
+            "b200",
+            weights=["bf16", "fp8"],
+            prompt=1500,
+            output=300,
+            arrival_rate=40,
+            targets=TARGETS,
+        )
+    )
+    assert given.pick.case.precisions["weights"] == "fp8" and given.cheaper is None
+    assert given.pick.devices == one.devices
+
+
+KEYS = {
+    "model", "hardware", "devices", "replicas", "group", "parallel", "scheduling", "chunk", "batch",
+    "usd_per_hour", "usd_per_month", "cost_per_mtok", "ttft", "itl", "headroom", "alternatives",
+    "undecided_by_price", "command",
+}  # fmt: skip
+
+
+def test_the_json_has_the_recommendation():
+    line = ["--model", "llama-3.1-8b", "--prompt", "2048", "--output", "300"]
+    line += ["--hardware", "h100-sxm", "--hardware", "l40s", "--target", "itl=40 ms"]
+    data = json.loads(call("select", *line, "--set", "arrival_rate=60/s", "--json").out)
+    found = data["recommendation"]
+    assert found.keys() >= KEYS and data["reason"] is None
+    assert [one["hardware"] for one in found["alternatives"]] == ["l40s"]
+    assert found["command"].startswith("vllm serve ")
+    for name in ("ttft", "itl"):
+        assert found[name]["low"] <= found[name]["value"] <= found[name]["high"]
