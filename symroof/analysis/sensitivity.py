@@ -37,6 +37,9 @@ NOTICEABLE = Fraction(5, 1000)
 LONGEST = 160
 """Characters of a symbolic elasticity that can still be read at a glance."""
 
+MOST_MOVING = 18
+"""Quantities on the way that an input moves, beyond which no elasticity is short: of a server under load there are dozens."""
+
 ElasticityRange = tuple[Fraction, Fraction, Fraction]
 """A value at the middle of the ranges, and the least and the largest at their corners."""
 
@@ -168,7 +171,9 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
 
 def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
     """The formula of an elasticity on the arm that binds here, where it can be read at a glance; none of what is searched at each value of the input."""
-    if searched_quantity(symbol(name), x, bound_case):
+    case = bound_case.case
+    moving = sum(x in case.dependencies(inner) for inner in case.dependencies(name))
+    if moving > MOST_MOVING or searched_quantity(symbol(name), x, bound_case):
         return None
     try:
         form = ElasticityFormula(name, x, bound_case).on_binding_arm()

@@ -12,6 +12,7 @@ with a slope of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -77,15 +78,12 @@ class _Slopes:
         return self.known[expr]
 
     def smooth(self, expr: Any) -> Any:
-        holes = {hole: sympy.Dummy(real=True) for hole in _outermost(expr)}
-        body = expr.xreplace(holes)
-        inner = {part: self.of_name(part.name) for part in body.free_symbols - {*holes.values()}}
-        inner |= {part: self.of(hole) for hole, part in holes.items()}
         slope = ZERO
-        for part in sorted(body.free_symbols, key=sympy.default_sort_key):
-            if inner[part] != 0:
-                slope += _partial(body, part) * inner[part]
-        return slope.xreplace({part: hole for hole, part in holes.items()})
+        for part in _inner(expr)[1]:
+            inner = self.of_name(part.name) if part.is_Symbol else self.of(part)
+            if inner != 0:
+                slope += _partial(expr, part) * inner
+        return slope
 
     def of_name(self, name: str) -> Any:
         if name == self.by:
@@ -132,12 +130,23 @@ def _outermost(expr: Any) -> dict[Any, None]:
     return {hole: None for arg in expr.args for hole in _outermost(arg)}
 
 
-def _partial(body: Any, part: Any) -> Any:
-    """SymPy's derivative."""
-    found = sympy.diff(body, part)
+@lru_cache(maxsize=8192)
+def _inner(expr: Any) -> tuple[Any, dict[Any, Any]]:
+    """An expression with symbols for what is put aside, and what it is made of: parts and names, each with its symbol."""
+    holes = {hole: sympy.Dummy(real=True) for hole in _outermost(expr)}
+    body = expr.xreplace(holes)
+    named = sorted(body.free_symbols - {*holes.values()}, key=lambda part: str(part.name))
+    return body, {**{part: part for part in named}, **holes}
+
+
+@lru_cache(maxsize=32768)
+def _partial(expr: Any, part: Any) -> Any:
+    """SymPy's derivative by a name or a part that is put aside; the same whatever the whole is differentiated by."""
+    body, symbols = _inner(expr)
+    found = sympy.diff(body, symbols[part])
     if found.has(sympy.Derivative, sympy.Subs, sympy.nan, sympy.zoo):
-        raise UndefinedValue(f"the slope of {type(body).__name__}()")
-    return found
+        raise UndefinedValue(f"the slope of {type(expr).__name__}()")
+    return found.xreplace({own: hole for hole, own in symbols.items()})
 
 
 def _of_largest_arm(arms: list[Any], slopes: list[Any]) -> Any:
