@@ -8,15 +8,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
-from symroof.analysis.closed_branches import (
-    in_plain_symbols,
-    plain_symbol,
-    written,
-)
+from symroof.analysis.closed_branches import solvable, written
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
 from symroof.cases.bound_case import BoundCase
@@ -25,25 +21,22 @@ from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
-    Total,
     is_condition_or_label,
     mentions,
     names,
     number,
-    parts,
     size,
     substitute,
+    sums,
     symbol,
 )
-from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.limits import End, Leading, leading_terms
+from symroof.symbolic.polynomials import NoClosedForm, is_zero, sign
 from symroof.symbolic.printing import latex, text
 from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
-
-if TYPE_CHECKING:
-    from symroof.symbolic.limits import End, Leading
 
 REPORTED: tuple[tuple[str, End, str], ...] = (
     ("act_bytes_per_element", 0, "as activation bytes go to 0"),
@@ -98,7 +91,8 @@ class LimitForm(FormulaView):
     Attributes:
         symbol, to: the input, and the end it goes to.
         words: the end in words.
-        sympy, text: the limit; where it grows without bound, the term it grows like.
+        grows: whether it grows without bound.
+        sympy, text: the limit; where it grows, the term it grows like.
         conditions: what makes it the limit.
         result: the limit's value with unit and flags; None where it grows, or an input is missing.
     """
@@ -106,7 +100,7 @@ class LimitForm(FormulaView):
     symbol: Symbol
     to: End
     words: str
-    _grows: bool
+    grows: bool
     _falls: Expr | None
     _conditions: tuple[Expr, ...]
     _tree: Expr
@@ -127,11 +121,6 @@ class LimitForm(FormulaView):
     def conditions_text(self) -> tuple[str, ...]:
         """The same in the grammar of formulas."""
         return tuple(map(text, self._conditions))
-
-    @property
-    def grows(self) -> bool:
-        """Whether it grows without bound."""
-        return self._grows
 
     @property
     def readable(self) -> bool:
@@ -189,7 +178,6 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     """
     if is_condition_or_label(bound_case.case.formula_or_name(name)):
         return ()
-    from symroof.symbolic.polynomials import NoClosedForm
 
     found: list[LimitForm] = []
     for x, to, words in REPORTED:
@@ -214,53 +202,30 @@ def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
 def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[LimitForm]:
     """The limits at one end, an arm each; none where it does not move, nothing is left out, or it is searched. Raises NoClosedForm."""
     tree = readable_form(name, x, bound_case)
-    if (
-        size(tree) > MOST_NODES
-        or name == x
-        or not mentions(tree, x)
-        or searched_quantity(symbol(name), x, bound_case)
-    ):
+    still = name == x or not mentions(tree, x)
+    # a launch that takes no time is divided by
+    if still or size(tree) > MOST_NODES or divides_by_zero(tree):
         return []
-    from symroof.symbolic.limits import leading_terms
-
-    plain = plain_symbol(x, bound_case)
-
-    def formula_of(expr: Any) -> Expr:
-        return written(expr)
-
-    formula = in_plain_symbols(tree, bound_case)
-    if formula.has(sympy.zoo, sympy.nan):  # as by a launch that takes no time
+    if searched_quantity(symbol(name), x, bound_case):
         return []
+    plain, formula = solvable(symbol(x), bound_case), solvable(tree, bound_case)
     found = leading_terms(formula, plain, to, lambda part: _sign(part, bound_case))
     terms = list(islice(found, MOST_ARMS + 1))
     if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
         return []
-    forms: dict[Expr, Leading] = {}
-    for term in terms:
-        limit = term.limit(to)
-        form = (
-            _term(formula_of(term.coefficient), x, term.power)
-            if limit is None
-            else formula_of(limit)
-        )
-        forms[shortest(form, bound_case)] = term
+    forms = {shortest(_limit(term, x, to), bound_case): term for term in terms}
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
-    declared, own = bound_case.case.theory.symbol(x), bound_case.case.theory.own
-    if any(divides_by_zero(form) for form in forms):
+    if any(map(divides_by_zero, forms)):
         return []
+    declared, own = bound_case.case.theory.symbol(x), bound_case.case.theory.own
     limits = []
     for form, term in forms.items():
-        falls = (
-            _term(formula_of(term.coefficient), x, term.power)
-            if form == ZERO and term.power
-            else None
-        )
+        falls = _term(term, x) if form == ZERO and term.power else None
         conditions = tuple(
-            c.func(formula_of(c.lhs), formula_of(c.rhs), evaluate=False) for c in term.conditions
+            c.func(written(c.lhs), written(c.rhs), evaluate=False) for c in term.conditions
         )
-        result = _value(name, form, term, to, bound_case)
-        grows = term.limit(to) is None
+        result, grows = _value(name, form, term, to, bound_case), term.limit(to) is None
         limits.append(LimitForm(declared, to, words, grows, falls, conditions, form, result, own))
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
@@ -272,10 +237,17 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
     ]
 
 
-def _term(coefficient: Expr, x: str, power: int) -> Expr:
+def _limit(term: Leading, x: str, to: End) -> Expr:
+    """The formula of a limit; of what grows without bound, the term it grows like."""
+    limit = term.limit(to)
+    return _term(term, x) if limit is None else written(limit)
+
+
+def _term(term: Leading, x: str) -> Expr:
     """A coefficient times a power of the input."""
-    moved = symbol(x) ** number(abs(power))
-    return coefficient * moved if power > 0 else coefficient / moved
+    moved = symbol(x) ** number(abs(term.power))
+    coefficient = written(term.coefficient)
+    return coefficient * moved if term.power > 0 else coefficient / moved
 
 
 def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
@@ -305,19 +277,14 @@ def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bo
 
 def _sign(part: Any, bound_case: BoundCase) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
-    from symroof.symbolic.numbers import NoNumber, Numbers
-    from symroof.symbolic.polynomials import sign
-
     if part not in bound_case.memo.signs:
         signs = set()
         try:
             for case in (bound_case.case, *bound_case.corners):
-                numbers = Numbers(case.value)
-                value = numbers(part)
-                zero = abs(value) <= ROUNDING * numbers.size(part)
-                signs.add(0 if zero else 1 if value > 0 else -1)
+                zero = is_zero(part, case.evaluate, ROUNDING)
+                signs.add(0 if zero else 1 if case.evaluate(part) > 0 else -1)
             bound_case.memo.signs[part] = signs.pop() if len(signs) == 1 else None
-        except (NoNumber, NoValue):
+        except ArithmeticError:
             bound_case.memo.signs[part] = 0 if part == 0 else sign(part) or None
     return bound_case.memo.signs[part]
 
@@ -346,24 +313,10 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
         tree, now = (over_inputs(symbol(name), case) for case in (weights, bound_case))
     except NoClosedForm:
         return None
-    if size(tree) > MOST_NODES:
+    known = {*KEPT_NAMES, *bound_case.case.given}
+    open_ = any(base_name(inner) not in INPUTS and inner not in known for inner in names(tree))
+    same = tree in (ZERO, now) or is_condition_or_label(tree) or divides_by_zero(tree)
+    if open_ or same or sums(tree) or size(tree) > MOST_NODES or len(text(tree)) > LONGEST:
         return None
-    left = [
-        inner
-        for inner in names(tree)
-        if base_name(inner) not in INPUTS
-        and inner not in KEPT_NAMES
-        and inner not in bound_case.case.given
-    ]
-    if (
-        left
-        or any(isinstance(node, Total) for node in parts(tree))
-        or divides_by_zero(tree)
-        or tree in (ZERO, now)
-        or is_condition_or_label(tree)
-        or len(text(tree)) > LONGEST
-    ):
-        return None
-    return FirstOrder(
-        tree, weights.get(name) if bound_case.get(name) else None, bound_case.case.theory.own
-    )
+    result = weights.get(name) if bound_case.get(name) else None
+    return FirstOrder(tree, result, bound_case.case.theory.own)

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import sympy
 
 from symroof.analysis.implicit_quantities import because_searched, searched_quantity
 from symroof.analysis.inline import TOO_LONG, inlined
 from symroof.cases.bound_case import BoundCase
-from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.arms import holds
+from symroof.symbolic.closed_forms import candidates, every_form, form_at
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
     at,
     is_relation,
     mentions,
+    names,
     operator_of,
     relation,
     size,
+    substitute,
     symbol,
-)
-from symroof.symbolic.expressions import (
-    relation as compared,
 )
 from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
 from symroof.symbolic.reading import parse
-from symroof.symbolic.solvable import Solvable, formula
+from symroof.symbolic.roots import Form
+from symroof.symbols import symbol as public_symbol
 from symroof.theory.case import MOST_NODES
 from symroof.theory.domains import domain, domain_formulas, existence_conditions
 from symroof.theory.steps import STEPS
 
-if TYPE_CHECKING:
-    from symroof.symbolic.closed_forms import Answer
-    from symroof.symbolic.roots import Form
-
 CLOSED, NUMERIC = "closed_form", "numeric"
+KINDS = ("compute", "memory")
+"""The times of which a step takes the longer."""
 MOST_VALUES = 8
 """Crossings of which a closed form is looked for."""
 ROUNDING = 1e-9
@@ -49,11 +47,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a closed form, and whether it holds; ``abbreviated`` is the same in named coefficients, or in the times that it compares."""
+    """A condition of a closed form, and whether it holds; ``shown`` is the same in named coefficients, or in the times that it compares."""
 
     tree: Expr
     holds: bool | None
-    abbreviated: Expr | None = None
+    shown: Expr
 
 
 @dataclass(frozen=True)
@@ -62,24 +60,19 @@ class Branch:
 
     Attributes:
         closed_form: the whole formula; None where there is none of readable size.
-        abbreviated: the same in named coefficients, where it is long.
+        shown: the same as people read it: where it is long, in coefficients.
         named: the formulas of those coefficients.
     """
 
     closed_form: Expr | None
-    conditions: tuple[Condition, ...]
-    value: Fraction | None = None
-    abbreviated: Expr | None = None
+    conditions: tuple[Condition, ...] = ()
+    value: float | None = None
+    shown: Expr | None = None
     named: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def holds(self) -> bool:
         return self.value is not None
-
-    @property
-    def shown(self) -> Expr | None:
-        """The formula as people read it."""
-        return self.closed_form if self.abbreviated is None else self.abbreviated
 
 
 @dataclass(frozen=True)
@@ -105,7 +98,7 @@ class Branches:
 
 @dataclass
 class EquationForms:
-    """An equation in SymPy, as far as an unknown moves its definitions, and its closed forms back in formulas."""
+    """An equation as far as an unknown moves its definitions, and its closed forms."""
 
     relation: Expr
     unknown: str
@@ -114,16 +107,15 @@ class EquationForms:
     symbolic: bool = False
     use_defaults: bool = False
 
-    def opened(self, tree: Expr, unknown: str = "") -> Expr:
-        """A formula with the definitions that an unknown moves written out."""
-        defaults = self.use_defaults if self.symbolic else None
+    def opened(self, tree: Expr) -> Expr:
+        """A formula with the definitions that the unknown moves written out."""
         return inlined(
             tree,
-            unknown or self.unknown,
+            self.unknown,
             self.bound_case,
             self.kept,
             symbolic=self.symbolic,
-            use_defaults=defaults,
+            use_defaults=self.use_defaults if self.symbolic else None,
         )
 
     @cached_property
@@ -132,7 +124,7 @@ class EquationForms:
 
     @cached_property
     def x(self) -> Any:
-        return plain_symbol(self.unknown, self.bound_case)
+        return solvable(symbol(self.unknown), self.bound_case)
 
     @cached_property
     def difference(self) -> Any:
@@ -145,102 +137,72 @@ class EquationForms:
             raise NoClosedForm(because_searched(searched, self.unknown))
         if sum(map(size, self.sides)) > MOST_NODES:
             raise NoClosedForm(TOO_LONG)
-        left, right = (in_plain_symbols(side, self.bound_case) for side in self.sides)
+        left, right = (solvable(side, self.bound_case) for side in self.sides)
         return left - right
-
-    @cached_property
-    def numbers(self) -> Any:
-        from symroof.symbolic.numbers import Numbers
-
-        return Numbers(self.bound_case.case.value)
 
     # ---------------------------------------------------------------------------------------------------- with numbers
 
-    def at_crossings(self, values: tuple[Fraction, ...]) -> Branches:
+    def at_crossings(self, values: tuple[float, ...]) -> Branches:
         """The closed form of each crossing that was found."""
         branches, because = [], ""
         for value in values[:MOST_VALUES]:
-            branch, why = self._branch_at(value)
-            branches.append(branch)
-            because = because or why
-        branches += [Branch(None, (), value) for value in values[MOST_VALUES:]]
+            try:
+                form = form_at(self.difference, self.x, self.bound_case.case.evaluate, value)
+                branches.append(self._branch(form, value, value))
+            except (NoClosedForm, ArithmeticError) as error:
+                branches.append(Branch(None, value=value))
+                because = because or str(error)
+        branches += [Branch(None, value=value) for value in values[MOST_VALUES:]]
         return Branches(tuple(branches), because)
 
-    def _branch_at(self, value: Fraction) -> tuple[Branch, str]:
-        from symroof.symbolic.closed_forms import form_at
-        from symroof.symbolic.numbers import NoNumber
-
-        try:
-            form = form_at(self.difference, self.x, self.numbers, float(value))
-        except (NoClosedForm, NoNumber, NoValue) as error:
-            return Branch(None, (), value), str(error)
-        return self._branch(form, value, float(value)), ""
+    def _placed(self, place: float) -> Iterator[tuple[Form, float]]:
+        """The closed forms on the arms that win at a place, each with where it puts the crossing: the place itself where that is nowhere."""
+        evaluate = self.bound_case.case.evaluate
+        for form in candidates(self.difference, self.x, evaluate, place):
+            try:
+                yield form, float(evaluate(form.whole(form.root)))
+            except ArithmeticError:
+                yield form, place
 
     def before(self, value: float) -> float:
         """The root of a closed form between a whole number and the one before it; the number itself where there is none."""
-        from symroof.symbolic.closed_forms import candidates
-        from symroof.symbolic.numbers import NoNumber
-
         try:
-            forms = candidates(self.difference, self.x, self.numbers, value)
-            roots = [float(self.numbers(form.whole(form.root))) for form in forms]
-        except (NoClosedForm, NoNumber, NoValue):
+            roots = [root for _, root in self._placed(value)]
+        except (NoClosedForm, ArithmeticError):
             return value
         return next((root for root in roots if value - 1 < root <= value), value)
 
     def candidate(self, far: float) -> Branches:
         """The closed form that a crossing far out would have, with the condition that fails: of sides that never meet."""
-        from symroof.symbolic.closed_forms import candidates
-        from symroof.symbolic.numbers import NoNumber
-
         try:
-            forms = candidates(self.difference, self.x, self.numbers, far)
-            return Branches(
-                tuple(self._branch(form, None, self._place(form, far)) for form in forms)
-            )
-        except (NoClosedForm, NoNumber, NoValue) as error:
+            placed = [(form, root if root > 0 else far) for form, root in self._placed(far)]
+            return Branches(tuple(self._branch(form, None, place) for form, place in placed))
+        except (NoClosedForm, ArithmeticError) as error:
             return Branches((), str(error))
 
-    def _place(self, form: Form, far: float) -> float:
-        """Where a form would put the crossing, or else far out."""
-        try:
-            found = float(self.numbers(form.whole(form.root)))
-        except ArithmeticError:
-            return far
-        return found if found > 0 else far
-
-    def _branch(self, form: Form, value: Fraction | None, place: float) -> Branch:
+    def _branch(self, form: Form, value: float | None, place: float) -> Branch:
         end = domain_formulas(self.unknown)[1]
         _, high = domain(self.unknown, self.bound_case.case)
-        inside = (
-            [
-                Condition(
-                    compared("<=", symbol(self.unknown), parse(end)),
-                    high is None or place <= high * (1 + ROUNDING),
-                )
-            ]
-            if end
-            else []
+        conditions = [self._condition(form, each, place) for each in (*form.exists, *form.arms)]
+        if end:
+            tree = relation("<=", symbol(self.unknown), parse(end))
+            inside = high is None or place <= high * (1 + ROUNDING)
+            conditions.append(Condition(tree, inside, tree))
+        return self._written(form, tuple(conditions), value)
+
+    def _condition(self, form: Form, given: Any, place: float | None) -> Condition:
+        """A condition as a formula, and whether it holds with the unknown at a place."""
+        whole, met = form.whole(given), None
+        if place is not None:
+            with suppress(ArithmeticError):
+                at = {self.unknown: place}
+                met = holds(whole, self.bound_case.case.evaluate, at, ROUNDING)
+        left, right = (
+            self.times_compared[side] if side in self.times_compared else written(side)
+            for side in given.args
         )
-        exists = [self._condition(form, relation, place) for relation in form.exists]
-        arms = [self._condition(None, relation, place) for relation in form.arms]
-        return self._in_trees(form, (*exists, *arms, *inside), value)
-
-    def _condition(self, form: Form | None, relation: Any, place: float | None) -> Condition:
-        whole = form.whole(relation) if form else relation
-        tree, short = self._compared(whole, {}), self._compared(relation, self.times_compared)
-        return Condition(tree, self._holds(whole, place), None if short == tree else short)
-
-    def _holds(self, relation: Any, place: float | None) -> bool | None:
-        from symroof.symbolic.arms import holds
-        from symroof.symbolic.numbers import NoNumber
-
-        if place is None:
-            return None
-        try:
-            return holds(relation, self.numbers, {self.x: place}, ROUNDING)
-        except (NoNumber, NoValue):
-            return None
+        tree = relation(operator_of(whole), *map(written, whole.args))
+        return Condition(tree, met, relation(operator_of(given), left, right))
 
     # ------------------------------------------------------------------------------------------------- without numbers
 
@@ -250,106 +212,75 @@ class EquationForms:
         Raises:
             NoClosedForm: only numbers help.
         """
-        from symroof.symbolic.closed_forms import every_form
-
         bounds = zip((">=", "<="), domain_formulas(self.unknown), strict=True)
         within = [
             relation(operator, symbol(self.unknown), parse(end)) for operator, end in bounds if end
         ]
-        required = dict.fromkeys(
-            self.opened(c) for c in existence_conditions(self.relation, self.bound_case.case)
-        )
+        required = map(self.opened, existence_conditions(self.relation, self.bound_case.case))
         conditions = [
-            in_plain_symbols(tree, self.bound_case)
-            for tree in (*required, *within)
+            solvable(tree, self.bound_case)
+            for tree in (*dict.fromkeys(required), *within)
             if is_relation(tree)
         ]
-        answer: Answer = every_form(self.difference, self.x, conditions)
-        branches = tuple(
-            self._in_trees(
-                form,
-                tuple(self._condition(form, c, None) for c in (*form.exists, *form.arms)),
-                None,
+        found = every_form(self.difference, self.x, conditions)
+        branches = [
+            self._written(
+                form, tuple(self._condition(form, c, None) for c in (*form.exists, *form.arms))
             )
-            for form in answer.forms
-        )
-        return Branches(branches, "", answer.more, answer.verdict)
+            for form in found.forms
+        ]
+        return Branches(tuple(branches), "", found.more, found.verdict)
 
     # ------------------------------------------------------------------------------------------------ back to formulas
 
-    def _in_trees(
-        self, form: Form, conditions: tuple[Condition, ...], value: Fraction | None
+    def _written(
+        self, form: Form, conditions: tuple[Condition, ...], value: float | None = None
     ) -> Branch:
-        whole = self.tree(form.whole(form.root))
-        named = tuple((symbol.name, self.tree(expr)) for symbol, expr in form.named)
-        return Branch(whole, conditions, value, self.tree(form.root) if named else None, named)
-
-    def tree(self, expr: Any) -> Expr:
-        """The formula of an expression."""
-        return written(expr)
-
-    def _compared(self, relation: Any, named: Mapping[Any, Expr]) -> Expr:
-        """A condition, each side by its name if it has one."""
-        left, right = (named[side] if side in named else self.tree(side) for side in relation.args)
-        return compared(relation.rel_op, left, right)
+        named = tuple((short.name, written(long)) for short, long in form.named)
+        whole = written(form.whole(form.root))
+        return Branch(whole, conditions, value, written(form.root) if named else whole, named)
 
     @cached_property
-    def times_compared(self) -> dict[Any, Expr]:
+    def times_compared(self) -> Mapping[Any, Expr]:
         """The times that a roofline compares, by what they are as far as the unknown reaches: now, at the first and the last step."""
         ends = (parse("prompt + 1"), parse("prompt + response_steps"))
         theory, times = self.bound_case.case.theory, dict[Any, Expr]()
-        per_part = theory.assumptions["roofline"] == "per_operator"
-        parts = (
-            [f".{part}" for step in STEPS for part in theory.parts(step.name)] if per_part else []
-        )
-        for part in ("", *dict.fromkeys(parts)):
-            for name in (
-                f"{step.name}_{kind}{part}"
-                for step in STEPS
-                for kind in ("compute_time", "memory_time")
-            ):
+        parts = [""]
+        if theory.assumptions["roofline"] == "per_operator":
+            parts += [f".{part}" for step in STEPS for part in theory.parts(step.name)]
+        for part in dict.fromkeys(parts):
+            for name in (f"{step.name}_{kind}_time{part}" for step in STEPS for kind in KINDS):
                 if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
                     continue  # the answer contains it by its name
-                shapes: list[Expr] = [symbol(name)]
-                shapes += [at(name, (("context", end),)) for end in ends]
-                for tree in shapes:
+                for tree in (symbol(name), *(at(name, {"context": end}) for end in ends)):
                     with suppress(NoClosedForm):
                         opened = self.opened(tree)
                         if opened != tree:
-                            times.setdefault(in_plain_symbols(opened, self.bound_case), tree)
+                            times.setdefault(solvable(opened, self.bound_case), tree)
         return times
 
 
-def plain_symbol(name: str, bound_case: BoundCase) -> Any:
-    """A name as a plain symbol of its declared sign; what may be zero counts as positive where the theory itself declares it."""
-    from symroof.symbols import symbol
-
+def solvable(tree: Expr, bound_case: BoundCase) -> Any:
+    """A formula as it is solved: of the names that a theory of one's own declares, only those that are never zero are positive."""
     own = bound_case.case.theory.own
-    declared = own.symbol(name)
-    if name in own:
-        kind = "positive" if symbol(name, own).is_positive else "real"
-    else:
-        kind = "real" if declared and declared.signed else "positive"
-    return sympy.Symbol(name, **{kind: True})
-
-
-def in_plain_symbols(tree: Expr, bound_case: BoundCase) -> Any:
-    """A formula in SymPy, for solving."""
-    if bound_case.memo.plain is None:
-        bound_case.memo.plain = Solvable(partial(plain_symbol, bound_case=bound_case))
-    return bound_case.memo.plain(tree)
+    loose = {
+        name: sympy.Symbol(name, real=True)
+        for name in names(tree)
+        if name in own and not public_symbol(name, own).is_positive
+    }
+    return substitute(tree, loose) if loose else tree
 
 
 def written(expr: Any) -> Expr:
-    """The formula of an expression in plain symbols.
+    """The formula of a solved expression.
 
     Raises:
-        NoClosedForm: it divides by zero.
+        NoClosedForm: it divides by zero, or is not real.
     """
-    found = formula(expr)
-    if found is None:
+    if expr.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I):
         raise NoClosedForm("it has no value")
-    return found
+    loose = {each.name for each in expr.free_symbols if each != symbol(each.name)}
+    return substitute(expr, {name: symbol(name) for name in loose}) if loose else expr
 
 
 NATURAL = ("context", "prompt", "batch", "output", "tp")
@@ -391,7 +322,7 @@ def solve_inequality(forms: EquationForms) -> tuple[Expr, Expr | None] | None:
     strict = "=" if operator_of(forms.relation).endswith("=") else ""
     name = symbol(forms.unknown)
     if sign(slope) > 0:
-        return compared(">" + strict, name, forms.tree(negated(start) / slope)), None
+        return relation(">" + strict, name, written(negated(start) / slope)), None
     falling = negated(slope)
-    side = None if sign(falling) > 0 else compared(">", forms.tree(falling), ZERO)
-    return compared("<" + strict, name, forms.tree(start / falling)), side
+    side = None if sign(falling) > 0 else relation(">", written(falling), ZERO)
+    return relation("<" + strict, name, written(start / falling)), side

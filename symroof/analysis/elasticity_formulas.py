@@ -5,7 +5,7 @@ the quantities that people know: the elasticity of a step's time in the context 
 the cache in the bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -14,17 +14,11 @@ from typing import Any
 import sympy
 from sympy import Symbol
 
-from symroof.analysis.closed_branches import (
-    in_plain_symbols,
-    plain_symbol,
-    written,
-)
+from symroof.analysis.closed_branches import solvable, written
 from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.arms import combinations, settled_at
-from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, mentions, number, parts, size, symbol
-from symroof.symbolic.numbers import NoNumber, Numbers
+from symroof.symbolic.expressions import Expr, mentions, number, parts, size, substitute, symbol
 from symroof.symbolic.polynomials import NoClosedForm, Powers, fraction, tidied
 from symroof.symbolic.printing import text
 
@@ -101,13 +95,8 @@ class ElasticityFormula:
         >>> text(ElasticityFormula("decode_intensity", "batch", case).on_binding_arm())
         'weight_bytes_read/decode_bytes'
         """
-        case = self.bound_case.case
-        try:
-            settled, _ = settled_at(
-                self._sympy, self._plain_x, Numbers(self._number), float(case.value(self.x))
-            )
-        except NoNumber as error:
-            raise NoValue(str(error)) from None
+        place = float(self.bound_case.case.value(self.x))
+        settled, _ = settled_at(self._sympy, self._plain_x, self._number, place)
         return self._readable(elasticity(settled, self._plain_x))
 
     def by_arm(self, most: int) -> Iterator[tuple[Expr, str]]:
@@ -139,13 +128,13 @@ class ElasticityFormula:
 
     @cached_property
     def _plain_x(self) -> sympy.Symbol:
-        return plain_symbol(self.x, self.bound_case)
+        return solvable(symbol(self.x), self.bound_case)
 
     @cached_property
     def _sympy(self) -> Any:
         if size(self.tree) > MOST_NODES:
             raise NoClosedForm("it is too long to be written out")
-        return in_plain_symbols(self.tree, self.bound_case)
+        return solvable(self.tree, self.bound_case)
 
     def _single_term(self, name: str) -> Expr | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
@@ -158,7 +147,7 @@ class ElasticityFormula:
             tree = readable_form(name, self.x, self.bound_case)
             if size(tree) > MOST_NODES:
                 return None
-            formula = in_plain_symbols(tree, self.bound_case)
+            formula = solvable(tree, self.bound_case)
             over, under = fraction(formula, self._plain_x)
         except NoClosedForm:
             return None
@@ -169,17 +158,13 @@ class ElasticityFormula:
         self._marks[mark] = (symbol(name) / moved) if power > 0 else (symbol(name) * moved)
         return (symbol(mark) * moved) if power > 0 else (symbol(mark) / moved)
 
-    def _number(self, name: str) -> float:
-        case, mark = self.bound_case.case, self._marks.get(name)
-        return float(case.value(name) if mark is None else case.evaluate(mark))
+    def _number(self, expr: Expr, at: Mapping[str, float] | None = None) -> float:
+        return float(self.bound_case.case.evaluate(substitute(expr, self._marks), at))
 
     def _readable(self, expr: Any) -> Expr:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
-        marks = {
-            plain_symbol(mark, self.bound_case): in_plain_symbols(tree, self.bound_case)
-            for mark, tree in self._marks.items()
-        }
-        summed = self._summed(expr.xreplace(marks))
+        marks = {mark: solvable(tree, self.bound_case) for mark, tree in self._marks.items()}
+        summed = self._summed(substitute(expr, marks))
         tree = written(summed)
         return shortest(tree, self.bound_case) if len(text(tree)) <= WORTH_SHORTENING else tree
 
@@ -191,7 +176,7 @@ class ElasticityFormula:
         for name, terms in self._sums.items() if summed.is_Add else ():
             if terms <= set(summed.args):
                 rest = (term for term in summed.args if term not in terms)
-                return self._summed(sympy.Add(plain_symbol(name, self.bound_case), *rest))
+                return self._summed(sympy.Add(solvable(symbol(name), self.bound_case), *rest))
         return summed
 
     @cached_property
@@ -199,7 +184,7 @@ class ElasticityFormula:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
         formulas = {
-            name: in_plain_symbols(case.formula_or_name(name), self.bound_case)
+            name: solvable(case.formula_or_name(name), self.bound_case)
             for name in sorted(case.dependencies(self.name))
             if name != self.name and case.formula_or_name(name).is_Add
         }
@@ -218,7 +203,7 @@ class ElasticityFormula:
             for node in parts(tree)
             for arm in named_arms(node)
         )
-        return {in_plain_symbols(self._inlined(name), self.bound_case): name for name in named}
+        return {solvable(self._inlined(name), self.bound_case): name for name in named}
 
 
 def named_arms(node: Expr) -> tuple[Expr, ...]:

@@ -34,6 +34,15 @@ from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
 
 SHOWN = 80
 """Characters of an equation that an error repeats."""
+LONGEST = 200
+"""Characters of one that it shows with the place of a mistake."""
+
+
+def refused(
+    equation: Any, message: str, hint: str = "", of: type[InputError] = InputError
+) -> InputError:
+    """The error about an equation, or about a name in it."""
+    return of(Problem(str(equation)[:SHOWN], message, hint=hint))
 
 
 def named_threshold(equation: str, known: Theory) -> Threshold | None:
@@ -44,13 +53,8 @@ def named_threshold(equation: str, known: Theory) -> Threshold | None:
         return threshold
     parts = known.parts(threshold.step)
     if part not in parts:
-        raise InputError(
-            Problem(
-                equation[:SHOWN],
-                f"no operator {part!r}" if parts else f"{name} is of the whole case",
-                hint=nearest(part, parts),
-            )
-        )
+        message = f"no operator {part!r}" if parts else f"{name} is of the whole case"
+        raise refused(equation, message, nearest(part, parts))
     return of_part(threshold, part)
 
 
@@ -60,6 +64,7 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     Raises:
         InputError: not an equation.
     """
+    source = str(equation)[:LONGEST]
     try:
         tree = (
             read_expression(equation, own=own) if is_sympy(equation) else resolved(parse(equation))
@@ -67,34 +72,19 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     except FormulaError as error:
         hint = "write one =" if "==" in equation else ""
         raise InputError(
-            Problem("equation", error.message, 1, error.column, hint=hint, source=equation[:200])
+            Problem("equation", error.message, 1, error.column, hint=hint, source=source)
         ) from None
     if is_sympy(equation) and not (is_condition_or_label(tree) or isinstance(tree, Symbol)):
         tree = compared("=", tree, ZERO)
-    if is_relation(tree) and operator_of(tree) != "=":
-        hint = "solve it with =; the answer says on which side of the crossing it holds"
-        raise InputError(
-            Problem(
-                "equation",
-                "is a bound, not of the form lhs = rhs",
-                hint=hint,
-                source=str(equation)[:200],
-            )
-        )
-    if not is_relation(tree):
-        thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
-        if isinstance(tree, Symbol):
-            raise InputError(
-                Problem(
-                    tree.name[:80],
-                    "no such threshold, and not of the form lhs = rhs",
-                    hint=nearest(tree.name, thresholds),
-                )
-            )
-        raise InputError(
-            Problem("equation", "is not of the form lhs = rhs", source=str(equation)[:200])
-        )
-    return tree
+    if is_relation(tree) and operator_of(tree) == "=":
+        return tree
+    if isinstance(tree, Symbol):
+        near = nearest(tree.name, [*THRESHOLDS, *(each.name for each in own.thresholds)])
+        raise refused(tree.name, "no such threshold, and not of the form lhs = rhs", near)
+    bound = is_relation(tree)
+    hint = "solve it with =; the answer says on which side of the crossing it holds"
+    message = "is a bound, not of the form lhs = rhs" if bound else "is not of the form lhs = rhs"
+    raise InputError(Problem("equation", message, hint=hint if bound else "", source=source))
 
 
 def without_idle_changes(relation: Expr, known: Theory) -> Expr:
@@ -114,28 +104,14 @@ def without_idle_changes(relation: Expr, known: Theory) -> Expr:
 def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     """The name to solve for: any input, or any quantity, which is then independent of its definition."""
     if asked is None:
-        raise InputError(
-            Problem(
-                equation[:SHOWN],
-                "say what to solve for",
-                hint="--for batch, or for_='batch' in Python",
-            )
-        )
+        hint = "--for batch, or for_='batch' in Python"
+        raise refused(equation, "say what to solve for", hint)
     unknown = printed_name(asked)
     if not known.knows(unknown):
-        raise InputError(
-            Problem(
-                asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)
-            )
-        )
+        raise refused(asked, "no such input or quantity to solve for", _nearest(asked, known))
     if kinds := known.kinds.get(unknown):
-        raise InputError(
-            Problem(
-                unknown,
-                "differs between parts of this model",
-                hint=f"solve for {' or '.join(kinds)}",
-            )
-        )
+        hint = f"solve for {' or '.join(kinds)}"
+        raise InputError(Problem(unknown, "differs between parts of this model", hint=hint))
     if is_condition_or_label(known.definition(unknown)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
     return unknown
@@ -146,23 +122,14 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
     known = bound_case.case.theory
     for name in all_names(relation):
         if not known.knows(name):
-            raise InputError(
-                Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known))
-            )
+            raise refused(equation, f"unknown name {name!r}", _nearest(name, known))
         if is_condition_or_label(known.definition(name)):
-            raise InputError(
-                Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number")
-            )
+            raise refused(equation, f"{name} is true/false or a category, not a number")
         _check_signs(name, unknown, bound_case, equation)
         for inner in sorted(known.dependencies(name) - {unknown, *bound_case.case.given}):
             if why := known.not_closed(inner):
-                raise NoValueHere(
-                    Problem(
-                        equation[:SHOWN],
-                        f"{inner} has {why}",
-                        hint=f"--set {inner}='…' gives it a value",
-                    )
-                )
+                hint = f"--set {inner}='…' gives it a value"
+                raise refused(equation, f"{inner} has {why}", hint, NoValueHere)
     try:
         shown = _as_written(equation)
         if shown is None:
@@ -171,8 +138,7 @@ def check_names(relation: Expr, unknown: str | None, bound_case: BoundCase, equa
             dimension(shown, known.dimension)
         check_counts(relation, known.dimension, known.is_share)
     except DimensionError as error:
-        message, hint = split_hint(str(error))
-        raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
+        raise refused(equation, *split_hint(str(error))) from None
 
 
 def as_asked(equation: Any, relation: Expr, own: Declarations = NONE) -> Expr:
@@ -199,22 +165,13 @@ def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation
         declared = known.own.own(inner)
         if declared is None or not declared.signed:
             continue
+        may = f"{inner} may be negative"
         if inner == unknown:
-            raise InputError(
-                Problem(
-                    equation[:SHOWN],
-                    f"{inner} may be negative; an equation is solved for what is positive",
-                    hint="declare its sign",
-                )
-            )
+            message = f"{may}; an equation is solved for what is positive"
+            raise refused(equation, message, "declare its sign")
         if not bound_case.case.has_value(inner):
-            raise InputError(
-                Problem(
-                    equation[:SHOWN],
-                    f"{inner} may be negative: which answer holds turns on its value",
-                    hint=f"give {inner} one",
-                )
-            )
+            message = f"{may}: which answer holds turns on its value"
+            raise refused(equation, message, f"give {inner} one")
 
 
 def _nearest(name: str, known: Theory) -> str:
@@ -231,29 +188,18 @@ def all_names(tree: Expr) -> Iterator[str]:
 
 def check_occurs(relation: Expr, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
-    known = bound_case.case.theory
-    if relation.lhs == relation.rhs or any(
-        known.depends(name, unknown) or unknown in bound_case.case.reachable_names(name)
-        for name in names(relation)
+    known, named = bound_case.case.theory, names(relation)
+    reached = (unknown in bound_case.case.reachable_names(name) for name in named)
+    if (
+        relation.lhs == relation.rhs
+        or any(known.depends(n, unknown) for n in named)
+        or any(reached)
     ):
         return
-    if any(
-        theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown)
-        for name in names(relation)
-    ):
+    other = theory(known.architecture, assume(), known.layout, known.own)
+    if any(other.depends(name, unknown) for name in named):
         return
-    can = sorted(
-        {
-            name
-            for side in names(relation)
-            for name in known.dependencies(side)
-            if known.own.input(name) and name != unknown
-        }
-    )
-    raise InputError(
-        Problem(
-            equation[:SHOWN],
-            f"{unknown} does not occur in it",
-            hint=f"it can be solved for {', '.join(can[:12])}" if can else "",
-        )
-    )
+    inner = {name for side in named for name in known.dependencies(side)}
+    can = sorted(name for name in inner if known.own.input(name) and name != unknown)
+    hint = f"it can be solved for {', '.join(can[:12])}" if can else ""
+    raise refused(equation, f"{unknown} does not occur in it", hint)

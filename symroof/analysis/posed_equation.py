@@ -47,22 +47,22 @@ class PosedEquation:
 
     def crossings_at(self, columns: Columns) -> list[tuple[float, ...]]:
         """The crossings where some inputs have other values, all looked at together; none where the sides have no value there."""
-        rows = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*columns.values(), strict=True)
-        ]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         cases = [self.bound_case.case.changed(row) for row in rows]
         if any(map(shapes_layout, columns)):
-            return [
-                _values(PosedEquation(self.relation, self.unknown, self.bound_case.at(case)))
-                for case in cases
-            ]
+            return [replace(self, bound_case=self.bound_case.at(case))._values() for case in cases]
         try:
             found = crossings(self.sides(columns), [self.axis(case) for case in cases])
         except NoValue:
             return [()] * len(rows)
         places = [self.bound_case.at(case) if self.whole else self.bound_case for case in cases]
         return [self._closed(each.values, there) for each, there in zip(found, places, strict=True)]
+
+    def _values(self) -> tuple[float, ...]:
+        try:
+            return self.crossings().values
+        except NoValue:
+            return ()
 
     def _closed(self, values: tuple[float, ...], there: BoundCase) -> tuple[float, ...]:
         """The crossings; of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
@@ -152,13 +152,6 @@ def _over(case: Case, side: Expr) -> Any:
         raise
     except (NoValue, OverflowError):
         return np.nan
-
-
-def _values(equation: PosedEquation) -> tuple[float, ...]:
-    try:
-        return equation.crossings().values
-    except NoValue:
-        return ()
 
 
 def balanced(relation: Expr) -> Expr:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -13,26 +12,21 @@ import sympy
 
 from symroof.analysis.closed_branches import (
     Branch,
-    in_plain_symbols,
-    plain_symbol,
+    solvable,
     written,
 )
 from symroof.analysis.in_sympy import expression, is_open
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.arms import holds
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
     ZERO,
     Expr,
+    Max,
     halves,
     names,
-    operator_of,
     substitute,
+    symbol,
 )
-from symroof.symbolic.expressions import (
-    relation as compared,
-)
-from symroof.symbolic.numbers import NoNumber, Numbers
 from symroof.symbolic.polynomials import NoClosedForm, fraction, sign
 from symroof.symbolic.random_points import RandomPoint
 from symroof.theory.symbols import INPUTS, base_name
@@ -84,9 +78,9 @@ class _Root:
     @classmethod
     def of(cls, branch: Branch, unknown: str, bound_case: BoundCase) -> _Root:
         assert branch.closed_form is not None, "answers without numbers are closed"
-        form = in_plain_symbols(branch.closed_form, bound_case)
-        met = [in_plain_symbols(_opened(c.tree, branch), bound_case) for c in branch.conditions]
-        x = plain_symbol(unknown, bound_case)
+        form = solvable(branch.closed_form, bound_case)
+        met = [solvable(c.tree, bound_case) for c in branch.conditions]
+        x = solvable(symbol(unknown), bound_case)
         over, under = sympy.fraction(form)
         positive = sign(under) > 0 or sympy.Gt(under, 0, evaluate=False) in met
         inside = (_real(_without_bars(condition, x, over, under, positive)) for condition in met)
@@ -95,12 +89,6 @@ class _Root:
             form,
             (*_exists(branch.closed_form, bound_case), *(c for c in inside if c is not sympy.true)),
         )
-
-
-def _opened(tree: Expr, branch: Branch) -> Expr:
-    """A condition with the coefficients of a long root written out."""
-    named = dict(branch.named)
-    return compared(operator_of(tree), substitute(tree.lhs, named), substitute(tree.rhs, named))
 
 
 def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool) -> Any:
@@ -145,7 +133,7 @@ def _real(expr: Any) -> Any:
         return expr
     args = [_real(arg) for arg in expr.args]
     if expr.is_Pow and expr.exp.is_Rational and not expr.exp.is_Integer and not sign(expr.base) > 0:
-        return sympy.Max(args[0], 0, evaluate=False) ** expr.exp
+        return Max(args[0], 0) ** expr.exp
     if isinstance(expr, sympy.log) and not sign(expr.args[0]) > 0:
         return sympy.log(sympy.Abs(args[0]))
     relational = isinstance(expr, sympy.core.relational.Relational)
@@ -161,18 +149,13 @@ def _out_of_order(roots: Sequence[_Root]) -> set[tuple[int, int]]:
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(roots) > 1 else 0):
         point = RandomPoint(f"{seed}", DECADES, whole=False)
-        numbers, values = Numbers(partial(_drawn, point)), dict[int, float]()
+        values = dict[int, float]()
         for place, root in enumerate(roots):
-            with suppress(NoNumber, NoValue):
-                if all(holds(condition, numbers, {}) for condition in root.conditions):
-                    values[place] = numbers(root.form)
+            with suppress(ArithmeticError):
+                if all(holds(condition, point.evaluate, {}) for condition in root.conditions):
+                    values[place] = point.evaluate(root.form)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
-
-
-def _drawn(point: RandomPoint, name: str) -> float:
-    """The random value of a name."""
-    return float(point.value(name))
 
 
 def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
@@ -184,6 +167,6 @@ def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Any]:
             for name in names(whole)
             if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish
         }
-        plain = in_plain_symbols(factor, bound_case)
+        plain = solvable(factor, bound_case)
         if sign(plain) > 0 and substitute(whole, dict(nothing)) == ZERO:
             yield sympy.Gt(plain, 0, evaluate=False)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.closed_branches import Branch, Condition, in_plain_symbols, solved_condition
+from symroof.analysis.closed_branches import Branch, Condition, solvable, solved_condition
 from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.solution import OF_MODEL, Solution, readable_condition
+from symroof.analysis.solution import OF_MODEL, Solution
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import ZERO, Expr, names, number, operator_of, substitute
+from symroof.symbolic.polynomials import sign
 from symroof.symbolic.printing import latex, text
 from symroof.symbolic.stretches import longest, words
 from symroof.theory.symbols import base_name
@@ -32,15 +33,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "value": plain_value(solution.value),
         **_range(solution),
         **_expected(solution),
-        **(
-            {}
-            if solution.own_side is None
-            else {"at_own_value": ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]}
-        ),
-        "integer": solution.integer,
-        **(
-            {"stretches": [list(each) for each in solution.stretches]} if solution.stretches else {}
-        ),
+        **_whole(solution),
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
@@ -58,13 +51,20 @@ def _without_effect(solution: Solution) -> list[str]:
 
 def _range(solution: Solution) -> dict[str, Any]:
     """The least and the largest answer, where inputs are ranges, and whether there is one at each of their corners."""
-    if solution.low is None or solution.high is None:
+    low, high, everywhere, _ = solution.extent
+    if low is None:
         return {}
-    return {
-        "low": plain_value(solution.low),
-        "high": plain_value(solution.high),
-        "everywhere": solution.everywhere,
-    }
+    return {"low": plain_value(low), "high": plain_value(high), "everywhere": everywhere}
+
+
+def _whole(solution: Solution) -> dict[str, Any]:
+    """The answer in whole numbers, and the larger side at the case's own value, where they say something."""
+    found: dict[str, Any] = {"integer": solution.integer}
+    if solution.stretches:
+        found["stretches"] = [list(each) for each in solution.stretches]
+    if solution.own_side is not None:
+        found["at_own_value"] = ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]
+    return found
 
 
 def _expected(solution: Solution) -> dict[str, Any]:
@@ -72,32 +72,11 @@ def _expected(solution: Solution) -> dict[str, Any]:
     expected = solution.expected
     if expected is None:
         return {}
-    ends = (
-        {"low": plain_value(expected.low), "high": plain_value(expected.high)}
-        if expected.low is not None and expected.high is not None
-        else {}
-    )
+    value = plain_value(expected.value)
+    ends = {"low": value, "high": value} | _range(expected)
+    ends.pop("everywhere", None)
     verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
-    return {
-        "expected": {
-            "value": plain_value(expected.value),
-            "low": plain_value(expected.value),
-            "high": plain_value(expected.value),
-            **ends,
-            "integer": expected.integer,
-            **(
-                {"stretches": [list(each) for each in expected.stretches]}
-                if expected.stretches
-                else {}
-            ),
-            **(
-                {}
-                if expected.own_side is None
-                else {"at_own_value": ["lhs_below", "equal", "lhs_above"][expected.own_side + 1]}
-            ),
-            **verdict,
-        }
-    }
+    return {"expected": {"value": value, **ends, **_whole(expected), **verdict}}
 
 
 def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
@@ -116,20 +95,14 @@ LONGEST_BOUND = 240
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = solved_condition(
-        condition, solution.unknown, solution.bound_case, solution.verdict == "conditional"
-    )
-    entry: dict[str, Any] = {
-        **_both(readable_condition(condition), solution),
-        "holds": condition.holds,
-    }
+    entry: dict[str, Any] = {**_both(condition.shown, solution), "holds": condition.holds}
+    conditional = solution.verdict == "conditional"
+    solved = solved_condition(condition, solution.unknown, solution.bound_case, conditional)
     if solved:
         limit, side = solved
-        entry["bound"] = {
-            **_both(limit, solution),
-            "value": _value(limit.rhs, solution),
-            **({"while": _both(side, solution)} if side is not None else {}),
-        }
+        entry["bound"] = {**_both(limit, solution), "value": _value(limit.rhs, solution)}
+        if side is not None:
+            entry["bound"]["while"] = _both(side, solution)
     return entry
 
 
@@ -165,15 +138,16 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
         if condition.holds and _is_fact(condition.tree, solution):
             continue
         entry = _condition(condition, solution)
-        state = f": {HOLDS[condition.holds]}" if solution.verdict != "conditional" else ""
-        yield f"    {'' if state else 'if '}{entry['text']}{state}"
-        if "bound" in entry:
-            side = (
-                f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
-            )
-            value = entry["bound"]["value"]
-            if len(entry["bound"]["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
-                yield f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}"
+        if solution.verdict == "conditional":
+            yield f"    if {entry['text']}"
+        else:
+            yield f"    {entry['text']}: {HOLDS[condition.holds]}"
+        bound = entry.get("bound")
+        value = bound and bound["value"]
+        if bound and len(bound["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
+            number = "" if value is None else f" = {value:,.6g}"
+            side = f" (while {bound['while']['text']})" if "while" in bound else ""
+            yield f"      that is {bound['text']}{number}{side}"
 
 
 def _is_fact(tree: Expr, solution: Solution) -> bool:
@@ -184,9 +158,7 @@ def _is_fact(tree: Expr, solution: Solution) -> bool:
         for name in names(tree)
         if base_name(name) in OF_MODEL and name != solution.unknown
     }
-    from symroof.symbolic.polynomials import sign
-
-    left = in_plain_symbols(substitute(tree.lhs, dict(of_model)), solution.bound_case)
+    left = solvable(substitute(tree.lhs, of_model), solution.bound_case)
     return tree.rhs == ZERO and operator_of(tree) == ">" and sign(left) > 0
 
 
@@ -231,80 +203,67 @@ def question(solution: Solution) -> list[str]:
 
 def answer(solution: Solution) -> list[str]:
     """The number, expected and at the peak, and the sentence."""
-    if solution.expected is not None:
-        return [
-            f"{solution.unknown}: expected {solution.expected.in_ranges()}",
-            f"  bound: {solution.in_ranges()}",
-            f"  {solution.reason}",
-        ]
-    return [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
+    first, bound = solution.told()
+    bounds = [f"  {bound.replace('bound', 'bound:', 1)}"] if bound else []
+    return [f"{solution.unknown}: {first}", *bounds, f"  {solution.reason}"]
 
 
 def remarks(solution: Solution) -> list[str]:
     """What is assumed, all crossings, the side at the case's own value, whether it fits, why there is no closed form."""
-    lines = []
+    lines, expected = [], solution.expected
     if solution.defaults:
-        lines.append(
-            f"assumed: {', '.join(f'{name} {entry.text()}' for name, entry in solution.defaults.items())}"
-        )
-    for name, each in (("expected", solution.expected), ("bound", solution)):
+        told = (f"{name} {entry.text()}" for name, entry in solution.defaults.items())
+        lines.append(f"assumed: {', '.join(told)}")
+    for name, each in (("expected: ", expected), ("bound: ", solution)):
         if each is not None and len(each.stretches) > 1:
-            others = ", ".join(
-                words(stretch) for stretch in each.stretches if stretch != longest(each.stretches)
-            )
-            lines.append(f"{f'{name}: ' if solution.expected is not None else ''}also at {others}")
+            others = [words(one) for one in each.stretches if one != longest(each.stretches)]
+            lines.append(f"{'' if expected is None else name}also at {', '.join(others)}")
     if len(solution.values) > 1 and not solution.stretches:
-        shown = ", ".join(
-            with_unit(value, solution.symbol.display_unit) for value in solution.values
-        )
+        unit = solution.symbol.display_unit
+        shown = ", ".join(with_unit(value, unit) for value in solution.values)
         lines.append(f"all crossings: {shown}")
     lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
     if solution.within_memory is not None:
-        lines.append(
-            "fits in memory at this value"
-            if solution.within_memory
-            else "does not fit in memory at this value"
-        )
+        fits = "fits" if solution.within_memory else "does not fit"
+        lines.append(f"{fits} in memory at this value")
     if solution.method == "numeric":
-        lines.append(
-            f"solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}"
-        )
+        why = solution.why_numeric or "crossings beyond the first have no closed form"
+        lines.append(f"solved numerically: {why}")
     return lines
+
+
+def _shown_branches(solution: Solution) -> list[Branch]:
+    """The closed forms that hold; of sides that never meet all."""
+    return [
+        branch
+        for branch in solution.candidates.every
+        if branch.shown is not None and (branch.holds or solution.value is None)
+    ]
 
 
 def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]:
     """Each closed form with its conditions and the definitions of its names; where they are not ``written_out``, of its coefficients alone."""
     lines: list[str] = []
     defined: dict[str, Expr] = {}
-    for branch in solution.candidates.every:
-        if branch.shown is not None and (branch.holds or solution.value is None):
-            lines += [
-                "",
-                f"  {solution.unknown} = {text(branch.shown)}",
-                *_conditions_text(branch, solution),
-            ]
-            named = where(branch, solution) if written_out else dict(branch.named)
-            fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
-            lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
-            defined |= fresh
+    for branch in _shown_branches(solution):
+        lines += ["", f"  {solution.unknown} = {text(branch.shown)}"]
+        lines += _conditions_text(branch, solution)
+        named = where(branch, solution) if written_out else dict(branch.named)
+        fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
+        lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
+        defined |= fresh
     return lines
 
 
 def names_of_forms(solution: Solution) -> list[str]:
     """The derived quantities in the closed forms, each once."""
-    shown = [
-        branch
-        for branch in solution.candidates.every
-        if branch.shown is not None and (branch.holds or solution.value is None)
-    ]
-    return list(
-        dict.fromkeys(
-            name
-            for branch in shown
-            for name in where(branch, solution)
-            if name not in dict(branch.named)
-        )
+    found = (
+        name
+        for branch in _shown_branches(solution)
+        for name in where(branch, solution)
+        if name not in dict(branch.named)
     )
+    return list(dict.fromkeys(found))
 
 
 def solution_warnings(solution: Solution) -> list[str]:

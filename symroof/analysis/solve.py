@@ -5,24 +5,25 @@ from typing import Any
 
 from symroof.analysis.closed_branches import Branches, EquationForms
 from symroof.analysis.equations import (
-    SHOWN,
     all_names,
     check_names,
     check_occurs,
     named_threshold,
     parse_equation,
+    refused,
     unknown_of,
     without_idle_changes,
 )
-from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.posed_equation import PosedEquation
-from symroof.analysis.solution import REACH, Solution
+from symroof.analysis.solution import Solution
+from symroof.analysis.solved_equation import REACH
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError, NoValueHere, Problem, nearest
+from symroof.errors import InputError, NoValueHere, nearest
 from symroof.symbolic.axis_points import Crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import Expr, mentions
+from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS
@@ -49,13 +50,8 @@ def _single(value: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
     if isinstance(value, (list, tuple, set)):
         if len(value) != 1:
-            raise InputError(
-                Problem(
-                    "equation",
-                    f"{len(value)} at once: one equation is solved for one unknown",
-                    hint="solve one, then substitute the answer",
-                )
-            )
+            message = f"{len(value)} at once: one equation is solved for one unknown"
+            raise refused("equation", message, "solve one, then substitute the answer")
         return next(iter(value))
     return value
 
@@ -63,9 +59,8 @@ def _single(value: Any) -> Any:
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     own = bound_case.case.theory.own
     if not (isinstance(equation, str) or is_sympy(equation)):
-        raise InputError(
-            Problem("equation", f"expected text or a SymPy equation, not {type(equation).__name__}")
-        )
+        kind = type(equation).__name__
+        raise refused("equation", f"expected text or a SymPy equation, not {kind}")
     named = (
         None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
     )
@@ -83,39 +78,23 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     if not named:
         check_occurs(relation, unknown, bound_case, equation)
 
-    found: Crossings | None = None
+    posed = (given, relation, unknown, kind, bound_case, solve)
     try:
         found = PosedEquation(relation, unknown, bound_case).crossings()
     except MissingInput as error:
         needs = frozenset(named.needs) if named else frozenset()
         answer = _without_numbers(relation, unknown, bound_case, equation, error.name, needs)
         cancelled = _cancelled(answer, unknown, bound_case)
-        missing: str | None = error.name
-        if cancelled is not None:
-            found, answer, missing = *cancelled, None
-        return Solution(
-            given,
-            relation,
-            unknown,
-            kind,
-            bound_case,
-            solve,
-            explain_solution,
-            found,
-            named,
-            missing,
-            answer,
-        )
+        if cancelled is None:
+            return Solution(*posed, None, named, error.name, answer)
+        return Solution(*posed, cancelled[0], named, None, cancelled[1])
     except UndefinedValue as error:
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no value: {error}")) from None
+        raise refused(equation, f"has no value: {error}", of=NoValueHere) from None
     if found.verdict == "none":
-        why = (
-            _without_value(relation, bound_case) or "the equation has no value anywhere on the axis"
-        )
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {why}"))
-    return Solution(
-        given, relation, unknown, kind, bound_case, solve, explain_solution, found, named
-    )
+        nowhere = "the equation has no value anywhere on the axis"
+        why = _without_value(relation, bound_case) or nowhere
+        raise refused(equation, f"has no value for any {unknown}: {why}", of=NoValueHere)
+    return Solution(*posed, found, named)
 
 
 def _without_value(relation: Expr, bound_case: BoundCase) -> str:
@@ -136,9 +115,7 @@ def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Expr, Branches] |
     theory = bound_case.case.theory
     named = named_threshold(name, theory)
     if named is None:
-        raise InputError(
-            Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS))
-        )
+        raise refused(name, "is not a threshold", nearest(name, THRESHOLDS))
     relation = without_idle_changes(parse_equation(named.equation, theory.own), theory)
     bound_case = bound_case.without_values({*all_names(relation)})
     needs = frozenset(named.needs)
@@ -167,19 +144,16 @@ def _cancelled(
             continue
         form = case.expanded(branch.closed_form)
         try:
-            value: Any = float(case.evaluate(form))
+            value = float(case.evaluate(form))
             there = case.changed({unknown: value})
-            holds = value > 0 and all(
-                there.evaluate(there.expanded(c.tree)) for c in branch.conditions
-            )
+            trees = (there.expanded(condition.tree) for condition in branch.conditions)
+            holds = value > 0 and all(map(there.evaluate, trees))
         except NoValue:
             continue
         if holds:
             met = tuple(replace(c, holds=True) for c in branch.conditions)
-            settled = replace(
-                branch, closed_form=form, abbreviated=branch.shown, value=value, conditions=met
-            )
-            return Crossings("crosses", (float(value),)), Branches((settled,))
+            settled = replace(branch, closed_form=form, value=value, conditions=met)
+            return Crossings("crosses", (value,)), Branches((settled,))
     return None
 
 
@@ -193,18 +167,16 @@ def _without_numbers(
     use_defaults: bool = False,
 ) -> Branches:
     """The symbolic answer, where an input that a number needs is missing; the names in ``kept`` are not inlined, defaults not ``use_defaults``."""
-    from symroof.symbolic.polynomials import NoClosedForm
-
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if kept and missing in INPUTS else ""
     if inner := searched_quantity(relation, unknown, bound_case):
         message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
-        raise NoValueHere(Problem(equation[:SHOWN], message, hint=give))
+        raise refused(equation, message, give, NoValueHere)
     forms = EquationForms(relation, unknown, bound_case, kept, True, use_defaults)
     try:
         left, right = forms.sides
         if left != right and not (mentions(left, unknown) or mentions(right, unknown)):
             message = f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"
-            raise NoValueHere(Problem(equation[:SHOWN], message))
+            raise refused(equation, message, of=NoValueHere)
         return forms.answer()
     except NoClosedForm as error:
         drawn = (
@@ -215,4 +187,4 @@ def _without_numbers(
         hint = "`--assume experts=all`, every expert read, has one" if every_read else give
         why = because(str(error), unknown)
         message = f"has no symbolic answer ({why}), and {missing} is missing for one with numbers"
-        raise NoValueHere(Problem(equation[:SHOWN], message, hint=hint)) from None
+        raise refused(equation, message, hint, NoValueHere) from None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
+from typing import Any
 
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
@@ -28,22 +28,16 @@ UNCERTAIN = (
 )  # fmt: skip
 """Inputs that may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
 
-FURTHEST = 10**300
-"""Distances beyond it are all the same."""
-
-WIDEST = Fraction(4)
+WIDEST = 4.0
 """Bytes of the widest number that weights or cached elements are stored in: fp32."""
-
 WIDTHS = frozenset({"weight_bytes_per_param", "kv_bytes_per_element"})
 
 MOST_TURNS = 32
 """Values at which one condition changes and changes back that are followed."""
-
-BEYOND = Fraction(1, 10**9)
+BEYOND = 1e-9
 """How far past a crossing of something continuous its far side is looked at."""
 
-
-Spread = tuple[Fraction | None, Fraction | None, bool]
+Spread = tuple[float | None, float | None, bool]
 
 
 @dataclass(frozen=True)
@@ -67,18 +61,18 @@ class Flip:
     now: Result
     condition: str
     holds: bool
-    crossing: Fraction
-    value: Fraction
-    last: Fraction
+    crossing: float
+    value: float
+    last: float
     up: bool
-    turns: tuple[Fraction, ...]
+    turns: tuple[float, ...]
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
     spread: Callable[[], Spread] = field(repr=False, compare=False)
     beyond: Callable[[], frozenset[str]] = field(repr=False, compare=False)
 
     @property
-    def until(self) -> Fraction | None:
+    def until(self) -> float | None:
         """The next value away from now at which the condition changes back."""
         return self.turns[0] if self.turns else None
 
@@ -87,12 +81,12 @@ class Flip:
         return self.spread()
 
     @property
-    def low(self) -> Fraction | None:
+    def low(self) -> float | None:
         """The least value over the ranges of the other inputs; None where it does not move."""
         return self._spread[0]
 
     @property
-    def high(self) -> Fraction | None:
+    def high(self) -> float | None:
         """The largest value over the ranges of the other inputs; None where it does not move."""
         return self._spread[1]
 
@@ -106,13 +100,13 @@ class Flip:
         return self.now.name
 
     @property
-    def factor(self) -> Fraction | None:
+    def factor(self) -> float | None:
         """From the value now to this one; None where there is none now."""
-        start = Fraction(self.now.value)
+        start = float(self.now.value)
         return self.value / start if start else None
 
     @property
-    def distance(self) -> Fraction | None:
+    def distance(self) -> float | None:
         """The factor or its inverse, whichever is above one: how near the flip is, in either direction."""
         return max(self.factor, 1 / self.factor) if self.factor else None
 
@@ -166,39 +160,34 @@ def _nearest_first(
     bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool
 ) -> tuple[Flip, ...]:
     asked = constraints(bound_case)
-    turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [
         flip
-        for condition in turning
+        for condition in asked
+        if of is None or condition.name in of
         for name in _moving(condition, bound_case)
         if name in among
         for flip in _flips(condition, name, asked, bound_case, waits)
     ]
-    return tuple(
-        sorted(
-            turned,
-            key=lambda f: (
-                f.distance is None,
-                round(float(min(f.distance or 0, FURTHEST)), 12),
-                UNCERTAIN.index(f.name),
-                f.value,
-            ),
-        )
-    )
+
+    def nearness(flip: Flip) -> tuple[Any, ...]:
+        far = flip.distance is None
+        return far, round(flip.distance or 0.0, 12), UNCERTAIN.index(flip.name), flip.value
+
+    return tuple(sorted(turned, key=nearness))
 
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
     asked, flipping = constraints(bound_case), {flip.name for flip in turned}
-    candidates = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
-    moving = (
-        n
-        for n in UNCERTAIN
-        if n in candidates
-        and not _unsettled(n, asked, bound_case)
-        and _matters(n, asked, bound_case)
+    moving = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
+    return tuple(
+        name
+        for name in UNCERTAIN
+        if name in moving
+        and not _unsettled(name, asked, bound_case)
+        and _matters(name, asked, bound_case)
+        and not _tips_at_once(name, asked, bound_case)
     )
-    return tuple(n for n in moving if not _tips_at_once(n, asked, bound_case))
 
 
 def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
@@ -221,14 +210,15 @@ def _unsettled(name: str, asked: list[Constraint], bound_case: BoundCase) -> boo
 
 def _matters(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
-    now = bound_case.case.value(name)
-    others = [bound_case.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
-    return any(
-        _known(case, side) != _known(bound_case.case, side)
-        for case in others
-        for c in asked
-        for side in c.sides
-    )
+
+    def known(case: Case) -> list[Value | None]:  # the wait of an overloaded server is not
+        sides = (side for condition in asked for side in condition.sides)
+        return [case.value(side) if case.has_value(side) else None for side in sides]
+
+    case = bound_case.case
+    now = case.value(name)
+    others = (case.changed({name: value}) for value in (2 * now + 1, now / 2))
+    return any(known(other) != known(case) for other in others)
 
 
 def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
@@ -236,74 +226,8 @@ def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> 
     case = bound_case.case
     if case.value(name):
         return False
-    there = case.changed({name: Fraction(1) if case.theory.symbol(name).counted else BEYOND})
+    there = case.changed({name: 1.0 if case.theory.symbol(name).counted else BEYOND})
     return any(_holds(c, there) is not _holds(c, case) for c in asked)
-
-
-def _known(case: Case, name: str) -> Value | None:
-    try:
-        value: Value = case.value(name)
-    except NoValue:  # the wait of an overloaded server
-        return None
-    return value
-
-
-def _flips(
-    condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool
-) -> Iterator[Flip]:
-    """The nearest flip of one condition by one input above the value now, and the nearest below."""
-    solution = condition.solution(name, bound_case, waits)
-    if solution is None:
-        return
-    wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))
-    for up in (True, False):
-        changes = list(islice(_turns(condition, solution, up), MOST_TURNS))
-        if not changes:
-            continue
-        (crossing, value, beyond), *later = changes
-        there = bound_case.case.changed({name: beyond})
-        states = {c.name: _holds(c, there) for c in asked}
-        if (
-            None in states.values()
-        ):  # a second device without links in its spec: its state is unknown
-            continue
-        wrong = tuple(n for n, met in states.items() if not met)
-        holds = condition.name not in wrong
-        last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
-        over = partial(_spread, condition, solution, crossing, holds, up)
-        yield Flip(
-            bound_case.result(name),
-            condition.name,
-            holds,
-            crossing,
-            value,
-            last,
-            up,
-            turns,
-            wrong,
-            wrong_now,
-            over,
-            partial(solution.side_beyond, crossing),
-        )
-
-
-def _turns(
-    condition: Constraint, solution: Solution, up: bool
-) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-    """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
-    case, name = solution.bound_case.case, solution.unknown
-    now, state = case.value(name), condition.holds(case)
-    for crossing in sorted(solution.values, reverse=not up):
-        if crossing < now if up else crossing > now:
-            continue
-        value = _first(condition, solution, case, crossing, not state, up)
-        beyond = value if solution.symbol.counted else crossing * (1 + BEYOND if up else 1 - BEYOND)
-        if (
-            _means_something(name, beyond, case)
-            and _holds(condition, case.changed({name: beyond})) is not state
-        ):
-            state = not state
-            yield crossing, value, beyond
 
 
 def _holds(condition: Constraint, case: Case) -> bool | None:
@@ -313,75 +237,118 @@ def _holds(condition: Constraint, case: Case) -> bool | None:
         return None
 
 
-def _first(
-    condition: Constraint, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool
-) -> Fraction:
-    """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
-    devices the first number that can share out the heads.
+def _flips(
+    condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool
+) -> Iterator[Flip]:
+    """The nearest flip of one condition by one input above the value now, and the nearest below."""
+    solution = condition.solution(name, bound_case, waits)
+    if solution is None:
+        return
+    crossover = _Crossover(condition, solution)
+    wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))
+    for up in (True, False):
+        changes = list(islice(crossover.turns(up), MOST_TURNS))
+        if not changes:
+            continue
+        (crossing, value, beyond), *later = changes
+        there = bound_case.case.changed({name: beyond})
+        states = {c.name: _holds(c, there) for c in asked}
+        if None in states.values():
+            continue  # a second device without links in its spec: its state is unknown
+        wrong = tuple(n for n, met in states.items() if not met)
+        holds = condition.name not in wrong
+        yield Flip(
+            bound_case.result(name),
+            condition.name,
+            holds,
+            crossing,
+            value,
+            crossover.last(crossing, value, up),
+            up,
+            tuple(turned for _, turned, _ in later),
+            wrong,
+            wrong_now,
+            partial(crossover.spread, crossing, holds, up),
+            partial(solution.side_beyond, crossing),
+        )
 
-    A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
-    whole numbers were searched, so the crossing is the first number past the change.
-    """
-    if not solution.symbol.counted:
-        return crossing
-    past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
-    if (
-        is_whole(crossing)
-        and _holds(condition, case.changed({solution.unknown: crossing})) is holds
-    ):
-        past_it = int(crossing)
-    return Fraction(
-        next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it
-    )
+
+@dataclass(frozen=True)
+class _Crossover:
+    """A condition with its equation solved for one input."""
+
+    condition: Constraint
+    solution: Solution
+
+    def turns(self, up: bool) -> Iterator[tuple[float, float, float]]:
+        """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
+        case, name = self.solution.bound_case.case, self.solution.unknown
+        now, state = case.value(name), self.condition.holds(case)
+        for crossing in sorted(self.solution.values, reverse=not up):
+            if crossing < now if up else crossing > now:
+                continue
+            value = self.first(case, crossing, not state, up)
+            past = crossing * (1 + BEYOND if up else 1 - BEYOND)
+            beyond = value if self.solution.symbol.counted else past
+            if _means_something(name, beyond, case) and self._holds(case, beyond) is not state:
+                state = not state
+                yield crossing, value, beyond
+
+    def _holds(self, case: Case, value: float) -> bool | None:
+        return _holds(self.condition, case.changed({self.solution.unknown: value}))
+
+    def first(self, case: Case, crossing: float, holds: bool, up: bool) -> float:
+        """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
+        devices the first number that can share out the heads.
+
+        A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
+        whole numbers were searched, so the crossing is the first number past the change.
+        """
+        if not self.solution.symbol.counted:
+            return crossing
+        past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
+        if is_whole(crossing) and self._holds(case, crossing) is holds:
+            past_it = int(crossing)
+        return self._possible(past_it, up)
+
+    def last(self, crossing: float, value: float, up: bool) -> float:
+        """The last value before a flip."""
+        if not self.solution.symbol.counted:
+            return crossing
+        return self._possible(int(value) + (-1 if up else 1), not up)
+
+    def _possible(self, count: int, up: bool) -> float:
+        """A whole number; of devices the next that can share out the heads."""
+        devices = self.solution.unknown == "tp"
+        return float(next(self.solution.degrees(count, up), count) if devices else count)
+
+    def spread(self, crossing: float, holds: bool, up: bool) -> Spread:
+        """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
+        own = self.solution.bound_case
+        if not own.box.keys() & own.case.inputs_used(*self.condition.sides):
+            return None, None, True
+        # none where the unknown itself is ranged
+        corners = list(zip(own.corners, self.solution.at_corners, strict=False))
+        nearest = [
+            (corner, min(others, key=lambda other: max(other / crossing, crossing / other)))
+            for corner, others in corners
+            if others
+        ]
+        if not nearest:
+            return None, None, not corners
+        places = ((own.case, crossing), *nearest)
+        values = [self.first(corner, place, holds, up) for corner, place in places]
+        return min(values), max(values), len(nearest) == len(corners)
 
 
-def _last(solution: Solution, crossing: Fraction, value: Fraction, up: bool) -> Fraction:
-    """The last value before a flip."""
-    if not solution.symbol.counted:
-        return crossing
-    before = int(value) + (-1 if up else 1)
-    return Fraction(
-        next(solution.degrees(before, not up), before) if solution.unknown == "tp" else before
-    )
-
-
-def _means_something(name: str, value: Fraction, case: Case) -> bool:
+def _means_something(name: str, value: float, case: Case) -> bool:
     """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
     if name == "cached_prefix":
         return bool(0 <= value < case.value("prompt"))
-    if name == "prompt" and case.has_value(
-        "cached_prefix"
-    ):  # a formula that it is set to may have none
+    if name == "prompt" and case.has_value("cached_prefix"):
         return bool(value > case.value("cached_prefix"))
-    most = (
-        Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
-    )
-    return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (
-        most is None or value <= most
-    )
-
-
-def _spread(
-    condition: Constraint, solution: Solution, crossing: Fraction, holds: bool, up: bool
-) -> Spread:
-    """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
-    case, box = solution.bound_case.case, solution.bound_case.box
-    if not box.keys() & case.inputs_used(*condition.sides):
-        return None, None, True
-    corners = list(
-        zip(solution.bound_case.corners, solution.at_corners, strict=False)
-    )  # none where the unknown itself is ranged
-    nearest = [
-        (corner, min(others, key=lambda other: max(other / crossing, crossing / other)))
-        for corner, others in corners
-        if others
-    ]
-    values = [
-        _first(condition, solution, corner, c, holds, up)
-        for corner, c in ((case, crossing), *nearest)
-    ]
-    return (
-        (min(values), max(values), len(nearest) == len(corners))
-        if nearest
-        else (None, None, not corners)
-    )
+    if case.theory.symbol(name).counted:
+        return value >= 1
+    if name in WIDTHS:
+        return bool(0 < value <= max(WIDEST, case.value(name)))
+    return 0 < value <= (1 if name in SHARES else math.inf)

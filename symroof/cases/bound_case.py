@@ -61,10 +61,9 @@ class Memo:
     inlined: dict[Any, Expr] = field(default_factory=dict)
     names: dict[Any, tuple[str, ...]] = field(default_factory=dict)
     moves: dict[Any, bool] = field(default_factory=dict)
-    at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
+    at_context: dict[float, BoundCase] = field(default_factory=dict)
     signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
-    plain: Callable[[Expr], Any] | None = None
     in_sympy: Callable[[Expr], Any] | None = None
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
-from symroof.analysis.solution import LIMIT
+from symroof.analysis.solved_equation import LIMIT
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
@@ -235,10 +236,10 @@ def _threshold(claim: ClaimSpec) -> Derived:
     if solution.value is None:
         return Derived("never", unit, reason=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
-    limit = (
-        whole is not None and solution.kind == LIMIT
-    )  # beyond the last whole number that keeps a limit it is broken
-    value, other = (whole, None) if limit else (solution.value, whole)
+    # beyond the last whole number that keeps a limit it is broken
+    limit = whole is not None and solution.kind == LIMIT
+    crossing: Any = solution.value
+    value, other = (whole, None) if limit else (crossing, whole)
     return Derived(
         value,
         unit,

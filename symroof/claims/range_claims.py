@@ -68,15 +68,14 @@ def range_outcomes(claim: ClaimSpec, relation: Expr) -> RangeOutcomes | None:
         answers = study_of({key: value for key, value in claim.given.items() if key != name}).first
         solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]
         cuts = {
-            value
+            Fraction(value)
             for solution in solved
             for value in solution.values
             if ends.low < value < ends.high
         }
         pairs = pairwise(sorted({ends.low, *cuts, ends.high}))
-        inner = [
-            (low, high) for low, high in pairs if not symbol.counted or ceil(low) <= floor(high)
-        ]  # else no whole number in it
+        # else no whole number in it
+        inner = [(a, b) for a, b in pairs if not symbol.counted or ceil(a) <= floor(b)]
         middles = [
             (low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner
         ]

@@ -7,7 +7,6 @@ case moves from the context of its first step to that of its last, where memory 
 import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from sympy import Number
 
@@ -37,10 +36,8 @@ SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
 """Inputs that a map ignores."""
 
-Batch = Fraction | float
-"""A solved batch; 0 if every batch is beyond the line, infinity if none is."""
-RegimeLine = tuple[tuple[Fraction, Batch], ...]
-"""Pairs of a context and the batch that solves the equation there."""
+RegimeLine = tuple[tuple[float, float], ...]
+"""Pairs of a context and the batch that solves the equation there: 0 if every batch is beyond the line, infinity if none is."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +55,13 @@ class Regimes:
 
     answers: BoundCase
     lines: dict[str, RegimeLine]
-    beyond: Fraction | None
+    beyond: float | None
     batches: tuple[int, int]
     contexts: tuple[int, int]
-    batch: Fraction
-    climb: tuple[Fraction, Fraction]
+    batch: float
+    climb: tuple[float, float]
 
-    def at(self, name: str, context: Fraction) -> Batch | None:
+    def at(self, name: str, context: float) -> float | None:
         """The batch of a line at a context; None if the map has no such line."""
         return (
             _batch(solve(EQUATIONS[name], self.answers, "batch"), context)
@@ -77,10 +74,10 @@ def regimes(subject: BoundCase) -> Regimes | None:
     """The map of a case; None if its decode times are unknown."""
     try:
         case = subject.case
-        last, batch = Fraction(case.value("peak_context")), Fraction(case.value("batch"))
+        last, batch = float(case.value("peak_context")), float(case.value("batch"))
         first = min(
             last,
-            Fraction(case.value("context"))
+            float(case.value("context"))
             + (1 if "context" not in case.given and subject.get("response_steps") else 0),
         )
         answers = at_a_context(subject, last)
@@ -106,7 +103,7 @@ def regimes(subject: BoundCase) -> Regimes | None:
     return Regimes(answers, lines, beyond, batches, contexts, batch, (first, last))
 
 
-def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
+def at_a_context(subject: BoundCase, context: float) -> BoundCase:
     """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
     if context not in subject.memo.at_context:
         inputs = {
@@ -123,7 +120,7 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
                 with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(
                         value,
-                        setting=number(Fraction(subject.case.value(name))),
+                        setting=number(subject.case.value(name)),
                     )
         subject.memo.at_context[context] = subject.with_changes(given=inputs)
     return subject.memo.at_context[context]
@@ -144,7 +141,7 @@ def _known(equation: str, answers: BoundCase) -> bool:
     return bool(values[0] != values[1] or values[2] != values[3])
 
 
-def _beyond(answers: BoundCase) -> Fraction | None:
+def _beyond(answers: BoundCase) -> float | None:
     try:
         return solve("context_beyond_ridge", answers).value
     except (InputError, NoValue):
@@ -155,24 +152,21 @@ def _whole_power_of_two(value: float) -> int:
     return int(next_power_of_two(max(value, 1)))
 
 
-def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
+def _contexts(last: float, beyond: float | None) -> tuple[int, int]:
     """The context range: around the case, including the last context of the ridge."""
-    last_one, ridge_ends = float(last), float(beyond or SHORTEST)
-    low = _whole_power_of_two(min(SHORTEST, last_one / 8, ridge_ends / 8))
+    ridge_ends = beyond or float(SHORTEST)
+    low = _whole_power_of_two(min(SHORTEST, last / 8, ridge_ends / 8))
     return low, max(
-        _whole_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)),
-        _whole_power_of_two(2 * last_one),
+        _whole_power_of_two(min(max(4 * last, 2 * ridge_ends, 64 * low), LONGEST)),
+        _whole_power_of_two(2 * last),
     )
 
 
-def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> RegimeLine:
+def _line(solution: Solution, contexts: tuple[int, int], beyond: float | None) -> RegimeLine:
     """The batch at every context; infinite beyond the last context that has a solution."""
     low, high = contexts
-    at = [
-        Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
-        for i in range(CONTEXTS)
-    ]
-    line: list[tuple[Fraction, Batch]] = []
+    at = [round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16) / 16 for i in range(CONTEXTS)]
+    line: list[tuple[float, float]] = []
     for context, batches in zip(at, solution.crossings_at({"context": at}), strict=True):
         if beyond is not None and context > beyond:
             line.append((context, math.inf))
@@ -181,38 +175,36 @@ def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None
     return tuple(line)
 
 
-def _batch(solution: Solution, context: Fraction) -> Batch:
+def _batch(solution: Solution, context: float) -> float:
     """The batch at a context."""
     (batches,) = solution.crossings_at({"context": [context]})
     return batches[0] if batches else _edge(solution, context)
 
 
-def _edge(solution: Solution, context: Fraction) -> Batch:
+def _edge(solution: Solution, context: float) -> float:
     """Where the sides never meet 0 or infinity, depending on which is larger."""
-    one = solution.bound_case.case.changed({"context": context, "batch": Fraction(1)})
+    one = solution.bound_case.case.changed({"context": context, "batch": 1.0})
     left, right = map(one.evaluate, solution.sides)
-    return Fraction(0) if left > right else math.inf
+    return 0.0 if left > right else math.inf
 
 
 def _widest(
-    solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction
+    solved: dict[str, Solution], contexts: tuple[int, int], batch: float, last: float
 ) -> int:
     """The largest batch of the map: shows the case, the ridge at short contexts, and the limits at the case's context."""
-    seen = [4 * float(batch), 64.0]
+    seen = [4 * batch, 64.0]
     for name, solution in solved.items():
-        context = Fraction(contexts[0]) if name == "ridge" else last
-        batch_there = float(_batch(solution, context))
+        context = float(contexts[0]) if name == "ridge" else last
+        batch_there = _batch(solution, context)
         seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
-    return min(
-        _whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * float(batch)))
-    )
+    return min(_whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * batch)))
 
 
 def _tail(
     ridge: RegimeLine, widest: int, contexts: tuple[int, int], answers: BoundCase
 ) -> RegimeLine:
     """More points of the ridge where it flattens, solved for the context at given batches."""
-    finite = [float(batch) for _, batch in ridge if 0 < batch < widest]
+    finite = [batch for _, batch in ridge if 0 < batch < widest]
     if not finite or max(finite) >= widest:
         return ()
     try:
@@ -220,9 +212,7 @@ def _tail(
     except (InputError, NoValue):
         return ()
     start = max(finite)
-    batches = [
-        Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)
-    ]
+    batches = [round(start * (widest / start) ** (i / TAIL) * 16) / 16 for i in range(1, TAIL + 1)]
     found = solution.crossings_at({"batch": batches})
     pairs = (
         (context, batch)

@@ -6,7 +6,7 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import constraints
-from symroof.analysis.solution import ABOVE, BELOW
+from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, splits_evenly
@@ -157,10 +157,10 @@ def _more(changes: int) -> str:
     return f"{changes} more change{'s' * (changes > 1)}" if changes > 0 else ""
 
 
-def change(factor: Fraction | None) -> str:
+def change(factor: Fraction | float | None) -> str:
     """The relative change: percent up to twice the value, a factor beyond; empty if the value is zero now.
 
-    >>> change(Fraction(129, 100)), change(Fraction(1, 4)), change(Fraction(7, 2)), change(None)
+    >>> change(1.29), change(0.25), change(3.5), change(None)
     ('+29 %', '-75 %', '×3.5', '')
     """
     if factor is None:

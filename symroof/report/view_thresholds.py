@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.solution import Solution, readable_condition
+from symroof.analysis.solution import Solution
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -160,9 +160,7 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    shown = [
-        (readable_condition(c), c.holds) for c in branch.conditions if exists or c.holds is not True
-    ]
+    shown = [(c.shown, c.holds) for c in branch.conditions if exists or c.holds is not True]
     conditions = [
         {"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown
     ]

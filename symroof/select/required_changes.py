@@ -191,14 +191,14 @@ def _first_that_does(
     )
     if number is None:
         return None
-    last = max((Fraction(other) for other in tried(case) if other < number), default=now)
+    last = max((float(other) for other in tried(case) if other < number), default=float(now))
     wrong_now = tuple(c.name for c in missed)
     return Flip(
         bound_case.result(name),
         waiting.name,
         True,
-        number,
-        number,
+        float(number),
+        float(number),
         last,
         True,
         (),

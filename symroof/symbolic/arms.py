@@ -8,17 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
-from sympy import Ge, Gt, Le, Symbol
+from sympy import Ge, Gt, Le, Lt, Symbol
 
-from symroof.symbolic.numbers import Numbers
-from symroof.symbolic.polynomials import NoClosedForm, added_up, fraction, sign
+from symroof.symbolic.expressions import OfLargest, Total, symbol, total
+from symroof.symbolic.polynomials import (
+    Evaluate,
+    NoClosedForm,
+    added_up,
+    fraction,
+    sign,
+    terms_size,
+)
 
 
 class _Loses(Exception):
     """An arm that cannot win beside those already chosen."""
 
 
-def settled_at(expr: Any, x: Symbol, numbers: Numbers, place: float) -> tuple[Any, tuple[Any, ...]]:
+def settled_at(
+    expr: Any, x: Symbol, numbers: Evaluate, place: float
+) -> tuple[Any, tuple[Any, ...]]:
     """The expression on the arms that win at a place, and the comparisons that make them.
 
     Raises:
@@ -40,7 +49,6 @@ class _Arms:
     pick: Pick
     conditions: list[Any] = field(default_factory=list)
     _made: dict[Any, Any] = field(default_factory=dict)
-    _moves: dict[Any, bool] = field(default_factory=dict)
 
     def settled(self, expr: Any) -> Any:
         return self._go(expr, (self.x,), ({},))
@@ -57,12 +65,12 @@ class _Arms:
     def _settled(
         self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
     ) -> Any:
-        if isinstance(node, sympy.Sum) and self._moves_in(node):
+        if isinstance(node, Total) and self.x in node.free_symbols:
             return self._sum(node, moving, ends)
-        if not any(symbol in node.free_symbols for symbol in moving):
+        if node.free_symbols.isdisjoint(moving):
             return node
-        if isinstance(node, sympy.Piecewise):
-            return self._piece(node, moving, ends)
+        if isinstance(node, OfLargest):
+            return self._largest(node, moving, ends)
         args = [self._go(arg, moving, ends) for arg in node.args]
         if isinstance(node, (sympy.Max, sympy.Min)):
             relation = Ge if isinstance(node, sympy.Max) else Le
@@ -76,40 +84,24 @@ class _Arms:
         ]
         return place
 
-    def _piece(
+    def _largest(
         self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
     ) -> Any:
-        """The arm of a choice by conditions: where all but one are none of the first that hold, it is the last."""
-        arms: list[tuple[Any, ...]] = []
-        before: tuple[Any, ...] = ()
-        for _, condition in node.args:
-            parts = (
-                condition.args
-                if isinstance(condition, sympy.And)
-                else ()
-                if condition is sympy.true
-                else (condition,)
-            )
-            parts = tuple(
-                part.func(*(self._go(side, moving, ends) for side in part.args)) for part in parts
-            )
-            arms.append(
-                tuple(part.xreplace(dict(end)) for part in (*before, *parts) for end in ends)
-            )
-            if len(parts) == 1:
-                before = (*before, parts[0].negated)
-        return self._go(node.args[self._won(arms)][0], moving, ends)
-
-    def _moves_in(self, node: Any) -> bool:
-        """Whether the unknown moves a sum: else it is a coefficient."""
-        return self.x in node.free_symbols
+        """The value of the largest key, the first of equal ones."""
+        keys = [self._go(key, moving, ends) for key in node.keys]
+        duels = [
+            (*(Lt(other, key) for other in keys[:i]), *(Ge(key, other) for other in keys[i + 1 :]))
+            for i, key in enumerate(keys)
+        ]
+        arms = [tuple(duel.xreplace(dict(end)) for duel in arm for end in ends) for arm in duels]
+        return self._go(node.values[self._won(arms)], moving, ends)
 
     def _sum(
         self, node: Any, moving: tuple[Symbol, ...], ends: tuple[Mapping[Any, Any], ...]
     ) -> Any:
-        index, first, last = node.limits[0]
-        first, last = self._go(first, moving, ends), self._go(last, moving, ends)
-        body = self._go(node.function, (*moving, index), ({index: first}, {index: last}))
+        index = symbol(node.index)
+        first, last = self._go(node.first, moving, ends), self._go(node.last, moving, ends)
+        body = self._go(node.body, (*moving, index), ({index: first}, {index: last}))
         try:
             return added_up(body, index, first, last)
         except NoClosedForm:
@@ -119,7 +111,7 @@ class _Arms:
         if set(under) != {0}:
             raise NoClosedForm("a sum of terms over different denominators")
         return sympy.Add(
-            *(sympy.Sum(c / under[0], (index, first, last)) * self.x**k for k, c in over.items())
+            *(total(c / under[0], node.index, first, last) * self.x**k for k, c in over.items())
         )
 
 
@@ -140,19 +132,19 @@ def _duels(
     return tuple(dict.fromkeys(duels))
 
 
-def _by_numbers(numbers: Numbers, x: Symbol, place: float) -> Pick:
+def _by_numbers(numbers: Evaluate, x: Symbol, place: float) -> Pick:
     """The first arm whose comparisons all hold at a place."""
 
     def pick(arms: list[tuple[Any, ...]]) -> int:
         for i, duels in enumerate(arms):
-            if all(holds(duel, numbers, {x: place}) for duel in duels):
+            if all(holds(duel, numbers, {x.name: place}) for duel in duels):
                 return i
         raise NoClosedForm("steps of both kinds in one sum")
 
     return pick
 
 
-def holds(relation: Any, numbers: Numbers, at: Mapping[Any, float], within: float = 0.0) -> bool:
+def holds(relation: Any, numbers: Evaluate, at: Mapping[str, float], within: float = 0.0) -> bool:
     """Whether a relation holds at some numbers; sides that differ by less than a share of them are equal."""
     if relation in (True, False):
         return bool(relation)
@@ -160,7 +152,7 @@ def holds(relation: Any, numbers: Numbers, at: Mapping[Any, float], within: floa
     slack = within * max(
         abs(left),
         abs(right),
-        numbers.size(relation.lhs, at) if within and relation.rhs == 0 else 0.0,
+        terms_size(relation.lhs, numbers, at) if within and relation.rhs == 0 else 0.0,
     )
     if isinstance(relation, (Ge, Le)):
         lead = left - right if isinstance(relation, Ge) else right - left

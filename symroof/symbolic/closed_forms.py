@@ -11,8 +11,7 @@ import sympy
 from sympy import Ge, Gt, Symbol
 
 from symroof.symbolic.arms import combinations, settled_at
-from symroof.symbolic.numbers import NoNumber, Numbers
-from symroof.symbolic.polynomials import NoClosedForm, sign, vanishes
+from symroof.symbolic.polynomials import Evaluate, NoClosedForm, sign, vanishes
 from symroof.symbolic.roots import Form, roots
 
 AGREE = 1e-9
@@ -21,7 +20,7 @@ MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""
 
 
-def form_at(difference: Any, x: Symbol, numbers: Numbers, root: float) -> Form:
+def form_at(difference: Any, x: Symbol, numbers: Evaluate, root: float) -> Form:
     """The closed form of a crossing that numbers have found.
 
     Raises:
@@ -29,7 +28,7 @@ def form_at(difference: Any, x: Symbol, numbers: Numbers, root: float) -> Form:
 
     >>> import sympy
     >>> a, b, c, x = sympy.symbols("a b c x", positive=True)
-    >>> numbers = Numbers({"a": 2.0, "b": 3.0, "c": 8.0}.__getitem__)
+    >>> numbers = lambda expr, at=None: float(expr.subs({a: 2, b: 3, c: 8, x: (at or {}).get("x", 0)}))
     >>> form = form_at(sympy.Max(a*x, b) - c, x, numbers, 4.0)
     >>> form.root, form.arms
     (c/a, (a*x >= b,))
@@ -51,14 +50,14 @@ def form_at(difference: Any, x: Symbol, numbers: Numbers, root: float) -> Form:
     raise NoClosedForm(reason)
 
 
-def _is_at(root: Any, place: float, numbers: Numbers) -> bool:
+def _is_at(root: Any, place: float, numbers: Evaluate) -> bool:
     try:
         return abs(numbers(root) - place) <= AGREE * abs(place)
-    except NoNumber:
+    except ArithmeticError:
         return False
 
 
-def candidates(difference: Any, x: Symbol, numbers: Numbers, place: float) -> list[Form]:
+def candidates(difference: Any, x: Symbol, numbers: Evaluate, place: float) -> list[Form]:
     """The closed forms on the arms that win at a place, whether or not they give a crossing.
 
     Raises:

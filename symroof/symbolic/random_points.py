@@ -84,6 +84,10 @@ class RandomPoint:
         power = draw.randint(-self.decades - 2, self.decades - 2)
         return float(draw.randint(100, 999) * Fraction(10) ** power)
 
+    def evaluate(self, expr: Expr, at: Mapping[str, float] | None = None) -> Any:
+        """The value of a formula here, some of its names set."""
+        return evaluate(expr, self, at)
+
     def at(self, name: str, changes: Mapping[str, Any]) -> float:
         if any(isinstance(value, Steps) for value in changes.values()):
             raise NotPolynomial("a quantity at changed inputs")

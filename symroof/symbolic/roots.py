@@ -9,11 +9,13 @@ from typing import Any
 import sympy
 from sympy import Ge, Gt, Lt, Symbol
 
-from symroof.symbolic.numbers import Numbers
+from symroof.symbolic.expressions import OfLargest, Total, ceiling, floor
 from symroof.symbolic.polynomials import (
+    Evaluate,
     NoClosedForm,
     Powers,
     fraction,
+    is_zero,
     negated,
     reason,
     sign,
@@ -29,7 +31,7 @@ MOST_TERMS, MOST_OPERATIONS = 3, 8
 """Terms and operations of an equation that SymPy's ``solve`` is asked about: longer ones take it minutes."""
 ZERO = 1e-13
 """A coefficient that small a share of its terms is zero."""
-CHOICES = (sympy.Max, sympy.Min, sympy.Piecewise)
+CHOICES = (sympy.Max, sympy.Min, OfLargest)
 ROUNDED = (sympy.ceiling, sympy.floor)
 
 
@@ -72,7 +74,7 @@ class Roots(tuple[Form, ...]):
     side: int = 0
 
 
-def roots(difference: Any, x: Symbol, numbers: Numbers | None = None) -> Roots:
+def roots(difference: Any, x: Symbol, numbers: Evaluate | None = None) -> Roots:
     """The formulas at which a difference without choices is zero.
 
     Raises:
@@ -94,13 +96,13 @@ def roots(difference: Any, x: Symbol, numbers: Numbers | None = None) -> Roots:
     return found
 
 
-def _is_zero(c: Any, numbers: Numbers | None) -> bool:
+def _is_zero(c: Any, numbers: Evaluate | None) -> bool:
     if numbers is None:
         return vanishes(c)
-    return abs(numbers(c)) <= ZERO * numbers.size(c)
+    return is_zero(c, numbers, ZERO)
 
 
-def _polynomial_roots(over: Powers, x: Symbol, numbers: Numbers | None) -> list[Form]:
+def _polynomial_roots(over: Powers, x: Symbol, numbers: Evaluate | None) -> list[Form]:
     """Those of degree one and two, and of a single power."""
     if len(over) < 2:
         return []
@@ -179,7 +181,7 @@ def _two_roots(
 
 
 def _hidden_roots(
-    difference: Any, x: Symbol, numbers: Numbers | None, why: NoClosedForm
+    difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
 ) -> list[Form]:
     """Where one rounding, root, power or logarithm holds all of the unknown it is solved for, and taken back; everything else is SymPy's."""
     node = _hiding(difference, x)
@@ -215,9 +217,9 @@ def _undone(node: Any, x: Symbol, value: Any) -> tuple[Any, tuple[Any, ...]]:
     """What a node is of, and the values of that at which the node has a value; of a rounding, where it jumps across it."""
     match node:
         case sympy.ceiling():  # what is rounded passes the whole number below on its way to the next
-            return node.args[0], (sympy.ceiling(value) - 1, value)
+            return node.args[0], (ceiling(value) - 1, value)
         case sympy.floor():
-            return node.args[0], (value, sympy.floor(value) + 1)
+            return node.args[0], (value, floor(value) + 1)
         case sympy.log():
             return node.args[0], (sympy.exp(value),)
         case sympy.exp():
@@ -238,11 +240,13 @@ def _replaced(expr: Any, part: Any, by: Any) -> Any:
     return expr.func(*(_replaced(arg, part, by) for arg in expr.args))
 
 
-def _by_sympy(difference: Any, x: Symbol, numbers: Numbers | None, why: NoClosedForm) -> list[Form]:
+def _by_sympy(
+    difference: Any, x: Symbol, numbers: Evaluate | None, why: NoClosedForm
+) -> list[Form]:
     """The roots that ``solve`` finds of the equation in few terms, each with one coefficient."""
     named: dict[Any, Any] = {}
     short = sympy.expand(_abbreviated(difference, x, named, numbers))
-    if short.has(sympy.Sum, *CHOICES, *ROUNDED):
+    if short.has(Total, *CHOICES, *ROUNDED):
         raise why
     back = {dummy: part for part, dummy in named.items()}
     by_moving: dict[Any, list[Any]] = {}
@@ -268,7 +272,7 @@ def _by_sympy(difference: Any, x: Symbol, numbers: Numbers | None, why: NoClosed
     return [Form(root, () if sign(root) > 0 else (Gt(root, 0, evaluate=False),)) for root in found]
 
 
-def _coefficient(value: Any, numbers: Numbers | None, named: dict[Any, Any]) -> Any:
+def _coefficient(value: Any, numbers: Evaluate | None, named: dict[Any, Any]) -> Any:
     """A name for a coefficient, with its sign where that is known."""
     if value.is_number:
         return value
@@ -278,7 +282,7 @@ def _coefficient(value: Any, numbers: Numbers | None, named: dict[Any, Any]) -> 
     return -name if known < 0 else name
 
 
-def _abbreviated(expr: Any, x: Symbol, named: dict[Any, Any], numbers: Numbers | None) -> Any:
+def _abbreviated(expr: Any, x: Symbol, named: dict[Any, Any], numbers: Evaluate | None) -> Any:
     """The expression with a name for each part that the unknown does not move."""
     if x not in expr.free_symbols:
         if expr.is_Number:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 
 Stretch = tuple[int, int | None]
 """The first and the last whole number of a stretch; None for the last where it has no end."""
@@ -10,7 +9,7 @@ SIDES = {"lhs_above": 1, "lhs_below": -1}
 
 
 def stretches(
-    crossings: Iterable[Fraction], side: Callable[[int], int | None], holds: str
+    crossings: Iterable[float], side: Callable[[int], int | None], holds: str
 ) -> tuple[Stretch, ...]:
     """The whole numbers from one on at which one side is the larger, between the crossings and before and behind them.
 
@@ -18,7 +17,7 @@ def stretches(
         side: the sign of left less right at a whole number.
         holds: the verdict whose side is meant, ``lhs_above`` or ``lhs_below``.
 
-    >>> stretches([Fraction(3, 2), Fraction(7), Fraction(21, 2)], lambda n: 1 if n == 1 or 7 < n < 11 else -1, "lhs_above")
+    >>> stretches([1.5, 7.0, 10.5], lambda n: 1 if n == 1 or 7 < n < 11 else -1, "lhs_above")
     ((1, 1), (8, 10))
     """
     found: list[Stretch] = []
@@ -32,7 +31,7 @@ def stretches(
     return tuple(found)
 
 
-def _pieces(crossings: Iterable[Fraction]) -> list[Stretch]:
+def _pieces(crossings: Iterable[float]) -> list[Stretch]:
     """The whole numbers from one on in pieces within which no crossing lies; those next to one, where a jump may fall, each alone."""
     alone = sorted(
         {n for value in crossings for n in (math.floor(value), math.floor(value) + 1) if n >= 1}

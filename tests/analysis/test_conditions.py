@@ -4,7 +4,6 @@ import pytest
 
 from symroof.analysis.closed_branches import EquationForms
 from symroof.api import Study
-from symroof.symbolic.numbers import Numbers
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 
@@ -25,7 +24,7 @@ def test_the_first_and_the_last_step_of_a_response(name, context, kind):
     answers = Study(**CASE).first
     by_name = {text(tree): formula for formula, tree in forms(answers).times_compared.items()}
     formula = by_name[f"decode_{kind}_time{name}"]
-    value = Numbers(lambda name: float(answers.case.value(name)))(formula)
+    value = answers.case.evaluate(formula)
     there = Study(**CASE, context=context).value(f"decode_{kind}_time")
     assert value == pytest.approx(float(there), rel=1e-12)
 

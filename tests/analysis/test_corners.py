@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from symroof.analysis.solution import ABOVE, BELOW
 from symroof.analysis.solve import solve
+from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.api import Study
 
 EFFICIENCIES = {"mfu": ("0.4", "0.6"), "mbu": ("0.6", "0.9")}

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.solution import ABOVE, BELOW
+from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.api import Study
 from symroof.cases.quantity_result import Result
@@ -262,10 +262,8 @@ def flip(
 def test_how_far_away_a_flip_is(now, value, factor, distance):
     """As many times as it is now, or the inverse, whichever is larger."""
     made = flip(now, value)
-    assert (made.factor, made.distance) == (
-        factor and number(factor),
-        distance and number(distance),
-    )
+    expected = tuple(each and float(Fraction(each)) for each in (factor, distance))
+    assert (made.factor, made.distance) == expected
 
 
 @pytest.mark.parametrize(

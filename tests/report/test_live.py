@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from symroof.analysis.compile import compile
-from symroof.analysis.solution import to_whole
 from symroof.analysis.solve import solve
+from symroof.analysis.solved_equation import to_whole
 from symroof.analysis.verdict import overloaded
 from symroof.api import Study
 from symroof.cases.bind_cases import variant

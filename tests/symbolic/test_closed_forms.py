@@ -7,22 +7,29 @@ import pytest
 import sympy
 from sympy import Rational, exp, log, sqrt
 
-from symroof.symbolic import expressions as lazy
 from symroof.symbolic.arms import holds
 from symroof.symbolic.axis_points import Axis
 from symroof.symbolic.closed_forms import candidates, every_form, form_at
 from symroof.symbolic.crossings import crossings
-from symroof.symbolic.numbers import Numbers
+from symroof.symbolic.evaluation import evaluate
+from symroof.symbolic.expressions import Max, Min, ceiling, symbol, total
 from symroof.symbolic.polynomials import NoClosedForm, vanishes
 
-A, B, C, D, X = sympy.symbols("a b c d x", positive=True)
-VALUES = {"a": 2.0, "b": 3.0, "c": 5.0, "d": 40.0}
-NUMBERS = Numbers(VALUES.__getitem__)
+from .texts import Values
+
+A, B, C, D, J, X = map(symbol, "abcdjx")
+
+
+def numbers_of(values):
+    return lambda expr, at=None: evaluate(expr, Values(values), at)
+
+
+NUMBERS = numbers_of({"a": 2.0, "b": 3.0, "c": 5.0, "d": 40.0})
 
 
 def over_axis(difference, numbers):
     """The answer of the search."""
-    left = np.vectorize(lambda x: numbers(difference, {X: x}), otypes=[float])
+    left = np.vectorize(lambda x: numbers(difference, {X.name: x}), otypes=[float])
     return crossings(lambda x, _: (left(x), 0 * x), [Axis(1e-3, 1e3)])[0]
 
 
@@ -39,13 +46,10 @@ FORMS = {  # what is zero -> its root
     sqrt(X) + X - 6: sympy.Integer(4),
     X * exp(X) - 1: sympy.LambertW(1),
     D * (1 - (1 - A / D) ** X) - D * Rational(19, 20): log(Rational(1, 20)) / log(1 - A / D),
-    A * lazy.ceiling(X / B) - 13: 6 * B,
-    lazy.Max(A * X, B) + lazy.Min(X, C) - D: (D - C) / A,
+    A * ceiling(X / B) - 13: 6 * B,
+    Max(A * X, B) + Min(X, C) - D: (D - C) / A,
     A * X**2 + B * X - C: (-B + sqrt(B**2 + 4 * A * C)) / (2 * A),
-    sympy.Sum(A * sympy.Symbol("j", positive=True), (sympy.Symbol("j", positive=True), 1, X)) - D: (
-        sqrt(1 + 8 * D / A) - 1
-    )
-    / 2,
+    total(A * J, "j", sympy.S.One, X) - D: (sqrt(1 + 8 * D / A) - 1) / 2,
 }
 
 
@@ -54,7 +58,7 @@ def test_the_form_of_a_crossing(difference, root):
     place = NUMBERS(root)
     form = form_at(difference, X, NUMBERS, place)
     assert NUMBERS(form.whole(form.root)) == pytest.approx(place, rel=1e-12)
-    assert all(holds(c, NUMBERS, {X: place}, 1e-9) for c in form.arms)
+    assert all(holds(c, NUMBERS, {X.name: place}, 1e-9) for c in form.arms)
     assert all(holds(form.whole(c), NUMBERS, {}) for c in form.exists)
 
 
@@ -62,7 +66,7 @@ def test_what_has_no_form_says_why():
     for difference, why in {
         X**3 + X - C: "no closed form of readable size exists",
         A**X + X**2 + X - D: "the unknown is in an exponent",
-        lazy.ceiling(X / B) + X - D: "the unknown is an argument of ceil()",
+        ceiling(X / B) + X - D: "the unknown is an argument of ceil()",
     }.items():
         with pytest.raises(NoClosedForm, match=why.replace("(", r"\(").replace(")", r"\)")):
             form_at(difference, X, NUMBERS, crossing(difference))
@@ -77,11 +81,11 @@ def test_sides_that_never_meet_show_the_condition_that_fails():
 @pytest.mark.parametrize("seed", range(20))
 def test_without_numbers_those_that_hold_are_the_crossings(seed):
     values = {name: 10 ** math.sin(7 * seed + i) for i, name in enumerate("abcd")}
-    numbers = Numbers(values.__getitem__)
+    numbers = numbers_of(values)
     for difference in (
-        lazy.Max(A * X, B) - C,
-        lazy.Max(A * X, B * X + C) - D,
-        lazy.Max(A * X, B) - lazy.Min(C * X + A, D),
+        Max(A * X, B) - C,
+        Max(A * X, B * X + C) - D,
+        Max(A * X, B) - Min(C * X + A, D),
         A * X / (B + C * X) - D,
         A * X**2 - B * X - C,
     ):
@@ -93,7 +97,7 @@ def test_without_numbers_those_that_hold_are_the_crossings(seed):
             except ArithmeticError:
                 continue
             conditions = (*map(form.whole, form.exists), *form.arms)
-            if root > 0 and all(holds(c, numbers, {X: root}, 1e-9) for c in conditions):
+            if root > 0 and all(holds(c, numbers, {X.name: root}, 1e-9) for c in conditions):
                 met.append(root)
         met = [root for root in met if 1e-3 < root < 1e3]
         found = over_axis(difference, numbers)
@@ -107,7 +111,7 @@ def test_sides_whose_signs_are_plain_never_meet():
     assert every_form(A * X - 2 * A * X, X).verdict == "lhs_below"
     assert every_form((A * X + B) / (C + D), X).verdict == "lhs_above"
     assert every_form((A * X + B) / (C - D), X).verdict == "conditional"
-    assert every_form(lazy.Max(A * X + 1, B + 1) - lazy.Max(A * X, B), X).verdict == "lhs_above"
+    assert every_form(Max(A * X + 1, B + 1) - Max(A * X, B), X).verdict == "lhs_above"
     assert every_form(A * X * (B + C) - A * B * X - A * C * X, X).verdict == "identical"
 
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from symroof.claims.slips.context import Context
 from symroof.claims.slips.explanation import SlipExplanation, chance
-from symroof.symbolic.bisection import bisect
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)
@@ -101,12 +100,13 @@ def _crossing(
     >>> float(_crossing(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
     0.5
     """
-
-    def past(point: Fraction) -> bool:
-        value = at(point)
-        return value is None or (value > claimed) is rising
-
-    return Fraction(f"{float(bisect(past, *span, HALVINGS)[0]):.6g}")
+    low, high = span
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        value = at(middle)
+        below = value is not None and (value > claimed) is not rising
+        low, high = (middle, high) if below else (low, middle)
+    return Fraction(f"{float(low):.6g}")
 
 
 def _share(context: Context, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:

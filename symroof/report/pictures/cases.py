@@ -67,7 +67,7 @@ def at_last_step(case: BoundCase) -> BoundCase:
     Raises:
         NoValue: neither a context nor a prompt has a value.
     """
-    return at_a_context(case, Fraction(case.case.value("peak_context")))
+    return at_a_context(case, float(case.case.value("peak_context")))
 
 
 def shown_case(configuration: BatchSeries, loaded: bool) -> BoundCase:

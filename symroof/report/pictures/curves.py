@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.analysis.solution import LIMIT, Solution, to_whole
+from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
+from symroof.analysis.solved_equation import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
@@ -124,11 +125,9 @@ class AxisLimit:
     @property
     def count(self) -> int:
         """The largest whole number within the limit."""
-        return (
-            self.solution.rounded(Fraction(self.value))
-            if self.solution.kind == LIMIT
-            else to_whole(Fraction(self.value), LIMIT)
-        )
+        value = float(self.value)
+        limit = self.solution.kind == LIMIT
+        return self.solution.rounded(value) if limit else to_whole(value, LIMIT)
 
     def allows(self, thing: str) -> str:
         """``at most 12 requests``, ``any number of requests``, ``none``."""

@@ -142,6 +142,6 @@ def allowances(bounds: Bounds, thing: str) -> list[str]:
     return [*texts, f"memory holds {bounds.memory.allows(thing)}"] if bounds.memory else texts
 
 
-def requests(batch: Fraction) -> str:
+def requests(batch: Fraction | float) -> str:
     """``1 request``, ``32 requests``."""
-    return f"{counted(float(batch))} {plural('request', Fraction(batch))}"
+    return f"{counted(batch)} {plural('request', batch)}"

@@ -4,9 +4,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
+
+import numpy as np
 
 from symroof.report.pictures.curves import value_at
-from symroof.symbolic.bisection import bisect
+from symroof.symbolic.axis_points import Axis
+from symroof.symbolic.crossings import crossings
 from symroof.theory.case import Case
 
 HALVINGS = 44
@@ -32,9 +36,10 @@ def poles(
     known = [
         (point, value) for point, value in zip(points, values, strict=True) if math.isfinite(value)
     ]
-    crossed = [
-        _pole(case, quantity, by, *a, *b) for a, b in itertools.pairwise(known) if a[1] * b[1] < 0
-    ]
+    of = np.vectorize(partial(value_at, case, quantity, by), otypes=[float])
+    axes = [Axis(float(a[0]), float(b[0])) for a, b in itertools.pairwise(known) if a[1] * b[1] < 0]
+    found = crossings(lambda x, _: (of(x), 0.0), axes) if axes else []  # else a root, or a jump
+    crossed = [Fraction(each.pole) for each in found if each.pole is not None]
     peaks = (known[i - 1 : i + 2] for i in range(1, len(known) - 1))
     touched = [
         _peak(case, quantity, by, a[0], b, c[0])
@@ -42,21 +47,6 @@ def poles(
         if min(a[1] * b[1], b[1] * c[1]) > 0 and abs(b[1]) > max(abs(a[1]), abs(c[1]))
     ]
     return sorted(place for place in (*crossed, *touched) if place is not None)
-
-
-def _pole(
-    case: Case, quantity: str, by: str, low: Fraction, at_low: float, high: Fraction, at_high: float
-) -> Fraction | None:
-    """The pole between two points of different sign; None for a root or a jump."""
-    values = {low: at_low, high: at_high}
-
-    def beyond(point: Fraction) -> bool | None:
-        values[point] = value_at(case, quantity, by, point)
-        return values[point] * at_low <= 0 if math.isfinite(values[point]) else None
-
-    below, above = bisect(beyond, low, high, HALVINGS)
-    grown = min(abs(values[below]), abs(values[above])) > max(abs(at_low), abs(at_high))
-    return (below + above) / 2 if below == above or grown else None
 
 
 def _peak(

@@ -1,7 +1,6 @@
 """The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target."""
 
 import math
-from fractions import Fraction
 from itertools import pairwise
 
 from symroof.analysis.case_titles import case_title
@@ -210,7 +209,7 @@ def before(frame: Frame, map_: Regimes, name: str) -> Area:
     return area
 
 
-def _page(frame: Frame, batch: Fraction | float) -> float:
+def _page(frame: Frame, batch: float) -> float:
     return (
         frame.x(float(batch))
         if math.isfinite(batch) and batch > 0
@@ -246,9 +245,9 @@ def says(map_: Regimes, subject: BoundCase) -> str:
     return "; ".join(texts) + "."
 
 
-def _count(number: Fraction | float) -> str:
+def _count(number: float) -> str:
     return f"{math.floor(number):,}"
 
 
-def _tokens(number: Fraction) -> str:
-    return f"{_count(number)} {plural('token', Fraction(math.floor(number)))}"
+def _tokens(number: float) -> str:
+    return f"{_count(number)} {plural('token', math.floor(number))}"
