@@ -95,23 +95,21 @@ class Study:
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        own = (
-            declared_in(os.fspath(theory))
-            if isinstance(theory, (str, os.PathLike))
-            else NONE
-            if theory is None
-            else theory.declared
+        own = NONE if theory is None else _declarations(theory)
+        made = request_of(
+            model,
+            hardware,
+            preset,
+            assume,
+            own=own,
+            assume_family=assume_family,
+            draft=draft,
+            efficiency=efficiency,
+            engine=engine,
+            prefill=prefill,
+            **chosen,
         )
-        words: dict[str, Any] = {
-            "assume_family": assume_family,
-            "draft": draft,
-            "efficiency": efficiency,
-            "engine": engine,
-            "prefill": prefill,
-        }
-        self.request = target_request(targets or {}).over(
-            request_of(model, hardware, preset, assume, own=own, **words, **chosen)
-        )
+        self.request = target_request(targets or {}).over(made)
 
     @classmethod
     def load(
@@ -415,3 +413,10 @@ class Study:
         from symroof.analysis.solve import solve
 
         return [solve(equation, case, for_) for case in self.cases]
+
+
+def _declarations(theory: str | os.PathLike[str] | Declaring) -> Declarations:
+    """The names that a theory declares: a file or a shipped one, one in Python, or another study."""
+    if isinstance(theory, (str, os.PathLike)):
+        return declared_in(os.fspath(theory))
+    return theory.declared

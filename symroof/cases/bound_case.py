@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symroof.cases.case_inputs import CaseInputs, LoadedSpec
 from symroof.cases.checks import check_together, without_value
-from symroof.cases.input import AT_PEAK, COSTS, Ends, Input, slow_first
+from symroof.cases.input import AT_PEAK, Input, slow_first
 from symroof.cases.measured_efficiencies import add_measured_efficiencies, kind_of, values_at_peak
 from symroof.cases.quantity_result import (
     DOES_NOT_FIT,
@@ -21,6 +20,7 @@ from symroof.cases.quantity_result import (
     Result,
     plain_value,
 )
+from symroof.cases.ranged_case import EFFICIENCIES, PRICE, RangedCase
 from symroof.cases.spec_inputs import load_device
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.specs.model import ModelSpec
@@ -35,19 +35,9 @@ from symroof.symbolic.expressions import (
     number,
     symbol,
 )
-from symroof.theory.architecture import GENERIC, SPARSE, Architecture
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
-from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
-from symroof.theory.theory import Theory
-
-if TYPE_CHECKING:
-    from symroof.cases.ranges import Ranges
-
-PRICE = "price"
-EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 
 
 @dataclass
@@ -68,7 +58,7 @@ class Memo:
 
 
 @dataclass
-class BoundCase(CaseInputs, DropsCaches):
+class BoundCase(RangedCase, DropsCaches):
     """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
 
     >>> from symroof.analysis.study import Study
@@ -80,18 +70,14 @@ class BoundCase(CaseInputs, DropsCaches):
 
     Attributes:
         varied: the values by which it differs from the other cases of its study, as text.
-        search_inside: whether ranges are searched between their corners as well.
-        changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
         specs: what the specs alone give, which cases on the same specs share.
     """
 
     documents: tuple[Document, ...] = ()
     varied: tuple[tuple[str, str], ...] = ()
     several_models: bool = False
-    search_inside: bool = True
     chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
     prefill_case: BoundCase | None = field(default=None, compare=False)
-    changed_case: Case | None = None
     specs: CaseInputs | None = field(default=None, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
 
@@ -100,33 +86,7 @@ class BoundCase(CaseInputs, DropsCaches):
         shown = (self.warnings, self.varied, self.several_models, self.search_inside)
         return hash((chosen, shown, self.compute, self.request))
 
-    @property
-    def architecture(self) -> Architecture:
-        if self.model is not None:
-            widths = (name for name in self.given if name.startswith(f"{WIDTH}."))
-            own = frozenset(name.removeprefix(f"{WIDTH}.") for name in widths)
-            return self.model.architecture(KEPT_WIDTH in self.given, own)
-        active, every = (
-            self.given[name].setting if name in self.given else None
-            for name in ("active_params", "params")
-        )  # a token that multiplies all parameters leaves none out
-        return GENERIC if active is None or active == every else SPARSE
-
     # ------------------------------------------------------------------------------------------------ the case, and others like it
-
-    @cached_property
-    def given_case(self) -> Case:
-        """The definitions with the values given; a range is at its middle."""
-        own = self.request.own
-        return Case(
-            Theory(self.architecture, self.assumptions, own=own),
-            {name: each.middle(name, own) for name, each in self.given.items()},
-        )
-
-    @property
-    def case(self) -> Case:
-        """The definitions with the values of this case."""
-        return self.changed_case or self.given_case
 
     def at(self, case: Case) -> BoundCase:
         """The same inputs with the results at other values."""
@@ -170,76 +130,6 @@ class BoundCase(CaseInputs, DropsCaches):
 
     # ------------------------------------------------------------------------------------------------ ranges
 
-    @cached_property
-    def box(self) -> dict[str, Ends]:
-        """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
-        ranged = {name: each for name, each in self.given.items() if each.ranged}
-        return {
-            name: (each.setting.low, each.setting.high)
-            for name, each in ranged.items()
-            if not each.listed
-        }
-
-    @cached_property
-    def list_prices(self) -> tuple[Fraction, ...]:
-        """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
-        price = self.given.get(PRICE)
-        if price is None or not price.listed or not self.case.has_value(PRICE):
-            return ()
-        span = price.setting
-        return (span.low, span.high) if self.case.value(PRICE) == float(span.middle) else ()
-
-    def priced(self, name: str) -> bool:
-        """Whether the list prices move a quantity."""
-        return bool(self.list_prices) and PRICE in self.case.dependencies(name)
-
-    @property
-    def measured_box(self) -> dict[str, Ends]:
-        """Those of measured efficiencies."""
-        return {name: ends for name, ends in self.box.items() if self.given[name].measured}
-
-    @property
-    def corner_points(self) -> list[dict[str, Fraction]]:
-        """The corners of the ranges: all ends of those that were given, combined with each of :attr:`measured_corners`."""
-        given = self.box.keys() - self.measured_box.keys()
-        axes = [[{name: end} for end in ends] for name, ends in self.box.items() if name in given]
-        return _product([*axes, *([self.measured_corners] if self.measured_box else [])])
-
-    @property
-    def measured_corners(self) -> list[dict[str, Fraction]]:
-        """The corners of the measured ranges, whose interval is one common widening: all slow ends go together, and all fast ones; those of
-        compute vary independently of the others."""
-        box = {name: slow_first(ends, name) for name, ends in self.measured_box.items()}
-        compute = [[{"mfu": end} for end in sorted(box["mfu"])]] if "mfu" in box else []
-        both = [
-            {name: ends[fast] for name, ends in box.items() if name != "mfu"} for fast in (0, 1)
-        ]
-        return _product([*compute, *([both] if both[0] else [])])
-
-    @cached_property
-    def corners(self) -> tuple[Case, ...]:
-        """The case at every corner of its ranges; empty where no input is a range."""
-        return tuple(map(self.case.changed, self.corner_points))
-
-    @cached_property
-    def ranges(self) -> Ranges:
-        """The bounds of quantities over the ranges of the inputs."""
-        from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
-
-        return Ranges(
-            self.case, self.box, self.measured_corners, self.search_inside, lambda: self.known
-        )
-
-    @property
-    def range_position(self) -> str:
-        """Where in its ranges the case is evaluated, in words."""
-        measured = self.measured_box
-        if measured and measured == self.box:
-            return "at the expected values"
-        return "at the middle of the ranges" + (
-            " and the expected efficiencies" if measured else ""
-        )
-
     def between_corners(self) -> BoundCase:
         """The same case with ranges evaluated at their corners where more than efficiencies are ranges: to search each takes too long for many cases."""
         return self if self.box.keys() <= EFFICIENCIES else self.with_changes(search_inside=False)
@@ -281,7 +171,7 @@ class BoundCase(CaseInputs, DropsCaches):
     def expected(self, name: str) -> Result | None:
         """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
         case = self.expected_case
-        if case is None or not self.case.theory.timed(name) or is_number(self.case.given.get(name)):
+        if case is None or not self._is_derived_time(name):
             return None
         found = case.get(name)
         return found if found is not None and not isinstance(found.value, (str, bool)) else None
@@ -326,6 +216,10 @@ class BoundCase(CaseInputs, DropsCaches):
         except NoValue as error:
             raise without_value(name, self.given[name], error) from None
 
+    def _is_derived_time(self, name: str) -> bool:
+        """Whether a name is a latency, rate or cost that is worked out here."""
+        return self.case.theory.timed(name) and not is_number(self.case.given.get(name))
+
     def peak_bound(self, name: str) -> Result | None:
         """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
 
@@ -334,11 +228,7 @@ class BoundCase(CaseInputs, DropsCaches):
         >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
         ('8.414 ms (6.601 to 11.09 ms)', '4.642 ms', None)
         """
-        if (
-            self.at_peak is None
-            or not self.case.theory.timed(name)
-            or is_number(self.case.given.get(name))
-        ):
+        if self.at_peak is None or not self._is_derived_time(name):
             return None
         bound = self.at_peak.get(name)
         own = self.get(name) if bound and bound.symbol.unit == "s" else None
@@ -373,11 +263,7 @@ class BoundCase(CaseInputs, DropsCaches):
         """
         if name not in self.memo.results:
             result = self._unflagged(name)
-            if (
-                self.does_not_fit
-                and self.case.theory.timed(name)
-                and not is_number(self.case.given.get(name))
-            ):
+            if self.does_not_fit and self._is_derived_time(name):
                 result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
             self.memo.results[name] = result
         return self.memo.results[name]
@@ -404,7 +290,9 @@ class BoundCase(CaseInputs, DropsCaches):
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
         bound = self.peak_bound(name)
-        return "" if bound is None else bound.text() if flagged else bound.plain()
+        if bound is None:
+            return ""
+        return bound.text() if flagged else bound.plain()
 
     def json_with_bound(self, name: str) -> dict[str, Any]:
         """A quantity for programs with its bound at 100 % of peak, where that differs."""
@@ -412,43 +300,28 @@ class BoundCase(CaseInputs, DropsCaches):
         return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
     def _unflagged(self, name: str) -> Result:
-        symbol = self.case.theory.symbol(name)
-        value = self.case.value(name)
+        return self._over_ranges(name, Result(self.case.theory.symbol(name), self.case.value(name)))
+
+    def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
+        """The value of a formula that has no name, with range and flags."""
+        flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
+        return self._over_ranges(named(tree), Result(symbol, self.case.evaluate(tree), flags=flags))
+
+    def _over_ranges(self, name: str, result: Result) -> Result:
+        """A value with all that it can be over the ranges and the list prices, or the flag of why that is not known."""
         if not self.box and not self.priced(name):
-            return Result(symbol, value)
+            return result
         try:
-            return self._over_ranges(name, symbol, value)
+            formula = symbol(name) if self.case.search(name) else self.case.formula(name)
+            if is_relation(formula):
+                truths = self.ranges.truths(formula)
+                return replace(result, possible=truths if len(truths) > 1 else ())
+            if is_label(formula):
+                return replace(result, possible=self.ranges.labels(name))
+            return self._over_prices(name, result)
         except NoValue as error:
-            return Result(symbol, value, flags=(_without_range(error),))
-
-    def at_corners(self, name: str) -> tuple[Any, Any]:
-        """The least and the largest value of a number in the case and at the corners of its ranges.
-
-        Raises:
-            NoValue: it has none at one of them.
-        """
-        values = [case.value(name) for case in (self.case, *self.corners)]
-        return min(values), max(values)
-
-    def _over_ranges(self, name: str, declared: Symbol, value: Any) -> Result:
-        formula = symbol(name) if self.case.search(name) else self.case.formula(name)
-        if is_relation(formula):
-            truths = self.ranges.truths(formula)
-            return Result(declared, value, possible=truths if len(truths) > 1 else ())
-        if is_label(formula):
-            return Result(declared, value, possible=self.ranges.labels(name))
-        return self._over_prices(name, Result(declared, value))
-
-    def over_list_prices(self, name: str) -> tuple[Any, Any]:
-        """A number at the lowest and the highest list price, everything else as expected.
-
-        Raises:
-            NoValue: it has none.
-        """
-        values = [self.case.changed({PRICE: price}).value(name) for price in self.list_prices] or [
-            self.case.value(name)
-        ]
-        return min(values), max(values)
+            flag = NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
+            return replace(result, flags=(*result.flags, flag))
 
     def _over_prices(self, name: str, result: Result) -> Result:
         """A number with its extremes over the ranges and the list prices. What the extremes are in the ranges does not depend on the price, since a cost is in
@@ -469,49 +342,11 @@ class BoundCase(CaseInputs, DropsCaches):
             at_median=(found.low, found.high),
         )
 
-    def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
-        """The value of a formula that has no name, with range and flags."""
-        value = self.case.evaluate(tree)
-        flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
-        name = named(tree)
-        if not self.box and not self.priced(name):
-            return Result(symbol, value, flags=flags)
-        try:
-            return self._over_prices(name, Result(symbol, value, flags=flags))
-        except NoValue as error:
-            return Result(symbol, value, flags=(*flags, _without_range(error)))
-
-    @property
-    def theory_only(self) -> bool:
-        """Whether the case is of a user-defined theory alone, without a model or a device."""
-        return bool(self.case.theory.own.inputs) and self.model is None and self.hardware is None
-
-    @property
-    def quantity_names(self) -> tuple[str, ...]:
-        """The quantities that the case is about, in declared order: those of a user-defined theory alone, or else all."""
-        own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
-        return own if self.theory_only else (*QUANTITIES, *own)
-
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
         if self.box:
             self.ranges.prepare(self.known)
         return {name: self.result(name) for name in self.known}
-
-    @cached_property
-    def known(self) -> tuple[str, ...]:
-        """The names of all quantities that have a value here, in declared order."""
-        return tuple(
-            filter(
-                self.case.has_value,
-                dict.fromkeys(
-                    (
-                        *self.quantity_names,
-                        *(() if self.theory_only else self.case.theory.definitions),
-                    )
-                ),
-            )
-        )
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -532,22 +367,13 @@ class BoundCase(CaseInputs, DropsCaches):
 
         With ``everything``, also the values set in the case that none of them uses; of defaults those that have a value here.
         """
-        given = self.case.given
-        used = [
-            name
-            for name in self.case.inputs_used(*(quantities or self.quantities()))
-            if name in given or self.case.default(name) is not None
-        ]
-        unused = (
-            [
-                name
-                for name, value in self.given.items()
-                if name in given and not (value.defaulted and self.why_unknown(name))
-            ]
-            if everything
-            else []
-        )
-        return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
+        given, case = self.case.given, self.case
+        reached = case.inputs_used(*(quantities or self.quantities()))
+        names = [name for name in reached if name in given or case.default(name) is not None]
+        for name, value in self.given.items() if everything else ():
+            if name in given and not (value.defaulted and self.why_unknown(name)):
+                names.append(name)
+        return {name: self._input(name) for name in dict.fromkeys(names)}
 
     def ledger(
         self, quantities: tuple[str, ...] | None = None, everything: bool = True
@@ -590,19 +416,3 @@ def interval_json(result: Result) -> dict[str, Any]:
         for end in (result.low, result.high)
     )
     return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
-
-
-def _without_range(error: NoValue) -> str:
-    return NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
-
-
-def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:
-    """Every choice of one point on each axis; none where there is no axis."""
-    return (
-        [
-            {name: end for part in corner for name, end in part.items()}
-            for corner in itertools.product(*axes)
-        ]
-        if axes
-        else []
-    )

@@ -7,11 +7,13 @@ range it never takes.
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -54,6 +56,7 @@ COARSER = 4
 """How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
 PEAKS, ROUNDS = 2, 40
 """Best points of a grid that are looked at closely, and grids round each."""
+COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 BEYOND = 1000
 """How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
 ONE_BY_ONE = 10
@@ -97,6 +100,13 @@ class BoxAxis:
             name: low[name] + (high[name] - low[name]) * step / max(self.steps, 1) for name in low
         }
 
+    def floats(self, name: str, steps: Array) -> Array:
+        """One of the inputs after each of so many steps."""
+        ends = np.array([float(end[name]) for end in self.ends])
+        if self.joint:
+            return np.asarray(ends[steps])
+        return np.asarray(ends[0] + (ends[1] - ends[0]) * steps / max(self.steps, 1))
+
 
 @dataclass
 class Ranges:
@@ -135,16 +145,9 @@ class Ranges:
 
     def truths(self, relation: Expr) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
-        difference = self.bounds(_difference(relation))
-        low, high = difference.low, difference.high
-        holds = {
-            "<=": (high <= 0, low > 0),
-            "<": (high < 0, low >= 0),
-            ">=": (low >= 0, high < 0),
-            ">": (low > 0, high <= 0),
-        }
-        always, never = holds[operator_of(relation)]
-        return (True,) if always else (False,) if never else (True, False)
+        difference, holds = self.bounds(_difference(relation)), COMPARED[operator_of(relation)]
+        ends = {bool(holds(end, 0)) for end in (difference.low, difference.high)}
+        return tuple(sorted(ends, reverse=True))
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
@@ -195,23 +198,16 @@ class Ranges:
     def axes(self) -> tuple[BoxAxis, ...]:
         """The axes of the box; the measured inputs are one where they are looked at at their corners alone."""
         joint = self.measured if len(self.box) > MOST_AXES or not self.searched else ()
-        free = [
-            (name, *ends) for name, ends in self.box.items() if not joint or name not in joint[0]
-        ]
-        own = (
-            BoxAxis(
-                ({name: low}, {name: high}),
-                int(high - low) if self._whole(name, low, high) else STEPS,
-            )
-            for name, low, high in free
-        )
-        return (*own, *((BoxAxis(joint, len(joint) - 1, joint=True),) if joint else ()))
-
-    def _whole(self, name: str, *ends: float) -> bool:
-        """Whether an input takes whole values only: it counts things, between whole ends."""
-        with suppress(UnknownName):
-            return all(map(is_whole, ends)) and self.case.theory.symbol(name).counted
-        return False
+        axes = []
+        for name, (low, high) in self.box.items():
+            if joint and name in joint[0]:
+                continue
+            counted = False
+            with suppress(UnknownName):
+                counted = self.case.theory.symbol(name).counted
+            whole = counted and is_whole(low) and is_whole(high)
+            axes.append(BoxAxis(({name: low}, {name: high}), int(high - low) if whole else STEPS))
+        return (*axes, *([BoxAxis(joint, len(joint) - 1, joint=True)] if joint else []))
 
     @cached_property
     def corners_alone(self) -> bool:
@@ -308,7 +304,7 @@ class BoxGrid:
         inputs: dict[str, Any] = {}
         for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
             shape = [-1 if i == k else 1 for i in range(len(window))]
-            inputs |= {name: _floats(axis, name, steps).reshape(shape) for name in axis.ends[0]}
+            inputs |= {name: axis.floats(name, steps).reshape(shape) for name in axis.ends[0]}
         open_case = self.ranges.case.without_values(inputs, rounded=True)
         return open_case.changed(inputs) if inputs else open_case
 
@@ -347,31 +343,34 @@ class BoxGrid:
 
     def _ends(self, name: str, tables: Sequence[tuple[Window, Array]]) -> Extremes:
         """The least and the largest value: at ends of the axes along which the quantity moves one way, searched for along the others."""
-        ways = [
-            None if axis.joint else _direction(k, [values for _, values in tables])
-            for k, axis in enumerate(self.axes)
-        ]
-        free = [
-            k
-            for k, way in enumerate(ways)
-            if way is None and not self.axes[k].joint and not self.ranges.corners_alone
-        ]
-        low, high = (
-            self._highest(
-                name,
-                sign,
-                [_better_ends(window, sign * values, ways, sign) for window, values in tables],
-                free,
-            )
-            for sign in (-1, 1)
-        )
+        seen = [values for _, values in tables]
+        ways = [None if axis.joint else _direction(k, seen) for k, axis in enumerate(self.axes)]
+        free: list[int] = []
+        if not self.ranges.corners_alone:
+            both = (k for k, way in enumerate(ways) if way is None)
+            free = [k for k in both if not self.axes[k].joint]
+        places = []
+        for sign in (-1, 1):  # of the axes along which it moves one way, the better end
+            ends = (slice(0, 1), slice(-1, None))
+            parts = tuple(slice(None) if way is None else ends[way * sign > 0] for way in ways)
+            better = [
+                (
+                    tuple(at[part] for at, part in zip(window, parts, strict=True)),
+                    sign * values[parts],
+                )
+                for window, values in tables
+            ]
+            places.append(self._highest(name, sign, better, free))
+        low, high = places
         return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
 
     def _highest(
         self, name: str, sign: int, tables: Sequence[tuple[Window, Array]], free: Sequence[int]
     ) -> Place:
         """Where a quantity (its negative, by the sign) is highest: among the places seen, or round the best of them along the free axes."""
-        best = max((next(_peaks(window, values, 1)) for window, values in tables), key=_value)
+        best = max(
+            (next(_peaks(window, values, 1)) for window, values in tables), key=itemgetter(0)
+        )
         if not free:
             return best[1]
         reach = max(float(np.abs(values).max()) for _, values in tables)
@@ -380,7 +379,7 @@ class BoxGrid:
                 _gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)
             ]
             for _, peak in _peaks(window, values, PEAKS):
-                best = max(best, self._climbed(name, sign, peak, spans), key=_value)
+                best = max(best, self._climbed(name, sign, peak, spans), key=itemgetter(0))
         if best[0] > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
             raise NoValue("division by zero")
         return best[1]
@@ -424,14 +423,6 @@ class BoxGrid:
         )
 
 
-def _floats(axis: BoxAxis, name: str, steps: Array) -> Array:
-    ends = np.array([float(end[name]) for end in axis.ends])
-    floats: Array = (
-        ends[steps] if axis.joint else ends[0] + (ends[1] - ends[0]) * steps / max(axis.steps, 1)
-    )
-    return floats
-
-
 def _between(first: int, last: int, steps: int) -> Array:
     """So many steps from one to another, evenly, or all there are."""
     return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
@@ -439,24 +430,11 @@ def _between(first: int, last: int, steps: int) -> Array:
 
 def _direction(k: int, tables: Sequence[Array]) -> int | None:
     """Which way a quantity moves along an axis of its grids: 1, -1, 0 where it does not, None where it moves both ways."""
-    ways = set()
+    rises = falls = False
     for values in tables:
         moved, noise = np.diff(values, axis=k), 1e-13 * float(np.abs(values).max())
-        ways |= {way for way, seen in ((1, moved > noise), (-1, moved < -noise)) if seen.any()}
-    return None if len(ways) > 1 else next(iter(ways), 0)
-
-
-def _better_ends(
-    window: Window, values: Array, ways: Sequence[int | None], sign: int
-) -> tuple[Window, Array]:
-    """The part of a grid at the better ends of the axes along which a quantity moves one way."""
-    parts = [
-        slice(None) if way is None else slice(-1, None) if way * sign > 0 else slice(0, 1)
-        for way in ways
-    ]
-    return tuple(steps[part] for steps, part in zip(window, parts, strict=True)), values[
-        tuple(parts)
-    ]
+        rises, falls = rises or bool((moved > noise).any()), falls or bool((moved < -noise).any())
+    return None if rises and falls else rises - falls
 
 
 def _gap(steps: Array) -> int:
@@ -466,10 +444,6 @@ def _gap(steps: Array) -> int:
 
 def _place(window: Window, inner: Sequence[Any]) -> Place:
     return tuple(int(steps[i]) for steps, i in zip(window, inner, strict=True))
-
-
-def _value(peak: tuple[float, Place]) -> float:
-    return peak[0]
 
 
 def _peaks(window: Window, values: Array, most: int) -> Iterator[tuple[float, Place]]:
