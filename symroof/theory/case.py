@@ -31,14 +31,8 @@ MOST_NODES = 20_000
 
 
 class _Plan(NamedTuple):
-    """How the value of a name is computed, independent of the numbers.
-
-    Attributes:
-        unmoved: whether the value is that of the case that this one changes.
-        exists: conditions for a value, each with the message if it does not hold.
-        search: how it is computed if it has no formula.
-        formula: its formula; None if that depends on numbers, or is an error.
-    """
+    """How the value of a name is computed, independent of the numbers: where nothing that changed moves it, as in the case before; else, if the
+    conditions hold, by a search or a formula, which is None if it depends on numbers or is an error."""
 
     unmoved: bool
     exists: tuple[tuple[Expr, str], ...]
@@ -288,7 +282,10 @@ class Case(CaseFormulas):
 
     def _child(self, changes: Mapping[str, Any], depth: int, careful: bool = False) -> Case:
         """The changed case, cached with the values that it has computed."""
-        numbers = {name: _number(value) for name, value in changes.items()}
+        numbers = {  # floats, arrays, and polynomials in the index of a sum
+            name: x if isinstance(x, Steps) or bool(getattr(x, "ndim", 0)) else float(x)
+            for name, x in changes.items()
+        }
         if not all(isinstance(value, float) for value in numbers.values()):
             return self._made(numbers, depth, careful)
         key = (depth, careful, *numbers.items())
@@ -333,9 +330,3 @@ def chooses(name: str) -> bool:
         name = name.quantity
     quantity = QUANTITIES.get(name)
     return quantity is not None and bool(quantity.chooses)
-
-
-def _number(value: Any) -> Any:
-    """A value of an input as it is computed with: a float, an array, or a polynomial in the index of a sum."""
-    has_axes = isinstance(value, Steps) or (isinstance(value, np.ndarray) and value.ndim)
-    return value if has_axes else float(value)

@@ -33,10 +33,10 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1961,
     "symbolic": 6517,
-    "theory": 6016,
+    "theory": 5970,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 10910,
+    "study": 10875,
     "select": 3240,
     "simulate": 2346,
     "servers": 2280,
