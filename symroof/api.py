@@ -218,11 +218,11 @@ class Study(core.Study):
         rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
 
         Args:
-            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``, ``closed-loop`` (the default where no rate is known), or ``burst``:
-                all requests at once, as a benchmark at an endless rate sends them.
+            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``; ``closed-loop`` (the default without a rate): users met at work;
+                or ``burst`` (the default with ``users``): all at once, as a benchmark sends them.
             requests: how many (default 2,000, or 20 a user); of a trace the first so many.
             seed: draws with the same seed are the same.
-            users: of a closed loop (default: the batch); requests of a burst at a time (default: all).
+            users: each sends the next request when the last has ended (default: the batch of a closed loop; of a burst all requests).
             burstiness: coefficient of variation of the gaps between bursty arrivals.
             trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
             speed: how many times faster than recorded they come.

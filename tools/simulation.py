@@ -1,14 +1,12 @@
 """Closed forms of a server under load against the server that `symroof simulate` serves requests with, step by step.
 
-``python -m tools.simulation [COUNT]`` draws random deployments of every kind and prints how far the closed forms are off.
+``python -m tools.simulation [SEEDS]`` prints how far the closed forms of thirty drawn deployments are off, with every slot taken and at four loads. Ten
+are mixes in which 2 to 30 % of the prompts are long.
 """
 
 import random
-import statistics
 import sys
 from contextlib import suppress
-
-import numpy as np
 
 import symroof as sr
 
@@ -17,19 +15,12 @@ KINDS = {
     "experts": ("mixtral-8x7b", "qwen3-30b-a3b", "olmoe-1b-7b", "dbrx"),
     "latent": ("deepseek-v2-lite", "deepseek-v3"),
     "windows": ("gemma-2-9b", "mistral-7b-v0.1", "gpt-oss-20b", "gemma-3-27b"),
-    "recurrent": (
-        "falcon-mamba-7b",
-        "jamba-1.5-mini",
-        "granite-4.0-h-small",
-        "nemotron-nano-9b-v2",
-    ),
+    "recurrent": ("falcon-mamba-7b", "jamba-1.5-mini", "granite-4.0-h-small", "nemotron-nano-9b-v2"),
     "attention_dp": ("deepseek-v3", "deepseek-v2-lite", "qwen3-30b-a3b", "mixtral-8x7b"),
     "mix": ("llama-3.1-8b", "qwen2.5-7b", "mixtral-8x7b", "gemma-3-27b", "falcon-mamba-7b"),
-}
+}  # fmt: skip
 """The models that are drawn, by kind of deployment."""
 DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
-LOADS = (0.3, 0.6, 0.8)
-"""Arrival rates over the rate that a closed loop of users gets."""
 
 
 def deployment(kind, draw):
@@ -69,60 +60,25 @@ def closed(study, name):
     return float(study.value(("mix_" if "long_share" in study.first.given else "") + name))
 
 
-def differences(case, loads=LOADS, seed=1, replications=4):
-    """How far closed forms are off, as shares: rate and ITL of a closed loop, the longest step of bursts, TTFT and decoding requests at each load."""
+def differences(case, seed=1, replications=4):
+    """How far closed forms are off, as shares: rate and ITL of a closed loop, the longest step of bursts."""
     study = sr.Study(**case)
-    users = int(study.first.case.value("batch"))
-    loop = study.simulate(
-        "closed-loop", requests=max(600, 6 * users), seed=seed, replications=replications
-    )
+    requests = max(600, 6 * int(study.first.case.value("batch")))
+    loop = study.simulate("closed-loop", requests, seed, replications=replications)
     rate = loop.rates["request_rate"][0].value
     off = {
         "rate": closed(study, "sustained_requests") / rate - 1,
         "itl": closed(study, "sustained_itl") / loop.summary["itl"]["mean"].value - 1,
     }
-    bursts = sr.Study(**case, arrival_rate=0.7 * rate).simulate(
-        "bursty", burstiness=10.0, requests=max(1000, 4 * users), seed=seed
-    )
+    fast, requests = sr.Study(**case, arrival_rate=0.7 * rate), max(1000, requests)
+    bursts = fast.simulate("bursty", requests, seed, burstiness=10.0)
     off["worst"] = closed(study, "worst_itl") / float(bursts.runs[0].gaps.max()) - 1
-    for load in loads:
-        loaded = sr.Study(**case, arrival_rate=load * rate)
-        found = loaded.simulate(
-            "poisson",
-            requests=max(2000, 10 * users),
-            seed=seed + round(100 * load),
-            replications=replications,
-        )
-        decoding = (
-            load
-            * rate
-            * float(
-                np.mean(
-                    [
-                        (run.requests.end - run.requests.first_token)[run.requests.counted].mean()
-                        for run in found.runs
-                    ]
-                )
-            )
-        )
-        off[f"ttft {load}"] = (
-            closed(loaded, "loaded_ttft") / found.summary["ttft"]["mean"].value - 1
-        )
-        off[f"decoding {load}"] = closed(loaded, "steady_batch") / decoding - 1
     return off
 
 
 FEW = {
-    "model": "llama-3.1-8b",
-    "hardware": "h100-sxm",
-    "engine": "ideal",
-    "batch": 16,
-    "prompt": 512,
-    "output": 200,
-    "mfu": 0.6,
-    "mbu": 0.8,
-    "step_overhead": "1 ms",
-}
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
+}  # fmt: skip
 MANY = {**FEW, "batch": 128, "prompt": 1024, "output": 65, "network_bandwidth": "50 GB/s"}
 SERVED = {
     "chunked": {**MANY, "chunk": 512}, "exclusive": MANY, "disaggregated": {**MANY, "prefill_devices": 1},
@@ -134,26 +90,78 @@ SERVED = {
 def first_tokens(kind, load):
     """The mean time to first token of one of them, simulated and in closed form, in seconds."""
     case = {**SERVED[kind], "assume": {"scheduling": kind.partition(",")[0]}}
-    study = sr.Study(
-        **case, arrival_rate=load * float(sr.Study(**case).value("sustained_requests"))
+    rate = load * closed(sr.Study(**case), "sustained_requests")
+    study = sr.Study(**case, arrival_rate=rate)
+    found = study.simulate(requests=6000, replications=4, seed=7).summary["ttft"]["mean"]
+    return found.value, closed(study, "loaded_ttft")
+
+
+LOADS = (0.2, 0.4, 0.6, 0.8)
+ORDER = ("dense", "dense", "experts", "windows", "latent", "dense", "recurrent", "experts", "attention_dp", "dense")  # fmt: skip
+EXCLUSIVE, DISAGGREGATED = (4, 13), (7, 16)
+"""Which of those of one kind prefill apart from the decode, and where."""
+MIXED = ("llama-3.1-8b", "mistral-nemo-12b", "qwen2.5-7b", "mixtral-8x7b", "llama-3.1-70b", "qwen3-30b-a3b", "gemma-3-27b")  # fmt: skip
+RARE = {
+    "model": "mistral-nemo-12b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 300, "output": 300, "batch": 48, "chunk": 2048, "mfu": 0.6,
+    "mbu": 0.75, "long_share": 0.05, "long_prompt": 10_000, "long_output": 500,
+}  # fmt: skip
+"""Short prompts that wait behind rare long ones."""
+
+
+def one_kind(i, draw):
+    """A deployment of requests of one kind; some prefill before the decode, or elsewhere."""
+    case = deployment(ORDER[i % len(ORDER)], draw)
+    if i not in EXCLUSIVE + DISAGGREGATED:
+        return case
+    apart = {"scheduling": "disaggregated" if i in DISAGGREGATED else "exclusive"}
+    more = {"prefill_devices": case["tp"], "network_bandwidth": "50 GB/s"}
+    case = {**case, "engine": "ideal", "assume": apart, **(more if i in DISAGGREGATED else {})}
+    return {name: value for name, value in case.items() if name != "chunk"}
+
+
+def mix(draw):
+    """A deployment that fits, with short prompts and some long ones."""
+    while True:
+        case = {
+            "model": draw.choice(MIXED), "hardware": draw.choice(DEVICES), "tp": draw.choice((1, 2, 4)), "batch": round(8 * 2 ** draw.uniform(0, 4)),
+            "prompt": round(100 * 2 ** draw.uniform(0, 4)), "output": round(50 * 2 ** draw.uniform(0, 3.5)), "mfu": 0.6, "mbu": 0.75, "engine": "ideal",
+            "chunk": draw.choice((512, 1024, 2048, 8192)), "step_overhead": draw.choice(("0 s", "1 ms", "4 ms")),
+            "long_share": round(draw.uniform(0.02, 0.3), 2), "long_prompt": round(2000 * 2 ** draw.uniform(0, 3)), "long_output": round(50 * 2 ** draw.uniform(0, 3.5)),
+        }  # fmt: skip
+        if draw.random() < 0.2:
+            case["engine"] = "vllm"
+            del case["chunk"]
+        longest = {**case, "prompt": case["long_prompt"], "output": case["long_output"]}
+        with suppress(sr.InputError):  # heads that so many devices do not share out
+            if not sr.Study(**longest).first.does_not_fit:
+                return case
+
+
+def drawn(name="first", kinds=20, mixes=10):
+    """Deployments of requests of one kind, then mixes, the first of them that of rare long prompts."""
+    draw = random.Random(f"single {name}")
+    alone = [one_kind(i, draw) for i in range(kinds)]
+    draw = random.Random(f"mix {name}")
+    return [*alone, RARE, *(mix(draw) for _ in range(mixes - 1))]
+
+
+def over_simulated(case, load, seeds=10, seed=1):
+    """Time between tokens and time to first token at a load, by formula over simulated."""
+    rate = load * closed(sr.Study(**case), "sustained_requests")
+    study = sr.Study(**case, arrival_rate=rate)
+    requests = max(2000, 10 * int(study.first.case.value("batch")))
+    found = study.simulate("poisson", requests=requests, seed=seed, replications=seeds).summary
+    return tuple(
+        closed(study, f"loaded_{name}") / found[name]["mean"].value for name in ("itl", "ttft")
     )
-    return study.simulate(requests=6000, replications=4, seed=7).summary["ttft"][
-        "mean"
-    ].value, closed(study, "loaded_ttft")
 
 
-def main(count):
-    for kind in KINDS:
-        draw = random.Random(kind)
-        found = [differences(deployment(kind, draw)) for _ in range(count)]
-        print(f"{kind}: {count} deployments")
-        for name in found[0]:
-            values = sorted(off[name] for off in found)
-            middle = statistics.median(map(abs, values))
-            print(
-                f"  {name:13} median {middle:6.1%}, from {values[0]:+7.1%} to {values[-1]:+7.1%}",
-                flush=True,
-            )
+def main(seeds):
+    for i, case in enumerate(drawn()):
+        print(case, {name: f"{value:+.1%}" for name, value in differences(case).items()})
+        for load in LOADS:
+            itl, ttft = over_simulated(case, load, seeds, seed=100 * i)
+            print(f"  load {load}: ITL {itl:.3f}, TTFT {ttft:.3f} of the simulated", flush=True)
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 @click.option(
     "--arrivals",
     metavar="KIND",
-    help="poisson, bursty or uniform (at arrival_rate), closed-loop, or burst (all at once).  [default: poisson with a rate, else closed-loop]",
+    help="poisson, bursty or uniform (at arrival_rate), closed-loop (users met in the middle of their work), or burst (all at once).  [default: burst with --users, poisson with a rate, else closed-loop]",
 )
 @click.option(
     "--users",
     type=int,
     metavar="N",
-    help="Users of a closed loop, requests of a burst at a time.  [default: the batch; of a burst all]",
+    help="Users who send their first requests at once and each next one when the last has ended, as vllm bench serve --max-concurrency.  [default: the batch of a closed loop; of a burst all]",
 )
 @click.option(
     "--burstiness",

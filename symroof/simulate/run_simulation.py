@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,9 @@ from symroof.theory.case import Case
 REQUESTS, MOST_REPLICATIONS = 2_000, 100
 NO_BUDGET = 10**12
 """Tokens of a step where no engine and no budget is named: all prompts that wait go into the next step, as in the closed forms."""
+FEWEST_TURNS = 3
+"""Requests a user of a closed loop that a steady state between its start and its end needs."""
+AT_ONCE = "all users start at once and all requests are counted: a server met in the middle of its work needs --requests of three a user"
 PARTS = 100
 MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
 """Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
@@ -95,15 +99,17 @@ def simulate(
         says = recorded.says
     else:
         traffic = _traffic(answers, arrivals, users, burstiness, lengths or {}, turns, think)
-        count = requests or max(
-            REQUESTS, 20 * traffic.users if traffic.arrivals == "closed-loop" else 0
-        )
+        few: tuple[str, ...] = ()
+        looped = traffic.arrivals == "closed-loop"
+        count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
+        if looped and count < FEWEST_TURNS * traffic.users:
+            traffic, few = replace(traffic, arrivals="burst"), (AT_ONCE,)
         left_out = (0.0 if traffic.arrivals == "burst" else 0.1) if warmup is None else warmup
         works = (
             traffic.drawn(count, np.random.default_rng(seed + i), left_out)
             for i in range(replications)
         )
-        says = traffic.says()
+        says = (*traffic.says(), *few)
     schedule = case.theory.assumptions["scheduling"]
     cost = StepCost(case)
     prefill = (
@@ -183,12 +189,9 @@ def _traffic(
     """What is drawn: as the case has it, unless lengths are given."""
     case = answers.case
     known = case.has_value("arrival_rate")
-    kind = (
-        (arrivals or ("poisson" if known and users is None else "closed-loop"))
-        .strip()
-        .lower()
-        .replace("_", "-")
-    )
+    kind = (arrivals or ("poisson" if known else "closed-loop")).strip().lower().replace("_", "-")
+    if arrivals is None and users is not None:  # who start at once, as those of a benchmark do
+        kind = "burst"
     if kind not in ARRIVALS:
         raise InputError(
             Problem(

@@ -24,6 +24,8 @@ MOST_STEPS = 4096
 """Steps that are worked out together."""
 MOST_GAPS, MOST_POINTS, FINE = 1 << 21, 4096, 4096
 """Times between tokens that are kept as they are; points of a timeline; parts of an e-fold beyond that."""
+FEWEST_COUNTED = 4
+"""At least a part in so many of the requests is counted, or all."""
 FULL = 1 + 1e-9
 
 
@@ -125,16 +127,9 @@ class Server:
     def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
         self.cost, self.rules, self.work = cost, rules, work
         count = len(work)
-        self.prompt, self.output, self.cached = (
-            work.prompt.tolist(),
-            work.output.tolist(),
-            work.cached.tolist(),
-        )
-        self.priority, self.follower, self.pause = (
-            work.priority.tolist(),
-            work.follower.tolist(),
-            work.pause.tolist(),
-        )
+        self.prompt, self.output = work.prompt.tolist(), work.output.tolist()
+        self.cached, self.priority = work.cached.tolist(), work.priority.tolist()
+        self.follower, self.pause = work.follower.tolist(), work.pause.tolist()
         self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
         self.read, self.joined = list(self.cached), [0] * count
         self.own_steps = steps_of(work.output, cost.gained)
@@ -192,9 +187,9 @@ class Server:
         """The last token of a request; another may come for it."""
         self.ended[i] = time
         self.finished += 1
-        if (
-            self.finished == self.work.warmup and self.left
-        ):  # the beginning, where requests get more, is not counted
+        if self.finished == self.work.warmup and self.left * FEWEST_COUNTED >= len(
+            self.prompt
+        ):  # the beginning, where requests get more, is not counted; in a short run it is
             self.counted_from = time
             self.gaps.clear()
         after = self.follower[i]

@@ -16,8 +16,8 @@ ARRIVALS = {
     "poisson": "independent of each other, at a mean rate",
     "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of --burstiness",
     "uniform": "evenly spaced",
-    "closed-loop": "a fixed number of users: each sends its next request when the last has ended",
-    "burst": "all at once, to a server that is idle; with --users so many at a time, as a benchmark with a largest concurrency sends them",
+    "closed-loop": "a fixed number of users who are met in the middle of their work: each sends its next request when the last has ended",
+    "burst": "all at once, to a server that is idle; with --users so many, each of whom sends the next when the last has ended, as a benchmark with a largest concurrency does",
 }
 OPEN = ("poisson", "bursty", "uniform")
 """Kinds of arrivals that come at a rate, whatever the server does."""
@@ -298,7 +298,7 @@ class Traffic:
         if self.arrivals == "closed-loop":
             come = f"a closed loop of {self.users:,} users, each with its next request as soon as the last has ended"
         elif self.arrivals == "burst":
-            come = f"a burst to an idle server, {f'{self.users:,} requests at a time' if self.users < MOST_REQUESTS else 'all requests at once'}; its start and its end are counted"
+            come = f"a burst to an idle server, {f'{self.users:,} users at once, each with its next request as soon as the last has ended' if self.users < MOST_REQUESTS else 'all requests at once'}; its start and its end are counted"
         else:
             come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
             come += (

@@ -142,13 +142,9 @@ def test_a_burst_second_by_second():
 @pytest.mark.parametrize("rate", ["0.5/s", "3/s"])
 def test_without_a_steady_state_there_is_no_wait(name, rate):
     study = Study(
-        service_time="2 s",
-        ttft="1 s",
-        ttft_target="2 s",
-        arrival_rate=rate,
-        burst_rate="9/s",
+        service_time="2 s", ttft="1 s", ttft_target="2 s", arrival_rate=rate, burst_rate="9/s",
         burst_duration="1 s",
-    )
+    )  # fmt: skip
     assert "no steady state" in study.first.why_unknown(name)
     with pytest.raises(NoValue, match="no steady state"):
         study.first.case.value(name)
@@ -158,12 +154,9 @@ def test_without_a_steady_state_there_is_no_wait(name, rate):
 @pytest.mark.parametrize("name", ["queue_wait_quantile", "share_in_time"])
 def test_what_has_no_closed_form_says_so(name, queue):
     study = Study(
-        service_time="2 s",
-        ttft="1 s",
-        ttft_target="2 s",
-        arrival_rate="0.1/s",
+        service_time="2 s", ttft="1 s", ttft_target="2 s", arrival_rate="0.1/s",
         assume={"queue": queue},
-    )
+    )  # fmt: skip
     assert study.first.why_unknown(name) == f"no closed form under queue={queue}"
     with pytest.raises(InputError, match=f"no closed form under queue={queue}"):
         study.solve(

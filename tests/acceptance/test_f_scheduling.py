@@ -85,14 +85,9 @@ def test_a_mixed_step_token_by_token(chunk, past, batch, context):
     work = 2 * MATRICES * (chunk + batch) + 2 * HEAD * (1 + batch) + CORE * met
     moved = 2 * (MATRICES + HEAD) + KAPPA * (past + chunk + batch * context)
     study = Study(
-        model="llama-3-8b",
-        **H100,
-        chunk=chunk,
-        chunk_past=past,
-        batch=batch,
-        context=context,
+        model="llama-3-8b", **H100, chunk=chunk, chunk_past=past, batch=batch, context=context,
         assume={"activations": "off"},
-    )
+    )  # fmt: skip
     assert study.value("mixed_flops") == work
     assert study.value("mixed_bytes") == moved
     assert study.value("mixed_time") == near(max(work / PEAK, moved / RATE))
@@ -123,14 +118,9 @@ def test_first_token_of_a_chunked_prompt_step_by_step():
         return max(work / PEAK, (2 * (MATRICES + HEAD) + KAPPA * (past + chunk + 4 * 2000)) / RATE)
 
     study = Study(
-        model="llama-3-8b",
-        **H100,
-        prompt=1000,
-        context=2000,
-        batch=4,
-        chunk=300,
+        model="llama-3-8b", **H100, prompt=1000, context=2000, batch=4, chunk=300,
         assume={"activations": "off"},
-    )
+    )  # fmt: skip
     full = [step(300, past) for past in (0, 300, 600)]
     assert study.value("chunked_ttft_alone") == near(sum(full) + step(100, 900))
     assert study.value("chunked_ttft") == near(sum(full) + step(300, 900))

@@ -121,14 +121,9 @@ def test_a_response_of_one_token_has_no_itl():
 def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
     study = Study(
-        model="mistral-7b-v0.1",
-        hardware="h100-sxm",
-        prompt=2048,
-        output=200,
-        batch=8,
-        window=window,
-        assume={"activations": "off"},
-    )
+        model="mistral-7b-v0.1", hardware="h100-sxm", prompt=2048, output=200, batch=8,
+        window=window, assume={"activations": "off"},
+    )  # fmt: skip
     keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
     weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)
     assert study.value("loaded_decode_time") == near((weights + 8 * 131_072 * keys) / BETA)
@@ -455,13 +450,9 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
 def test_outputs_between_which_devices_of_their_own_pay():
     """Rates by the two quantities themselves, at the ends of the answer, beside them and far from them."""
     case = {
-        "tp": 4,
-        "prompt": 4096,
-        "prefill_devices": 4,
-        "chunk": 512,
-        "itl_target": "40 ms",
+        "tp": 4, "prompt": 4096, "prefill_devices": 4, "chunk": 512, "itl_target": "40 ms",
         "efficiency": "measured",
-    }
+    }  # fmt: skip
 
     def pays(output):
         study = Study("llama-3.1-70b", "h100-sxm", output=output, **case)

@@ -187,12 +187,8 @@ def test_tokens_go_to_their_experts_and_back(ep):
 def test_what_of_an_exchange_runs_beside_the_work():
     """All of it at the bound: the longer hides the shorter. None with measured efficiencies, and what is asked for between."""
     study = {
-        "model": "deepseek-v3",
-        "hardware": "h200",
-        "batch": 64,
-        "attention_dp": 8,
-        "prompt": 1000,
-    }
+        "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
+    }  # fmt: skip
     bound = Study(**study)
     work, exchange, link, overhead = (
         bound.value(f"decode_{name}")
@@ -210,12 +206,8 @@ def test_what_of_an_exchange_runs_beside_the_work():
 def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
     """With experts 1.5 times as loaded as in the mean, half as many FLOPs of routed experts come on top of a device's; totals stay."""
     study = {
-        "model": "deepseek-v3",
-        "hardware": "h200",
-        "batch": 64,
-        "attention_dp": 8,
-        "prompt": 1000,
-    }
+        "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
+    }  # fmt: skip
     even, uneven = Study(**study), Study(**study, expert_imbalance="1.5")
     routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
     assert (
@@ -245,12 +237,9 @@ def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
     """Each of the tokens chooses 8 of 256 experts at random. What the device reads that holds most of those chosen, over 2,000 drawn steps, is what
     1.5 standard deviations above the mean give; nothing is added where experts are cut, and at the bound."""
     study = {
-        "model": "deepseek-v3",
-        "hardware": "h200",
-        "batch": batch,
-        "prompt": 1000,
+        "model": "deepseek-v3", "hardware": "h200", "batch": batch, "prompt": 1000,
         "weights": "fp8",
-    }
+    }  # fmt: skip
     even, uneven = Study(**study, **layout), Study(**study, **layout, expert_spread="1.5")
     devices = layout.get("ep", layout.get("attention_dp"))
     rng = np.random.default_rng(1)

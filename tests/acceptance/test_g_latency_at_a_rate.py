@@ -5,6 +5,7 @@ import pytest
 import symroof as sr
 from symroof.analysis.verdict import target_checks
 from symroof.select.selection import select
+from symroof.symbolic.reading import parse
 
 FEW = {
     "model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
@@ -80,3 +81,70 @@ def test_targets_are_held_against_the_latency_at_the_rate(met):
     ).configurations
     assert (chosen.state == "passes") is met
     assert float(chosen.run.result("sustained_itl").value) == pytest.approx(itl)
+
+
+def at_hand(name, **known):
+    """A quantity with what it depends on set to numbers that are easy to work with."""
+    changes = ", ".join(f"{other} = {value}" for other, value in known.items())
+    case = sr.Study(**FEW, chunk=256, arrival_rate=1).first.case
+    return float(case.evaluate(parse(f"{name}({changes})")))
+
+
+def test_how_many_slots_are_taken_by_hand():
+    """M/M/4 at 0.8, so 3.2 in the mean: terms 1, 3.2, 5.12, 5.461 and 4.369/0.2 = 21.85, so Erlang's C is 21.85/36.63 = 0.5964.
+
+    One that decodes sees 3.2 + 1 - 0.596 = 3.604 of 4: the mean square over the mean of those numbers.
+    """
+    taken = at_hand("taken_share", slots_taken="4/5", batch=4)
+    assert taken == pytest.approx(0.5964, rel=0.04)
+    seen = at_hand(
+        "joined_batch", decoding_requests="16/5", joining_requests=1, slots_taken="4/5", batch=4
+    )
+    assert seen == pytest.approx(3.604, rel=0.01)
+
+
+def test_two_numbers_stand_for_a_poisson_distribution_by_hand():
+    """Two others in the mean: 1 with 2/3 and 4 with 1/3 have mean 2, variance 2 and third moment 2, too."""
+    few, many = (at_hand(f"{name}_joined", joined_batch=3) for name in ("few", "many"))
+    assert (few, many) == (pytest.approx(2), pytest.approx(5))
+    assert pytest.approx(2) == 2 / 3 * (1 - 2) ** 2 + 1 / 3 * (4 - 2) ** 2
+    assert pytest.approx(2) == 2 / 3 * (1 - 2) ** 3 + 1 / 3 * (4 - 2) ** 3
+    time = at_hand("joined_decode_time", joined_batch=3)
+    ends = at_hand("loaded_decode_time", batch=2), at_hand("loaded_decode_time", batch=5)
+    assert time == pytest.approx(2 / 3 * ends[0] + 1 / 3 * ends[1])
+
+
+def test_the_wait_behind_rare_long_prompts_by_hand():
+    """95 % of 300 tokens and 5 % of 10,000: 785 in the mean, 5,085,500 squared, so 6,478 where one meets them.
+
+    Steps of 0.2 s take 2,000 at once, 1,500 where one looks, and half of the time: 0.5/(2·0.5)·0.2·(6,478 - 1,500)/2,000 = 0.2489 s.
+    """
+    wait = at_hand(
+        "prefill_queue_wait", prefill_slot_utilization="1/2", open_full_time="1/5", open_room=2000, uncached_prompt=785,
+        uncached_prompt_of_token="5085500/785", clustered_prompts=0, step_square=1500,
+    )  # fmt: skip
+    assert wait == pytest.approx(0.24892, rel=1e-4)
+
+
+def test_few_requests_that_slow_all_make_bursts_by_hand():
+    """2 a second add 0.1 s each to the steps of all, give or take 0.5 s: (1 + 1)/(1 - 0.2) = 2.5 times the variance of chance."""
+    spread = at_hand(
+        "peakedness",
+        arrival_rate=2,
+        dp=1,
+        added_time_deviation="1/2",
+        prompt_added_time="1/10",
+        open_step_time=1,
+        served_step_time=1,
+    )
+    assert spread == pytest.approx(2.5)
+
+
+def test_a_first_token_under_load_is_never_sooner_than_alone():
+    """Attention groups of 72: alone each prefills a prompt, under load one of them does."""
+    groups = {
+        "model": "deepseek-v3", "hardware": "gb200", "attention_dp": 72, "ep": 72, "weights": "fp8", "prompt": 4000, "output": 1000, "batch": 64,
+    }  # fmt: skip
+    for case in (groups, {**groups, "arrival_rate": 1}):
+        study = sr.Study(**case)
+        assert study.value("loaded_ttft") >= study.value("ttft")

@@ -103,13 +103,9 @@ def test_a_mix_that_is_read_elsewhere(readers):
 def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     """With caches and windows counted: every layer of Mistral-7B sees 3,000 keys."""
     case = {
-        "model": "mistral-7b-v0.1",
-        "hardware": "h100-sxm",
-        "batch": 32,
-        "window": 3000,
-        "prefill_devices": 1,
-        "assume": {"scheduling": scheduling},
-    }
+        "model": "mistral-7b-v0.1", "hardware": "h100-sxm", "batch": 32, "window": 3000,
+        "prefill_devices": 1, "assume": {"scheduling": scheduling},
+    }  # fmt: skip
     mix = Study(
         **case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512
     )
@@ -124,13 +120,9 @@ def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
 )
 def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, chunk):
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "batch": 32,
-        "prefill_devices": 1,
-        "arrival_rate": "2 request/s",
-        **({"chunk": chunk} if chunk else {}),
-    }
+        "model": "llama-3-8b", "hardware": "h100-sxm", "batch": 32, "prefill_devices": 1,
+        "arrival_rate": "2 request/s", **({"chunk": chunk} if chunk else {}),
+    }  # fmt: skip
     case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
     mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
     for name in ("loaded_ttft", "worst_itl", "steady_batch", "peak_context", "sustained_requests"):

@@ -376,13 +376,9 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     """An instance of two devices with one device to prefill: each prompt takes twice as long as on two."""
     trace = write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)])
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "tp": 2,
-        "prompt": 10,
+        "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 10,
         "output": 1,
-    }
+    }  # fmt: skip
     half, whole = (
         sr.Study(**case, prefill_devices=n, assume={"scheduling": "disaggregated"}).simulate(
             trace=trace

@@ -139,15 +139,48 @@ def test_a_burst_has_no_more_requests_at_a_time_than_users():
     assert max(alive) == 6 and (table.arrival[6:] > 0).all()
 
 
+def test_users_start_at_once_as_those_of_a_benchmark_do():
+    """Six prompts of 512 tokens in steps of 2,048 beside 64 slots: four and a bit in the first step, so the first tokens of all take two."""
+    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048)
+    found = study.simulate(users=6, requests=60)
+    assert found.requests.arrival[:6].tolist() == [0.0] * 6 and found.requests.counted.all()
+    assert len(set(found.requests.first_token[:6].tolist())) == 2
+    met = study.simulate("closed-loop", users=6, requests=60)
+    assert met.requests.first_token[:6].max() < found.requests.first_token[:6].max()
+    rated = sr.Study(
+        "llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048, arrival_rate=1
+    )
+    assert rated.simulate(users=6, requests=60) == found
+
+
+@pytest.mark.parametrize("requests", [32, 64, 65, 80, 128, 150])
+def test_a_closed_loop_of_few_requests_a_user_counts_all_of_them(requests):
+    """No start is cut short: responses over the time that they took, and that is said."""
+    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=256, output=64, batch=64, chunk=2048)
+    found = study.simulate("closed-loop", requests=requests)
+    rate = found.rates["request_rate"][0].value
+    assert rate == pytest.approx(requests / found.requests.end.max())
+    assert rate <= float(study.value("sustained_requests")) * 1.02
+    assert set(found.requests.output.tolist()) == {64} and found.requests.counted.all()
+    assert any("three a user" in text for text in found.says)
+
+
+def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
+    """Twenty requests in two seconds, each of more than a second and a half: the tenth part that ends first is no beginning."""
+    study = sr.Study(
+        "llama-3.1-8b", "h100-sxm", prompt=256, output=330, batch=64, chunk=2048, arrival_rate=10
+    )
+    found = study.simulate("uniform", requests=20)
+    table = found.requests
+    assert np.sort(table.end)[1] < table.arrival.max() and table.counted.all()
+    assert found.rates["request_rate"][0].value == pytest.approx(20 / table.end.max())
+
+
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
     case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 600,
-        "output": 30,
-        "batch": 16,
+        "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 600, "output": 30, "batch": 16,
         "chunk": 512,
-    }
+    }  # fmt: skip
     two = sr.Study(**case, arrival_rate=18, dp=2).simulate(requests=100, seed=1)
     assert (
         two.requests.end.tolist()

@@ -119,12 +119,9 @@ def parameters(model):
 
 def biases(kind, width):
     biased = {
-        "qkv": kind.qkv_bias,
-        "attention_out": kind.out_bias,
-        "gate_up": kind.ffn_bias,
-        "up": kind.ffn_bias,
-        "down": kind.ffn_bias,
-    }
+        "qkv": kind.qkv_bias, "attention_out": kind.out_bias, "gate_up": kind.ffn_bias,
+        "up": kind.ffn_bias, "down": kind.ffn_bias,
+    }  # fmt: skip
     return sum(outer for operator, _, outer in matrices(kind, width) if biased[operator])
 
 

@@ -8,16 +8,9 @@ import symroof as sr
 
 PEAK, WIDE = 2 * 10**15, 10**15
 CASE = {
-    "engine": "ideal",
-    "model": "llama-3-70b",
-    "hardware": "h100-sxm",
-    "prompt": 8192,
-    "output": 64,
-    "batch": 8,
-    "weights": "fp8",
-    "activations": "fp8",
-    "peak_flops": PEAK,
-}
+    "engine": "ideal", "model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 8192, "output": 64,
+    "batch": 8, "weights": "fp8", "activations": "fp8", "peak_flops": PEAK,
+}  # fmt: skip
 
 
 def study(**more):

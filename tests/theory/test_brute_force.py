@@ -122,13 +122,9 @@ def test_decode(model, switches, widths, context, batch):
 
 
 DEVICE_TIMES = {
-    "link_bandwidth": 500,
-    "link_latency": Fraction(1, 8),
-    "step_overhead": Fraction(1, 3),
-    "layer_overhead": Fraction(1, 7),
-    "mfu": Fraction(7, 10),
-    "mbu": Fraction(1, 2),
-}
+    "link_bandwidth": 500, "link_latency": Fraction(1, 8), "step_overhead": Fraction(1, 3),
+    "layer_overhead": Fraction(1, 7), "mfu": Fraction(7, 10), "mbu": Fraction(1, 2),
+}  # fmt: skip
 RIDGE = st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(20)])
 
 

@@ -121,14 +121,9 @@ def test_defaults():
         "batch": 1, "block_size": 16, "service_spread": 1, "hit_rate": 1, "percentile": number(Fraction(99, 100)), "prompt": None, "itl": None, "nothing": None,
     }  # fmt: skip
     neutral = {
-        "batch": 1,
-        "mfu": 1,
-        "cached_prefix": 0,
-        "queue_time": 0,
-        "weight_bytes_per_param": None,
-        "block_size": None,
-        "prompt": None,
-    }
+        "batch": 1, "mfu": 1, "cached_prefix": 0, "queue_time": 0, "weight_bytes_per_param": None,
+        "block_size": None, "prompt": None,
+    }  # fmt: skip
     assert {name: neutral_default(name) for name in neutral} == neutral
 
 
@@ -215,14 +210,9 @@ def test_what_no_formula_calculates_with():
 
 
 PARTS = {
-    "n_layers__local": 3,
-    "n_layers__full": 5,
-    "n_kv_heads": 2,
-    "head_dim": 4,
-    "kv_bytes_per_element": 1,
-    "window": 10,
-    "batch": 1,
-}
+    "n_layers__local": 3, "n_layers__full": 5, "n_kv_heads": 2, "head_dim": 4,
+    "kv_bytes_per_element": 1, "window": 10, "batch": 1,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("by", ["given", "numbers", "changed"])
@@ -364,14 +354,9 @@ def test_changed_inputs_reach_everything_that_depends_on_them():
 def test_a_change_gives_what_a_case_of_its_own_gives_where_formulas_are_given(model, by):
     """Given formulas lead from one to another, to a total and to what follows it: no value that moves is taken from before."""
     given = {
-        **DEVICE,
-        "prompt": 700,
-        "output": 9,
-        "batch": 8,
-        "mbu": "3/4",
-        "power": 700,
+        **DEVICE, "prompt": 700, "output": 9, "batch": 8, "mbu": "3/4", "power": 700,
         "price": "power/10^6 + linear_flops_per_token/10^15",
-    }
+    }  # fmt: skip
     given |= {
         "memory_reserve": "weight_bytes*mbu/10",
         "hit_rate": "1/(3 + batch)",
@@ -429,12 +414,9 @@ def test_slopes_and_elasticities():
 # --------------------------------------------------------------------------------------------------------------- searches
 
 SERVED = {
-    "response_steps": 10,
-    "loaded_decode_time": "1 + batch/4",
-    "prefill_request_rate": Fraction(1, 5),
-    "batch": 64,
-    "instance_devices": 1,
-}
+    "response_steps": 10, "loaded_decode_time": "1 + batch/4",
+    "prefill_request_rate": Fraction(1, 5), "batch": 64, "instance_devices": 1,
+}  # fmt: skip
 
 
 def test_a_search_for_a_batch():
@@ -488,13 +470,9 @@ def test_a_search_that_needs_an_input_takes_the_batch_without_it():
 
 def test_the_largest_batch_that_meets_its_target():
     case = made(
-        judged_itl="batch*1",
-        itl_target=6,
-        concurrency=20,
-        ttft_target=1,
-        judged_ttft="1/2",
+        judged_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, judged_ttft="1/2",
         batch=1,
-    )
+    )  # fmt: skip
     assert case.value("best_batch") == 6
     assert made(judged_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
 
@@ -502,15 +480,10 @@ def test_the_largest_batch_that_meets_its_target():
 def test_what_is_chosen_by_what_decides_it():
     """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
     values = {
-        "uncached_prompt": 30,
-        "rest_tokens": 5,
-        "prefill_room": "batch*10",
-        "packed_tokens": "batch*10",
-        "fresh_tokens": 40,
-        "fresh_skew": 3,
-        "fresh_spread": 13,
+        "uncached_prompt": 30, "rest_tokens": 5, "prefill_room": "batch*10",
+        "packed_tokens": "batch*10", "fresh_tokens": 40, "fresh_skew": 3, "fresh_spread": 13,
         "batch": 2,
-    }
+    }  # fmt: skip
     long = made(**values)
     assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
     short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40
@@ -559,19 +532,10 @@ def test_the_inputs_that_a_value_is_worked_out_from():
 def test_what_moves_with_what(name, keys, moves):
     """An input that a formula changes counts as one that it moves with."""
     case = made(
-        **SERVED,
-        prompt=5,
-        service_time=1,
-        utilization=Fraction(1, 2),
-        prefill_time="prompt*2",
-        context="prompt",
-        kv_cache_bytes="context*3",
-        peak_context=8,
-        output=3,
-        itl=1,
-        prefill_overhead=0,
-        price="clock(power = 2)",
-    )
+        **SERVED, prompt=5, service_time=1, utilization=Fraction(1, 2), prefill_time="prompt*2",
+        context="prompt", kv_cache_bytes="context*3", peak_context=8, output=3, itl=1,
+        prefill_overhead=0, price="clock(power = 2)",
+    )  # fmt: skip
     if name == "recompute_time":
         case = made(prefill_time="prompt*2", context=6, prompt=5)
     assert Dependence(case).moves(name, frozenset(keys)) is moves

@@ -319,14 +319,9 @@ def test_values_move_as_their_units_do(switch, value, layout, architecture):
 # -------------------------------------------------------------------------------------------------------- what is refused
 
 UNITS = {
-    "prefill_bytes": "byte",
-    "prefill_flops": "FLOP",
-    "mem_bandwidth": "byte/s",
-    "batch": "request",
-    "prompt": "token",
-    "ttft": "s",
-    "price": "USD/s",
-}
+    "prefill_bytes": "byte", "prefill_flops": "FLOP", "mem_bandwidth": "byte/s", "batch": "request",
+    "prompt": "token", "ttft": "s", "price": "USD/s",
+}  # fmt: skip
 
 
 def unit_of(name):

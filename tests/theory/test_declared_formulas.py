@@ -19,16 +19,11 @@ from symroof.theory.steps import STEPS
 from . import Floats
 from .made_up import SHARES, Made
 
-MILLION = 10**6
+MILLION, HALF = 10**6, Fraction(1, 2)
 BLOCKS = {
-    "chunk": 12,
-    "step_budget": 12,
-    "group_budget": 12,
-    "cached_prefix": 5,
-    "block_size": 16,
-    "l2_capacity": 600,
-    "kv_bytes_per_token": 60,
-}
+    "chunk": 12, "step_budget": 12, "group_budget": 12, "cached_prefix": 5, "block_size": 16,
+    "l2_capacity": 600, "kv_bytes_per_token": 60,
+}  # fmt: skip
 ROOM = {"memory_reserve": 100, "weight_bytes_per_device": 300, "request_bytes_per_device": 60}
 POINTS = [
     *map(Made, range(5)),
@@ -142,8 +137,25 @@ def open_to_arrivals(v, decoding):
     """What changes from a full batch to one of chance: Poisson instead of binomial, and those that decode."""
     return {
         "prompts_per_step": v.open_prompts, "no_prompt_share": e(-v.open_prompts), "other_tokens": v.open_prompts * v.uncached_prompt, "turn_share": 0,
-        "prefill_room": v.open_room, "packed_tokens": v.open_room, "batch": decoding, "batch_beside_chunks": decoding,
+        "prefill_room": v.open_room, "packed_tokens": v.open_room, "prompted_groups": v.attention_dp, "batch": decoding, "batch_beside_chunks": decoding,
     }  # fmt: skip
+
+
+def no_event(mean, spread, groups):
+    """The negative binomial distribution at 0 over all groups, of one of them."""
+    return power(1 / (1 + mean * groups * spread), 1 / spread / groups)
+
+
+def rest_of_step(**changed):
+    """Of a step without prompts where one fills steps; else the mean over all steps."""
+
+    def of(v):
+        if v.uncached_prompt >= v.open_room and v.attention_dp <= Fraction(3, 2):
+            return v("loaded_decode_time", batch=v.seen_batch) / 2
+        more = {name: how(v) for name, how in changed.items()}
+        return v("mean_step_rest", **{**open_to_arrivals(v, v.seen_batch), **more})
+
+    return of
 
 
 def by_amount(v, none, few, many, full):
@@ -204,19 +216,18 @@ def last_time(v):
 
 
 def lane_wait(v):
-    """So many at once: the load to a power, over what is left of the lanes; a prompt of several steps meets others by the square of their lengths."""
+    """A load to a power over what is left, by the mean square over mean of a prompt; or M/G/1 with what steps take at once left out."""
     left, lanes = idle(v, "prefill_slot_utilization"), v.prefill_slots
-    busy = power(v.prefill_slot_utilization, root(2 * lanes + 2) - 1)
     if v.uncached_prompt >= v.open_room:
-        return (
-            busy * v.uncached_prompt_of_token * v.open_full_time / (2 * left * v.open_room * lanes)
-        )
-    return (
-        busy
-        / 2
-        / lanes
-        * (v.open_full_time / left - v.open_full_time + v("loaded_decode_time", batch=v.seen_batch))
-    )
+        busy = power(v.prefill_slot_utilization, root(2 * lanes + 2) - 1)
+        return busy * v.uncached_prompt_of_token * v.open_full_time / v.open_room / lanes / left / 2
+    others = {"other_tokens": v.uncached_prompt * v.clustered_prompts}
+    taken = v(
+        "step_square", **others, prompts_per_step=v.open_prompts, no_prompt_share=v.clustered_none, turn_share=0,
+        prefill_room=v.open_room, packed_tokens=v.open_room,
+    )  # fmt: skip
+    behind = max(0, v("fresh_square", **others) - taken) / v.open_room
+    return behind * v.open_full_time * v.prefill_slot_utilization / left / 2
 
 
 def lane_wait_elsewhere(v):
@@ -244,7 +255,7 @@ def slot_wait(v):
     )
     return (
         v.all_slots_share
-        * (1 + v.slot_steps_spread + constant)
+        * (1 + v.uneven_work + v.slot_steps_spread + constant)
         / 2
         / idle(v, "load")
         / v.served_requests
@@ -265,15 +276,29 @@ def worst(v):
     return max(full, v.loaded_decode_time)
 
 
-def itl_at_rate(v):
-    """A step beside what comes, and the prompts that came while a request waited itself; never more than a full step."""
-    step = v("mean_step_time", **open_to_arrivals(v, v.joined_batch))
-    own = v.open_full_time if v.uncached_prompt >= v.open_room else v.mean_prefill_time
-    came = v.arrival_rate / v.dp * (1 - v.idle_share) * (v.prefill_queue_wait + v.mean_prefill_time)
-    return min(
-        v.open_full_time,
-        step + came * max(0, 1 - step / own) * v.prompt_added_time / v.slot_steps / v.attention_dp,
-    )
+def behind(v, own, service, step):
+    """What came while a request waited and was prefilled, less the part of it that steps leave in the mean."""
+    came = v.arrival_rate / v.dp * (v.prefill_queue_wait + service)
+    return came * max(0, 1 - step / own) * (1 - v.taken_share)
+
+
+def over_two_numbers(v):
+    """Between the times of few and of many, as the mean is between them."""
+    few, many = (v("loaded_decode_time", batch=n) for n in (v.few_joined, v.many_joined))
+    part = (v.joined_batch - v.few_joined) / max(Fraction(1, 1000), v.many_joined - v.few_joined)
+    return (1 - part) * few + part * many
+
+
+def added_by_prompt(v):
+    """Its part of full steps where others wait, and else its own steps; in one step what it makes that longer."""
+    none = v("loaded_decode_time", batch=v.seen_batch)
+    if v.uncached_prompt < v.open_room:
+        own = {**open_to_arrivals(v, v.seen_batch), "fullest_tokens": v.uncached_prompt}
+        return beside(v, **own) - none
+    shared, steps = v.uncached_prompt / v.open_room, -(-v.uncached_prompt // v.open_room)
+    busy = min(1, v.prefill_slot_utilization)
+    alone = v.mean_prefill_time - steps * none
+    return alone + busy * (shared * (v.open_full_time - none) - alone)
 
 
 def of_mix(v):
@@ -549,6 +574,7 @@ FORMULAS = {
     "read_prompt": new,
     "even_chunk": lambda v: v.uncached_prompt * v.batch / v.slot_steps,
     "busy_groups": lambda v: min(v.batch, v.attention_dp),
+    "prompted_groups": lambda v: v.busy_groups,
     "group_requests": lambda v: v.batch / v.busy_groups,
     "step_budget": lambda v: v.chunk / v.attention_dp,
     "prompt_chunks": lambda v: -(-v.uncached_prompt // v.step_budget),
@@ -572,13 +598,14 @@ FORMULAS = {
     "many_share": lambda v: (v.fresh_spread - v.fresh_skew) / max(v.fresh_spread, v.fresh_tokens / 10**9) / 2,
     "partial_tokens": lambda v: (1 - v.many_share) * v.few_tokens + v.many_share * v.many_tokens,
     "full_share": lambda v: max(0, v.prompts_per_step * v.uncached_prompt - (1 - v.no_prompt_share) * v.partial_tokens) / max(v.packed_tokens / 10**9, v.packed_tokens - v.partial_tokens * (1 - v.no_prompt_share)),
+    "step_square": lambda v: (v.full_share * v.packed_tokens**2 + (1 - v.full_share) * (1 - v.no_prompt_share) * (v.few_tokens**2 + v.many_share * (v.many_tokens**2 - v.few_tokens**2))) / v.uncached_prompt / v.prompts_per_step,
     "rest_tokens": lambda v: v.prefill_room / 2 + (v.uncached_prompt - v.prefill_room * (-(-v.uncached_prompt // v.prefill_room) - Fraction(1, 2))) * e(v.prompts_per_step * min(0, 1 - v.uncached_prompt / v.prefill_room)),
-    "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.busy_groups),
-    "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.busy_groups),
-    "not_full_share": lambda v: power(1 - v.full_share, v.busy_groups),
+    "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.prompted_groups),
+    "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.prompted_groups),
+    "not_full_share": lambda v: power(1 - v.full_share, v.prompted_groups),
     "batch_beside_chunks": lambda v: min(1, v.batch - 1) * max(0, v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
     "fullest_tokens": lambda v: v.uncached_prompt * v.prompts_per_step,
-    "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.busy_groups / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
+    "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.prompted_groups / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
     "prefill_chunk": lambda v: min(v.prefill_room, v.uncached_prompt),
     "concurrent_chunks": lambda v: v.all_tokens / v.prefill_chunk,
     "group_chunks": lambda v: v.fullest_tokens / v.prefill_chunk,
@@ -605,7 +632,7 @@ FORMULAS = {
     "served_step_time": {
         "chunked": lambda v: v.chunked_itl,
         "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * v.service_time / v.slot_steps,
-        "disaggregated": lambda v: v("loaded_decode_time", batch=v.disaggregated_batch),
+        "disaggregated": lambda v: v("loaded_decode_time", batch=max(1, v.disaggregated_batch)),
     },
     "sustained_itl": lambda v: v.served_itl,
     "sustained_requests": lambda v: v.served_requests,
@@ -622,7 +649,7 @@ FORMULAS = {
     "most_tokens": lambda v: min(v.uncached_prompt * min(v.group_requests, v.batch - 1), v.step_budget + max(1, v.step_budget / v.uncached_prompt)),
     "worst_chunked_itl": worst,
     "worst_itl": {
-        "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: v.service_time + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=v.disaggregated_batch),
+        "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: v.service_time + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=max(1, v.disaggregated_batch)),
     },
     "load": lambda v: v.arrival_rate / v.sustained_requests / v.dp,
     "most_decoding": {"chunked": lambda v: v.chunked_batch, "exclusive": lambda v: v.batch, "disaggregated": lambda v: v.disaggregated_batch},
@@ -630,9 +657,22 @@ FORMULAS = {
     "open_prompts": lambda v: max(Fraction(1, 10**9), v.decoding_requests / v.attention_dp / v.slot_steps),
     "open_room": lambda v: v.decoded_tokens * (v.group_requests - v.decoding_requests / v.attention_dp) + v.step_budget,
     "seen_batch": lambda v: v.slot_steps * v.open_prompts * v.attention_dp / (1 - e(-v.slot_steps * v.open_prompts * v.attention_dp)),
-    "joined_batch": lambda v: min(v.batch, 1 + v.decoding_requests),
+    "slots_taken": {
+        **{kind: lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch) for kind in ("chunked", "exclusive")},
+        "disaggregated": lambda v: min(Fraction(999, 1000), v.decoding_requests / v.batch),
+    },
+    "taken_share": lambda v: power(v.slots_taken, root(2 * v.batch + 2) - 1),
+    "joining_requests": lambda v: 1 if v.uncached_prompt >= v.open_room else 1 / (1 - min(Fraction(1, 2), v.prompt_added_time * v.arrival_rate / v.dp)),
+    "joined_batch": lambda v: max(1, min(v.batch, v.joining_requests + v.decoding_requests - v.taken_share)),
+    "few_joined": lambda v: v.joined_batch + HALF - root(max(0, v.joined_batch - 1) + HALF**2),
+    "many_joined": lambda v: max(v.joined_batch, min(v.batch, v.joined_batch + HALF + root(max(0, v.joined_batch - 1) + HALF**2))),
+    "joined_decode_time": over_two_numbers,
+    "plain_rest": {"chunked": rest_of_step(), "exclusive": lambda v: v("loaded_decode_time", batch=v.seen_batch) / 2, "disaggregated": lambda v: 0},
+    "clustering": lambda v: max(Fraction(1, 1000), min(v.open_room / v.uncached_prompt, 2 * v.plain_rest * v.arrival_rate / v.dp / v.attention_dp) / v.open_prompts - 1),
+    "clustered_none": lambda v: no_event(v.open_prompts, v.clustering, v.attention_dp),
+    "clustered_prompts": lambda v: (v.open_prompts + v.open_prompts * v.clustering) / v.attention_dp,
     "met_rest": {
-        "chunked": lambda v: v("loaded_decode_time", batch=v.seen_batch) / 2 if v.uncached_prompt >= v.open_room and v.attention_dp <= Fraction(3, 2) else v("mean_step_rest", **open_to_arrivals(v, v.seen_batch)),
+        "chunked": rest_of_step(no_prompt_share=lambda v: v.clustered_none, other_tokens=lambda v: v.uncached_prompt * v.clustered_prompts),
         "exclusive": lambda v: v("loaded_decode_time", batch=v.seen_batch) / 2, "disaggregated": lambda v: 0,
     },
     "prefill_slots": {
@@ -656,19 +696,35 @@ FORMULAS = {
     "mean_prefill_time": {
         "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt - v.cached_prefix + v.hit_rate * v.cached_prefix), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
     },
-    "prompt_added_time": lambda v: (v.open_full_time - v("loaded_decode_time", batch=v.seen_batch)) / v.open_room * v.uncached_prompt if v.uncached_prompt >= v.open_room else beside(v, **open_to_arrivals(v, v.seen_batch), fullest_tokens=v.uncached_prompt) - v("loaded_decode_time", batch=v.seen_batch),
-    "open_step_time": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_step_time", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
-    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_step_time - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
+    "prompt_added_time": {"chunked": added_by_prompt, "exclusive": lambda v: v.service_time, "disaggregated": lambda v: 0},
+    "met_clustering": lambda v: max(Fraction(1, 1000), v.joined_prompts / v.open_prompts - 1),
+    "seen_none": lambda v: no_event(v.seen_prompts, v.met_clustering, v.attention_dp),
+    "seen_prompts": lambda v: max(Fraction(1, 10**9), v.open_prompts - v.taken_share / v.attention_dp / v.slot_steps),
+    "joined_step_time": lambda v: v("mean_step_time", **{**open_to_arrivals(v, v.joined_batch), "prompts_per_step": v.seen_prompts, "no_prompt_share": v.seen_none, "other_tokens": v.uncached_prompt * v.seen_prompts * (1 + v.met_clustering) / v.attention_dp, "loaded_decode_time": v.joined_decode_time}),
+    "prompts_behind": {
+        "chunked": lambda v: behind(v, v.open_full_time if v.uncached_prompt >= v.open_room else v.mean_prefill_time, v.mean_prefill_time, v.joined_step_time),
+        "exclusive": lambda v: behind(v, v.service_time, v.service_time, v.joined_decode_time), "disaggregated": lambda v: 0,
+    },
+    "open_step_time": {
+        "chunked": lambda v: min(v.open_full_time, v.joined_step_time + 1 / (1 / v.prompts_behind + 1 - 1 / v.attention_dp) * min(v.open_full_time, v.prompt_added_time / v.slot_steps)),
+        "exclusive": lambda v: v.joined_decode_time + (max(0, (1 + v.decoding_requests - v.taken_share) / v.prefill_batch - 1) + v.prompts_behind) / v.slot_steps * v.service_time,
+        "disaggregated": lambda v: v.joined_decode_time,
+    },
+    "decode_added_time": lambda v: (v.loaded_decode_time - v("loaded_decode_time", batch=1)) / max(1, v.batch - 1),
+    "added_time_deviation": lambda v: abs(v.long_added_time - v.own_added_time) * root(v.long_share * (1 - v.long_share)),
+    "peakedness": lambda v: (1 + (v.added_time_deviation * v.arrival_rate / v.dp) ** 2) / (1 - min(Fraction(9, 10), v.prompt_added_time * v.arrival_rate / v.dp)) / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_step_time - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
     "peaked_slots": lambda v: v.batch / v.peakedness,
-    "slots_taken": lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch),
-    "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / (1 - v.slots_taken),
+    "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / v.peakedness * (1 + v.uneven_work / 2) / idle(v, "load"),
+    "uneven_work": lambda v: v.added_time_deviation**2 * v.served_requests**2,
     "all_slots_share": lambda v: 1 / (1 + 1 / v.slots_full_odds / (1 + e(Fraction(-1702, 1000) * (v.peaked_slots - v.peaked_slots * v.slots_taken - Fraction(1, 2)) / root(v.peaked_slots * v.slots_taken)))),
     "admission_wait": lambda v: v("wait_for_slot", decoding_requests=v.steady_batch),
-    "wait_for_slot": {"chunked": slot_wait, "exclusive": slot_wait, "disaggregated": lambda v: 0},
+    "slot_queue_wait": slot_wait,
+    "wait_for_slot": {"chunked": lambda v: v.slot_queue_wait, "exclusive": lambda v: v.slot_queue_wait, "disaggregated": lambda v: 0},
+    "wait_to_decode": {"chunked": lambda v: 0, "exclusive": lambda v: 0, "disaggregated": lambda v: v.slot_queue_wait},
     "time_outside_steps": lambda v: v.server_latency + v.queue_time,
     "open_ttft": lambda v: v.idle_share * (v.lone_prefill_time - v.met_rest - v.prefill_queue_wait - v.open_prefill_time) + v.met_rest + v.prefill_queue_wait + v.open_prefill_time + v.time_outside_steps + v.wait_for_slot,
-    "loaded_ttft": lambda v: v("open_ttft", decoding_requests=v.steady_batch),
-    "loaded_itl": lambda v: v.sustained_itl if v.load >= 1 else min(v.sustained_itl, v.steady_batch / (v.arrival_rate / v.dp) / v.slot_steps / v.gained_tokens),
+    "loaded_ttft": lambda v: max(v("ttft", prefill_batch=v.attention_dp), v("open_ttft", decoding_requests=v.steady_batch)),
+    "loaded_itl": lambda v: v.sustained_itl if v.load >= 1 else min(v.sustained_itl, v.steady_batch / (v.arrival_rate / v.dp) / v.slot_steps / v.gained_tokens) + v("wait_to_decode", decoding_requests=v.steady_batch) / v.slot_steps / v.gained_tokens,
     "judged_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
     "judged_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
     "meets_itl": lambda v: int(v.judged_itl <= v.itl_target),
@@ -676,6 +732,8 @@ FORMULAS = {
     "goodput": lambda v: v.dp * v.sustained_requests * v.slo_share * v.meets_ttft * v.meets_itl,
     "max_goodput": lambda v: v("goodput", batch=v.best_batch) if v.best_batch >= Fraction(1, 2) else 0,
     # a mix at work
+    "own_added_time": lambda v: uncached(v, v.prompt) / v.mix_new * v.prompt_added_time + v("decode_added_time", long_step_share=0) * v.response_steps / v.gained_tokens,
+    "long_added_time": lambda v: uncached(v, v.long_prompt) / v.mix_new * v.prompt_added_time + v("decode_added_time", long_step_share=1) * v.long_response_steps / v.gained_tokens,
     "mix_response_time": lambda v: mixed(v, "response_time"),
     "mix_cost_per_request": lambda v: mixed(v, "cost_per_request"),
     "response_bytes": lambda v: v.prefill_bytes / v.prefill_batch + sum(v("decode_bytes", context=v.prompt + 1 + turn) for turn in range(int(v.response_steps))) / v.batch,
@@ -723,7 +781,7 @@ FORMULAS = {
     "mix_admission_wait": lambda v: v("wait_for_slot", **of_mix(v), decoding_requests=v.mix_steady_batch),
     "mix_own_ttft": ttft_of_kind(lambda v: v.prompt, "own"),
     "mix_long_ttft": ttft_of_kind(lambda v: v.long_prompt, "long"),
-    "mix_loaded_itl": lambda v: v.mix_sustained_itl if v.mix_load >= 1 else min(v.mix_sustained_itl, v.mix_steady_batch / (v.arrival_rate / v.dp) / v.mix_steps / v.gained_tokens),
+    "mix_loaded_itl": lambda v: v.mix_sustained_itl if v.mix_load >= 1 else min(v.mix_sustained_itl, v.mix_steady_batch / (v.arrival_rate / v.dp) / v.mix_steps / v.gained_tokens) + v("wait_to_decode", **of_mix(v), decoding_requests=v.mix_steady_batch) / v.mix_steps / v.gained_tokens,
     "mix_loaded_ttft": lambda v: mean(v, v.mix_own_ttft, v.mix_long_ttft),
 }  # fmt: skip
 """Name -> its formula, or one for each value of a switch."""
@@ -769,11 +827,23 @@ INSTEAD = {
         "long_step_share",
         lambda v: v.loaded_draft_time + v.loaded_overhead + v.loaded_busy_time,
     ),
+    "added_time_deviation": (
+        "long_step_share",
+        lambda v: root(
+            v.prompt_added_time**2 * (v.uncached_prompt_of_token / v.uncached_prompt - 1)
+            + v.slot_steps**2 * v.decode_added_time**2 * v.slot_steps_spread
+        ),
+    ),
     "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
     "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
     "loaded_itl": ("arrival_rate", lambda v: v.sustained_itl),
     "mix_loaded_itl": ("arrival_rate", lambda v: v.mix_sustained_itl),
-    "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.time_outside_steps),
+    "loaded_ttft": (
+        "arrival_rate",
+        lambda v: max(
+            v("ttft", prefill_batch=v.attention_dp), v.prompt_prefill_time + v.time_outside_steps
+        ),
+    ),
     **{
         f"mix_{kind}_ttft": (
             "arrival_rate",
@@ -792,7 +862,9 @@ SEARCHED = {
     "disaggregated_batch": (
         "fixed_point",
         "batch",
-        lambda v: v.loaded_decode_time * v.slot_steps * v.prefill_request_rate,
+        lambda v: (
+            v("loaded_decode_time", batch=max(1, v.batch)) * v.slot_steps * v.prefill_request_rate
+        ),
         lambda v: v.batch,
     ),
     "steady_batch": (
@@ -820,7 +892,7 @@ TURN = ("response_steps", 0)
 HAS_A_VALUE = {
     **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "loaded_itl", "mix_loaded_itl", "open_prompts", "open_step_time", "served_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
-    "steady_batch": ("load", 1), "mix_steady_batch": ("mix_load", 1), "wait_for_slot": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1),
+    "steady_batch": ("load", 1), "mix_steady_batch": ("mix_load", 1), "slot_queue_wait": ("load", 1), "slots_full_odds": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1),
 }  # fmt: skip
 """Name -> what has to be above 0, or below 1, and not at it."""
 

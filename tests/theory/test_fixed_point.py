@@ -114,14 +114,9 @@ def test_elasticities_together_are_those_of_small_steps(model):
         "output_spread",
     )
     work = {
-        "prompt": 1500,
-        "output": 100,
-        "batch": 32,
-        "chunk": 400,
-        "tp": 2,
-        "arrival_rate": "2 request/s",
-        "output_spread": "0.5",
-    }
+        "prompt": 1500, "output": 100, "batch": 32, "chunk": 400, "tp": 2,
+        "arrival_rate": "2 request/s", "output_spread": "0.5",
+    }  # fmt: skip
     case = Study(
         model, "h100-sxm", **work, mfu="0.5", mbu="0.7", step_overhead="1 ms", price=1
     ).first.case

@@ -227,14 +227,9 @@ def decode_core(a, context, mode):
 
 def test_what_latent_attention_reads_in_a_step():
     a = {
-        "kind": "mla",
-        "n_heads": 4,
-        "kv_lora_rank": 8,
-        "qk_nope_dim": 6,
-        "qk_rope_dim": 2,
-        "value_dim": 5,
-        "q_lora_rank": 7,
-    }
+        "kind": "mla", "n_heads": 4, "kv_lora_rank": 8, "qk_nope_dim": 6, "qk_rope_dim": 2,
+        "value_dim": 5, "q_lora_rank": 7,
+    }  # fmt: skip
     weights = 2 * (sum(x * y for x, y in [*latent_matrices(a), expanding(a)]) + D * V)
     read = {
         mode: decode(of_one_layer(a), 3, 11, {"mla": mode, "activations": "off"}).value(
@@ -256,12 +251,8 @@ def test_what_latent_attention_reads_in_a_step():
 @given(st.integers(1, 9), PASSES, st.integers(1, 30))
 def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
     attention = {
-        "kind": "chunked",
-        "n_heads": 2,
-        "n_kv_heads": 1,
-        "head_dim": 4,
-        "chunk_size": chunk,
-    }
+        "kind": "chunked", "n_heads": 2, "n_kv_heads": 1, "head_dim": 4, "chunk_size": chunk,
+    }  # fmt: skip
     spec = of_one_layer(attention, count=3)
     requests, new, past = one
     p, d = prefill(spec, one), decode(spec, 2, context)
@@ -279,28 +270,16 @@ def test_chunked_attention_meets_the_keys_of_its_own_chunk(chunk, one, context):
 
 MAMBA = {"kind": "mamba", "d_inner": 6, "d_state": 3, "d_conv": 4, "dt_rank": 2}
 MAMBA2 = {
-    "kind": "mamba2",
-    "d_inner": 6,
-    "d_state": 3,
-    "d_conv": 4,
-    "ssm_heads": 2,
-    "ssm_groups": 1,
-}
+    "kind": "mamba2", "d_inner": 6, "d_state": 3, "d_conv": 4, "ssm_heads": 2, "ssm_groups": 1,
+}  # fmt: skip
 DELTA = {
-    "kind": "gated_delta",
-    "linear_key_heads": 2,
-    "linear_value_heads": 4,
-    "linear_key_dim": 3,
-    "linear_value_dim": 5,
-    "d_conv": 4,
-}
+    "kind": "gated_delta", "linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3,
+    "linear_value_dim": 5, "d_conv": 4,
+}  # fmt: skip
 LINEAR = {
-    "kind": "linear",
-    "linear_key_heads": 2,
-    "linear_value_heads": 2,
-    "linear_key_dim": 3,
+    "kind": "linear", "linear_key_heads": 2, "linear_value_heads": 2, "linear_key_dim": 3,
     "linear_value_dim": 3,
-}
+}  # fmt: skip
 CONV = {"kind": "conv", "d_conv": 3}
 RG_LRU = {"kind": "rg_lru", "d_inner": 6, "d_conv": 4, "ssm_heads": 2}
 

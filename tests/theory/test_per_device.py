@@ -230,13 +230,11 @@ def _counted(model, layout, workload):
     """The same case as the counter takes it."""
     context = workload.get("context", workload["prompt"])
     work = Workload(
-        batch=workload["batch"],
-        context=context,
+        batch=workload["batch"], context=context,
         prefill_batch=workload.get("prefill_batch", 1) * layout.attention_dp,
-        prompt=workload["prompt"],
-        cached_prefix=workload.get("cached_prefix", 0),
+        prompt=workload["prompt"], cached_prefix=workload.get("cached_prefix", 0),
         peak_context=max(context, workload["prompt"] + workload["output"] - 1),
-    )
+    )  # fmt: skip
     widths = Widths(BYTES[workload.get("weights", "fp16")], BYTES[workload.get("kv", "fp16")])
     return described(model), widths, work
 

@@ -85,13 +85,8 @@ def test_twice_the_device_is_twice_as_fast(model, work, devices):
 )
 def test_a_better_device_never_hurts(model, work, devices, better, roofline):
     values = {
-        **DEVICE,
-        **FIXED,
-        "mfu": Fraction(1, 2),
-        "mbu": Fraction(1, 2),
-        **work,
-        "tp": devices,
-    }
+        **DEVICE, **FIXED, "mfu": Fraction(1, 2), "mbu": Fraction(1, 2), **work, "tp": devices,
+    }  # fmt: skip
     before = case(model, {"roofline": roofline}, **values)
     after = case(
         model, {"roofline": roofline}, **{**values, better: values[better] * Fraction(3, 2)}
@@ -280,12 +275,8 @@ def test_the_bound_flips_within_a_response():
     model = Model((Kind(4, 4, 4, 16, ffn="none"),), d_model=8, vocab_size=2)
     spec = ModelSpec.model_validate(oracle.as_spec(model))
     values = {
-        "peak_flops": 13 * 10**5,
-        "mem_bandwidth": 10**6,
-        "prompt": 4,
-        "output": 60,
-        "batch": 30,
-    }
+        "peak_flops": 13 * 10**5, "mem_bandwidth": 10**6, "prompt": 4, "output": 60, "batch": 30,
+    }  # fmt: skip
     found = case(spec, {"activations": "off"}, **values)
     labels = {found.at("decode_bound", {"context": Fraction(4 + j)}) for j in range(1, 60)}
     assert labels == {"compute", "memory"}
@@ -503,13 +494,9 @@ def test_a_tie_is_compute():
 
 def test_overhead_and_links_can_bind():
     values = {
-        "params": 70,
-        "prompt": 5,
-        "n_layers": 1,
-        "d_model": 1,
-        "peak_flops": 10**6,
+        "params": 70, "prompt": 5, "n_layers": 1, "d_model": 1, "peak_flops": 10**6,
         "mem_bandwidth": 10**6,
-    }
+    }  # fmt: skip
     assert (
         case(None, {"detail": "weights"}, **values, step_overhead=1).value("decode_bound")
         == "overhead"

@@ -65,21 +65,12 @@ def test_the_share_of_a_device_has_the_reference_of_its_whole():
 
 
 KNOWN = {
-    "ridge_point": "roofline",
-    "tokens_per_verify": "leviathan",
-    "queue_wait": "kleinrock",
-    "in_flight": "little",
-    "decode_mfu": "palm",
-    "all_reduce_time": "ring",
-    "kv_bytes_per_token": "pope",
-    "attention_intensity": "gqa",
-    "decode_experts_read": "moesd",
-    "free_memory": "definition",
-    "batch_to_ridge": "roofline",
-    "free_chunk": "sarathi",
-    "min_acceptance_speculation": "leviathan",
-    "max_batch_memory": "definition",
-}
+    "ridge_point": "roofline", "tokens_per_verify": "leviathan", "queue_wait": "kleinrock",
+    "in_flight": "little", "decode_mfu": "palm", "all_reduce_time": "ring",
+    "kv_bytes_per_token": "pope", "attention_intensity": "gqa", "decode_experts_read": "moesd",
+    "free_memory": "definition", "batch_to_ridge": "roofline", "free_chunk": "sarathi",
+    "min_acceptance_speculation": "leviathan", "max_batch_memory": "definition",
+}  # fmt: skip
 
 
 @pytest.mark.sample(5)

@@ -8,10 +8,17 @@ import pytest
 import symroof as sr
 from symroof.resources import data_folder
 from tools.evidence.serving_page import wait_line
-from tools.simulation import KINDS, SERVED, deployment, differences, first_tokens
+from tools.simulation import (
+    KINDS,
+    SERVED,
+    deployment,
+    differences,
+    first_tokens,
+    over_simulated,
+)
 
 EACH = 2
-"""Deployments of each kind in the suite; ``python -m tools.simulation`` draws more."""
+"""Deployments of each kind in the suite."""
 
 
 def drawn(kind):
@@ -23,14 +30,15 @@ def drawn(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rates_times_and_steps_of_a_simulated_server(kind):
     for case in drawn(kind):
-        off = differences(case, loads=(0.6,), replications=3)
+        off = differences(case, replications=3)
         assert max(abs(off["rate"]), abs(off["itl"])) <= (
             0.06 if kind == "attention_dp" else 0.03
         ), case
         assert off["worst"] >= -0.1, (
             case
         )  # bursts do not fill a step that has room for many prompts
-        assert -0.15 <= off["ttft 0.6"] <= 0.2 and abs(off["decoding 0.6"]) <= 0.15, case
+        itl, ttft = over_simulated(case, 0.6, seeds=3)
+        assert abs(itl - 1) <= 0.1 and -0.15 <= ttft - 1 <= 0.2, case
 
 
 WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "engine": "ideal", "mfu": 0.6, "mbu": 0.75}
@@ -69,7 +77,7 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_deployments_that_were_wrong(name):
     case, most = FOUND[name]
-    off = differences(case, loads=(), replications=3)
+    off = differences(case, replications=3)
     assert abs(off["rate"]) <= 0.05 and abs(off["itl"]) <= 0.03
     assert float(sr.Study(**case).value("mix_sustained_requests")) < most
 
@@ -77,15 +85,9 @@ def test_deployments_that_were_wrong(name):
 def test_several_prompts_in_a_step_leave_no_tautology():
     """A step has room for more than one prompt: their time to first token is milliseconds, as simulated."""
     case = {
-        "model": "gpt-oss-20b",
-        "hardware": "l40s",
-        "engine": "ideal",
-        "prompt": 300,
-        "output": 40,
-        "batch": 128,
-        "chunk": 1024,
-        "arrival_rate": 100,
-    }
+        "model": "gpt-oss-20b", "hardware": "l40s", "engine": "ideal", "prompt": 300, "output": 40,
+        "batch": 128, "chunk": 1024, "arrival_rate": 100,
+    }  # fmt: skip
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(
@@ -96,16 +98,9 @@ def test_several_prompts_in_a_step_leave_no_tautology():
 @pytest.mark.full
 def test_a_first_token_waits_for_the_rest_of_the_step():
     case = {
-        "model": "llama-3-70b",
-        "hardware": "h100-sxm",
-        "engine": "ideal",
-        "tp": 4,
-        "prompt": 100,
-        "output": 300,
-        "batch": 64,
-        "chunk": 2048,
-        "arrival_rate": 2,
-    }
+        "model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 4, "prompt": 100,
+        "output": 300, "batch": 64, "chunk": 2048, "arrival_rate": 2,
+    }  # fmt: skip
     study = sr.Study(**case)
     found = study.simulate(requests=3000, replications=3, seed=2)
     assert float(study.value("loaded_ttft")) == pytest.approx(
@@ -117,18 +112,12 @@ def test_a_first_token_waits_for_the_rest_of_the_step():
 def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
     """DeepSeek-V3 in 8 groups of 64: a step with a prompt of 2,000 tokens in a group takes far longer than a mean one."""
     case = {
-        "model": "deepseek-v3",
-        "hardware": "h200",
-        "engine": "ideal",
-        "attention_dp": 8,
-        "prompt": 2000,
-        "output": 500,
-        "batch": 512,
-        "chunk": 16384,
-    }
+        "model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "attention_dp": 8,
+        "prompt": 2000, "output": 500, "batch": 512, "chunk": 16384,
+    }  # fmt: skip
     study = sr.Study(**case)
     assert study.value("worst_itl") > study.value("sustained_itl") * 3 / 2
-    off = differences(case, loads=(), replications=2)
+    off = differences(case, replications=2)
     assert abs(off["rate"]) <= 0.03 and abs(off["itl"]) <= 0.03
 
 

@@ -31,13 +31,9 @@ BACKENDS = {
 """Its backends by the first words of an engine's name."""
 
 WEIGHTS = {
-    "fp16": "bfloat16",
-    "bf16": "bfloat16",
-    "fp8": "as its checkpoint says",
-    "nvfp4": "nvfp4",
-    "awq": "int4_wo",
-    "gptq": "int4_wo",
-}
+    "fp16": "bfloat16", "bf16": "bfloat16", "fp8": "as its checkpoint says", "nvfp4": "nvfp4",
+    "awq": "int4_wo", "gptq": "int4_wo",
+}  # fmt: skip
 CACHES = {"fp16": "bfloat16", "bf16": "bfloat16", "fp8": "fp8", "int8": "int8"}
 ASKED = {
     "ttft": ("static_ctx", "ttft"), "prefill_rate": ("static_ctx", "ttft"), "tpot": ("static_gen", "tpot"), "decode_rate": ("static_gen", "tpot"),
