@@ -279,8 +279,9 @@ def written(expr: Any) -> Expr:
     """
     if expr.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I):
         raise NoClosedForm("it has no value")
-    loose = {each.name for each in expr.free_symbols if each != symbol(each.name)}
-    return substitute(expr, {name: symbol(name) for name in loose}) if loose else expr
+    made = expr.func(*expr.args) if expr.is_Mul else expr  # a number alone goes into a sum
+    loose = {each.name for each in made.free_symbols if each != symbol(each.name)}
+    return substitute(made, {name: symbol(name) for name in loose}) if loose else made
 
 
 NATURAL = ("context", "prompt", "batch", "output", "tp")

@@ -183,12 +183,11 @@ class ElasticityFormula:
     def _sums(self) -> dict[str, set[Any]]:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
-        formulas = {
-            name: solvable(case.formula_or_name(name), self.bound_case)
-            for name in sorted(case.dependencies(self.name))
-            if name != self.name and case.formula_or_name(name).is_Add
+        sums = {
+            name: set(solvable(formula, self.bound_case).args)
+            for name in sorted(case.dependencies(self.name) - {self.name})
+            if (formula := case.formula_or_name(name)).is_Add
         }
-        sums = {name: set(expr.args) for name, expr in formulas.items() if expr.is_Add}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
 
     @cached_property

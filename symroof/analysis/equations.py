@@ -64,7 +64,6 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     Raises:
         InputError: not an equation.
     """
-    source = str(equation)[:LONGEST]
     try:
         tree = (
             read_expression(equation, own=own) if is_sympy(equation) else resolved(parse(equation))
@@ -72,7 +71,9 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     except FormulaError as error:
         hint = "write one =" if "==" in equation else ""
         raise InputError(
-            Problem("equation", error.message, 1, error.column, hint=hint, source=source)
+            Problem(
+                "equation", error.message, 1, error.column, hint=hint, source=equation[:LONGEST]
+            )
         ) from None
     if is_sympy(equation) and not (is_condition_or_label(tree) or isinstance(tree, Symbol)):
         tree = compared("=", tree, ZERO)
@@ -84,7 +85,9 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     bound = is_relation(tree)
     hint = "solve it with =; the answer says on which side of the crossing it holds"
     message = "is a bound, not of the form lhs = rhs" if bound else "is not of the form lhs = rhs"
-    raise InputError(Problem("equation", message, hint=hint if bound else "", source=source))
+    raise InputError(
+        Problem("equation", message, hint=hint if bound else "", source=str(equation)[:LONGEST])
+    )
 
 
 def without_idle_changes(relation: Expr, known: Theory) -> Expr:

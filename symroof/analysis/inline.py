@@ -41,7 +41,6 @@ def inlined(
     fixed: frozenset[str] = frozenset(),
     stop: Stop | None = None,
     symbolic: bool = False,
-    ranged: frozenset[str] = frozenset(),
     use_defaults: bool | None = None,
 ) -> Expr:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
@@ -49,76 +48,43 @@ def inlined(
     ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
     ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``use_defaults`` (as they are where there are numbers),
     every input stays a name, and a quantity goes only where its formula is 0 whatever its inputs.
-    The result holds whatever the values of ``ranged`` names: nothing is decided by them.
 
     Raises:
         NoClosedForm: it would be longer than a person reads.
     """
     use_defaults = not symbolic if use_defaults is None else use_defaults
     fixed = fixed | EFFICIENCIES if symbolic else fixed
-    key = (tree, unknown, fixed, symbolic, ranged, use_defaults)
-    if stop is not None:
-        return _inlined(tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults)
-    if key not in bound_case.memo.inlined:
-        bound_case.memo.inlined[key] = _inlined(
-            tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults
-        )
-    return bound_case.memo.inlined[key]
-
-
-def _inlined(
-    tree: Expr,
-    unknown: str,
-    bound_case: BoundCase,
-    fixed: frozenset[str],
-    stop: Stop | None,
-    symbolic: bool,
-    ranged: frozenset[str],
-    use_defaults: bool,
-) -> Expr:
-    fixed = fixed | set(names(tree))
-    case, moves, found_names = bound_case.case, bound_case.memo.moves, bound_case.memo.names
-
-    def formula_of(name: str, keys: frozenset[str]) -> Expr:
-        return case.formula_or_name(name, complete=not symbolic, changed=keys | ranged)
+    known, key = bound_case.memo.inlined, (tree, unknown, fixed, symbolic, use_defaults)
+    if stop is None and key in known:
+        return known[key]
+    case, moves, kept = bound_case.case, bound_case.memo.moves, {*fixed, *names(tree)}
 
     def moving(name: str, keys: frozenset[str]) -> bool:
-        if name in keys:
-            return True
-        known = (name, keys, symbolic, ranged)
-        if known not in moves:
-            moves[known] = False
-            moves[known] = any(moving(inner, keys) for inner in names_in(name, keys))
-        return moves[known]
-
-    def names_in(name: str, keys: frozenset[str]) -> tuple[str, ...]:
-        known = (name, keys, symbolic, ranged)
-        if known not in found_names:
-            formula = formula_of(name, keys)
-            found_names[known] = (
-                () if formula == symbol(name) else names(formula) + changed_inputs(formula)
-            )
-        return found_names[known]
+        place = (name, keys, symbolic)
+        if name not in keys and place not in moves:
+            moves[place] = False  # to a circular definition it stays still
+            inner = case.formula_or_name(name, complete=not symbolic, changed=keys)
+            if inner != symbol(name):
+                within = names(inner) + changed_inputs(inner)
+                moves[place] = any(moving(each, keys) for each in within)
+        return name in keys or moves[place]
 
     def formula(name: str, changed: frozenset[str]) -> Expr:
-        if name == unknown:
-            return symbol(name)
         keys = changed | {unknown}
+        if name == unknown or (name in kept and not moving(name, keys)):
+            return symbol(name)
         if moving(name, keys):
             stopped = stop(name) if stop and not changed else None
-            return formula_of(name, keys) if stopped is None else stopped
-        still = name in fixed or not ranged.isdisjoint(case.dependencies(name))
-        return (
-            symbol(name)
-            if still
-            else _neutral(symbol(name), bound_case)
-            if use_defaults
-            else _not_zero(name, bound_case)
-        )
+            opened = case.formula_or_name(name, complete=not symbolic, changed=keys)
+            return opened if stopped is None else stopped
+        return _neutral(symbol(name), bound_case) if use_defaults else _not_zero(name, bound_case)
 
     if inlined_size(tree, formula) > MOST_NODES:
         raise NoClosedForm(TOO_LONG)
-    return inline(tree, formula)
+    made = inline(tree, formula)
+    if stop is None:
+        known[key] = made
+    return made
 
 
 def _not_zero(name: str, bound_case: BoundCase) -> Expr:

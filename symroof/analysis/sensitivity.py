@@ -177,7 +177,7 @@ def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
         return None
     try:
         form = ElasticityFormula(name, x, bound_case).on_binding_arm()
-    except (NoClosedForm, NoValue):
+    except (NoClosedForm, ArithmeticError):
         return None
     return form if len(text(form)) <= LONGEST else None
 

@@ -49,7 +49,6 @@ class Memo:
     rough: dict[tuple[str, ...], Case] = field(default_factory=dict)
     flips: dict[Any, Any] = field(default_factory=dict)
     inlined: dict[Any, Expr] = field(default_factory=dict)
-    names: dict[Any, tuple[str, ...]] = field(default_factory=dict)
     moves: dict[Any, bool] = field(default_factory=dict)
     at_context: dict[float, BoundCase] = field(default_factory=dict)
     signs: dict[Expr, int | None] = field(default_factory=dict)

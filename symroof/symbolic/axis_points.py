@@ -267,27 +267,14 @@ class Points:
 
     def beside_zeros(self, gap: Gap, whole: bool) -> Points:
         """Points just beside those where the sides meet: in the same step they may meet again."""
-        zero = np.flatnonzero(self.y == 0)
-        zero = zero[
-            [
-                (self.y[max(i - 1, 0)] != 0) or (self.y[min(i + 1, len(self.y) - 1)] != 0)
-                for i in zero
-            ]
-        ]
-        x, case = self.x[zero], self.case[zero]
-        step = 1.0 if whole else NARROW * x
-        inside = [x - step >= 1 if whole else x > 0, np.full(len(x), True)]
-        made = [(x - step)[inside[0]], (x + step)[inside[1]]]
-        cases = [case[inside[0]], case[inside[1]]]
-        made_x, made_case = np.concatenate(made), np.concatenate(cases)
-        bounds = {
-            c: (own.min(), own.max()) for c in np.unique(case) if len(own := self.x[self.case == c])
-        }
-        within = np.array(
-            [bounds[c][0] <= v <= bounds[c][1] for v, c in zip(made_x, made_case, strict=True)],
-            dtype=bool,
-        )
-        return self.merged(gap, made_x[within], made_case[within])
+        differs = self.y != 0
+        alone = np.r_[False, differs[:-1]] | np.r_[differs[1:], False]
+        x, case = (np.tile(known[~differs & alone], 2) for known in (self.x, self.case))
+        step = (1.0 if whole else NARROW * x) * np.repeat([-1, 1], len(x) // 2)
+        spans = {one: self.of_case(one).x[[0, -1]] for one in np.unique(case)}
+        ends = np.array([spans[one] for one in case]).reshape(-1, 2)
+        inside = (ends[:, 0] <= x + step) & (x + step <= ends[:, 1])
+        return self.merged(gap, (x + step)[inside], case[inside])
 
     def changes(self) -> Any:
         """Where one side is the larger at a point and the other at the next."""
@@ -300,20 +287,16 @@ class Points:
             return []
         marks = np.diff(np.r_[0, (y == 0).astype(int), 0])
         ends: list[float] = []
-        for first, last in zip(
-            np.flatnonzero(marks == 1), np.flatnonzero(marks == -1) - 1, strict=True
-        ):
+        firsts, lasts = np.flatnonzero(marks == 1), np.flatnonzero(marks == -1) - 1
+        for first, last in zip(firsts, lasts, strict=True):
             if first == last:
                 ends.append(float(x[first]))
                 continue
-            if first > 0:
-                ends.append(_end(gap, x[first - 1], x[first], case, whole))
-            elif whole:
-                ends.append(float(x[first]))
-            if last + 1 < len(x):
-                ends.append(_end(gap, x[last + 1], x[last], case, whole))
-            elif whole:
-                ends.append(float(x[last]))
+            for inside, outside in ((first, first - 1), (last, last + 1)):
+                if 0 <= outside < len(x):
+                    ends.append(_end(gap, x[outside], x[inside], case, whole))
+                elif whole:
+                    ends.append(float(x[inside]))
         return ends
 
     def span(self) -> tuple[float, float] | None:

@@ -153,9 +153,8 @@ def tidied(over: Powers, x: Symbol, factored: bool = True) -> tuple[Powers, int]
         return fraction(whole, x)[0], 1
     shared = sign(sympy.Mul(*(part for part in factors if part is not inner and part != x)))
     made, _ = fraction(inner if shared >= 0 else -inner, x)
-    if factored:  # a number alone stays in the terms
-        common = {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}
-        made = {k: c.func(*c.args) if c.is_Mul else c for k, c in common.items()}
+    if factored:
+        made = {k: sympy.gcd_terms(c) if c.is_Add else c for k, c in made.items()}
     return made, abs(shared)
 
 

@@ -28,7 +28,6 @@ OPENED = [  # formula, unknown, options -> opened
     ("decode_compute_time*mfu", "batch", {}, f"({FLOPS})/peak_flops"),
     ("decode_memory_time", "batch", {}, f"({BYTES})/mem_bandwidth"),
     ("decode_memory_time", "batch", {"fixed": frozenset({"mbu"})}, f"({BYTES})/(mem_bandwidth*mbu)"),
-    ("decode_memory_time", "batch", {"ranged": frozenset({"mbu"})}, f"({BYTES})/(mem_bandwidth*mbu)"),
     ("itl", "batch", {}, f"max(({FLOPS})/peak_flops, ({BYTES})/mem_bandwidth)"),  # links of one device take no time
 ]  # fmt: skip
 

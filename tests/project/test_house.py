@@ -32,20 +32,20 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1961,
-    "symbolic": 6517,
+    "symbolic": 6499,
     "theory": 5970,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 10875,
-    "select": 3240,
+    "study": 10843,
+    "select": 3239,
     "simulate": 2346,
     "servers": 2280,
     "sweep": 2183,
     "calibrate": 1858,
     "check": 10030,
-    "report": 11440,
-    "cli": 5210,
-    "tests": 66100,
+    "report": 11413,
+    "cli": 5204,
+    "tests": 66062,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

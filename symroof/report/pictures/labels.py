@@ -144,4 +144,4 @@ def allowances(bounds: Bounds, thing: str) -> list[str]:
 
 def requests(batch: Fraction | float) -> str:
     """``1 request``, ``32 requests``."""
-    return f"{counted(batch)} {plural('request', batch)}"
+    return f"{counted(float(batch))} {plural('request', batch)}"
