@@ -74,8 +74,8 @@ class Study:
     4
     """
 
-    most_cases = MOST_CASES
-    """How many cases its lists may multiply to."""
+    reviewed: BoundCase | None = None  # the case that a review details, where one was recommended
+    most_cases = MOST_CASES  # that its lists may multiply to
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
 
-FORMATS = (*OUTPUTS, "pdf")
+FORMATS = (*OUTPUTS, "pdf", "json")
 DEFAULT_FORMATS = "html,md"
 COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 """Quantities of the section that compares two cases, if both have them."""
@@ -72,7 +72,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
-    from symroof.report.recommendation import subject_of
+    from symroof.cli.serve_command import serve_command
+    from symroof.report.recommendation import reviewed, subject_of
     from symroof.report.review_files import review_files
     from symroof.report.view import view
 
@@ -80,14 +81,17 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
-    made = study_from(study, options).decide()
+    made, found = reviewed(study_from(study, options).decide())
     other = _other(made, options)
     data = view(
         made,
         reproduce(list(context.obj or ())),
         _parts(options["sections"], options["full"]),
         other,
+        found,
     )
+    if found and found.pick:
+        data["recommended"]["recommendation"]["command"] = serve_command(found.pick)
     failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
     files = review_files(made, name, formats, data, other, with_figures=drawn)

@@ -32,7 +32,7 @@ MOST_ROWS = 12
 """Rows of a table, where nobody asks for more."""
 MARK = {"passes": PASSES, "in part": IN_PART, "fails": FAILS, "unknown": "?"}
 DIGITS = 3
-DETAILS = "--details: every listed combination, what the others lack, headroom, every fix, intervals, inputs and sources"
+DETAILS = "--details: every listed combination, what the others lack, headroom, every fix, ranges, bounds, inputs and sources"
 
 
 def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
@@ -77,10 +77,11 @@ def _question(choice: Selection) -> list[str]:
         for name, limit in choice.targets.items()
     ]
     ranged = any(c.run.own.box for c in choice.configurations)
-    over = ["means"] if not tails else []
-    over += [f"over the whole range: {choice.basis[0]}"] if ranged and choice.basis else []
-    aim = f"Targets: {', '.join(limits)}" if limits else "No targets: only memory decides"
-    return [*lines, *wrapped(aim + (f" ({', '.join(over)})" if over else ""), "  ", "")]
+    means = " (means)" if limits and not tails else ""
+    aim = f"Targets: {', '.join(limits)}{means}" if limits else "No targets: only memory decides"
+    marks = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
+    basis = [line for text in choice.basis[:1] for line in wrapped(text + marks, "  ", "")]
+    return [*lines, *wrapped(aim, "  ", ""), *basis]
 
 
 def _use(found: Recommendation) -> list[str]:

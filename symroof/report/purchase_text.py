@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.verdict import LOAD, MEMORY
+from symroof.cases.quantity_result import Result
 from symroof.specs.catalogue import has_entry
 from symroof.units import significant
 
@@ -29,13 +30,7 @@ def usd(amount: float) -> str:
 
 
 def device_word(one: Purchase) -> str:
-    """A device by its name in the catalogue, as people write it: ``H100 SXM``.
-
-    >>> from symroof.analysis.study import Study
-    >>> from symroof.select.recommend import recommend
-    >>> device_word(recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300)).best[0])
-    'H100 SXM'
-    """
+    """A device by its name in the catalogue, as people write it: ``H100 SXM``."""
     name = one.hardware
     return name.replace("-", " ").upper() if has_entry("hardware", name) else one.title
 
@@ -79,6 +74,31 @@ def _purchase_row(one: Purchase) -> tuple[str, ...]:
     load = f"{100 * one.load:.0f} %" if one.load is not None else ""
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
     return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, month, *times, load, one.lacks)  # fmt: skip
+
+
+def purchase_view(found: Recommendation) -> dict[str, Any]:
+    """Page one of a review of what is recommended, as plain values."""
+    pick = found.pick
+    header, rows = purchase_rows(found.best)
+    data: dict[str, Any] = {
+        "use": f"{pick.devices:,} × {device_word(pick)}" if pick else None,
+        "reason": found.reason,
+        "header": list(header),
+        "rows": [list(row) for row in rows],
+        "prices": prices_text(found),
+        "cheaper": cheaper_text(found),
+    }
+    if pick:
+        paid = [text for text in (price_text(pick), tokens_text(pick)) if text]
+        rate = pick.highest_rate
+        symbol = pick.case.case.theory.symbol("arrival_rate")
+        data |= {
+            "layout": layout_text(pick),
+            "price": ", ".join(paid),
+            "load": f"{100 * pick.load:.0f} %" if pick.load is not None else None,
+            "highest_rate": Result(symbol, rate).plain(DIGITS) if rate else None,
+        }
+    return data
 
 
 def price_text(one: Purchase) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,16 +14,14 @@ from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.report.view_case import brief
-from symroof.select.configuration import Configuration
-from symroof.select.selection import select_from
+from symroof.select.recommend import Purchase, Recommendation, recommend
 
-DEGREES = (1, 2, 4, 8)
-"""Tensor parallelism that is tried: within the node of most servers."""
-LARGEST_GROUP = DEGREES[-1]
+LARGEST_GROUP = 8
+"""Tensor parallelism that is tried in the place of that of a case: within the node of most servers."""
 NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
 """Formats that weights of 16 bits may be narrowed to, the one that most engines compute in first."""
-SOLVED = ("batch", "dp", "tp")
-"""Inputs that the search chooses: what the study says of them is left out."""
+SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
+"""Inputs that a recommendation in place of a case chooses: what the study says of them is left out."""
 LATENCIES = ("ttft", "itl")
 DIGITS = 3
 COUNTED = re.compile(r"(tp|dp) [\d,]+")
@@ -32,7 +29,9 @@ COUNTED = re.compile(r"(tp|dp) [\d,]+")
 
 
 def subject_of(study: Study) -> BoundCase:
-    """The case that a review details: the cheapest that passes, else the last listed combination of the first model and device."""
+    """The case that a review details: what was recommended, else the cheapest that passes, else the last listed combination of the first model and device."""
+    if study.reviewed is not None:
+        return study.reviewed
     good = [case for case in study.cases if case.targets and passes(case)]
     if good:
         return min(good, key=cost)
@@ -83,13 +82,32 @@ def cost(case: BoundCase) -> tuple[bool, Fraction]:
     return found is None, Fraction(found.value) if found else Fraction(0)
 
 
+def reviewed(study: Study) -> tuple[Study, Recommendation | None]:
+    """The study that a review is of, and the recommendation that it starts on: the pick, and beside it the best of each other device.
+
+    A study that fixes its batch, decides nothing (no target, no rate), or counts what another tool counts is reviewed as it stands.
+    """
+    first = study.first
+    asks = bool(first.targets) or "arrival_rate" in first.given
+    fixed = "batch" in study.request.values or first.preset
+    if not asks or fixed or first.model is None or first.hardware is None:
+        return study, None
+    try:
+        found = recommend(study)
+    except InputError:
+        return study, None
+    made = copy.copy(study)
+    made.__dict__["cases"] = tuple(one.case for one in found.best)
+    made.reviewed = made.cases[0]
+    return made, found
+
+
 def recommendation(
     study: Study, subject: BoundCase
 ) -> tuple[dict[str, Any] | None, BoundCase | None]:
-    """The cheapest configuration that meets every target, among changes that somebody can make, and its case.
+    """The cheapest configuration that meets every target with the layout, the batch and the replicas left open, and its case.
 
-    On each device of the study: other numbers of devices, narrower weights, every batch, and as many replicas as an arrival rate asks for.
-    Nothing where the subject needs no other; only what was tried where no configuration passes.
+    Nothing where the subject needs no other; only the nearest where no configuration passes.
     """
     if (
         passes(subject)
@@ -97,49 +115,23 @@ def recommendation(
         or subject.model is None
         or subject.hardware is None
         or subject.preset
+        or study.reviewed is not None
     ):
         return None, None
-    weights = subject.precisions.get("weights", "")
-    formats = (weights, NARROWER[weights][0]) if weights in NARROWER else ()
+    opened = Study()
+    opened.select(study.request.without(SOLVED))
     try:
-        choice = select_from(_searched(study, subject, formats))
+        found = recommend(opened)
     except InputError:
         return None, None
-    found = next((c for c in choice.passing if passes(c.run.bound_case) is not False), None)
-    data = {
-        "found": _described(found) if found else None,
-        "devices": [str(n) for n in DEGREES],
-        "weights": list(formats),
-        "replicas": "arrival_rate" in subject.given,
-        "nearest": None
-        if found
-        else next(
-            (group_label(c.run.bound_case) for c in choice.configurations if c.state == "fails"),
-            None,
-        ),
-    }
-    return data, found.run.bound_case if found else None
+    pick = found.pick
+    nearest = group_label(found.best[0].case) if found.best and not pick else None
+    data = {"found": _described(pick) if pick else None, "nearest": nearest}
+    return data, pick.case if pick else None
 
 
-def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:
-    from symroof.select.candidates import with_candidates
-
-    open_ones = (
-        SOLVED
-        if "arrival_rate" in subject.given
-        else tuple(name for name in SOLVED if name != "dp")
-    )
-    searched = copy.copy(study)
-    searched.request = study.request.without(open_ones)
-    searched.__dict__.pop("cases", None)
-    return with_candidates(
-        searched, {"tp": list(DEGREES), **({"weights": list(formats)} if formats else {})}
-    )
-
-
-def _described(configuration: Configuration) -> dict[str, Any]:
-    run = configuration.run
-    case = run.bound_case
+def _described(one: Purchase) -> dict[str, Any]:
+    case = one.case
 
     def plain(name: str | None) -> str | None:
         result = case.get(name) if name else None
@@ -147,9 +139,9 @@ def _described(configuration: Configuration) -> dict[str, Any]:
 
     return {
         "label": group_label(case),
-        "batch": f"{run.batch:,}",
-        "replicas": f"{run.copies:,}" if run.copies > 1 else None,
-        "devices": f"{int(case.case.value('served_devices') * case.case.value('dp')):,}",
+        "batch": f"{one.batch:,}",
+        "replicas": f"{one.run.copies:,}" if one.run.copies > 1 else None,
+        "devices": f"{one.devices:,}",
         "price": plain("fleet_price") or plain("instance_price"),
         "cost": plain("cost_per_mtok_at_rate") or plain("cost_per_mtok"),
         "targets": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -33,7 +34,7 @@ def review_files(
     """The review in every format and its figures, by file name.
 
     Args:
-        formats: of ``html``, ``md``, ``tex`` and ``pdf``.
+        formats: of ``html``, ``md``, ``tex``, ``pdf`` and ``json``.
         data: what :func:`symroof.report.view.view` makes of the study.
     """
     parts = data["parts"]
@@ -82,6 +83,10 @@ def _waterfall(other: Compared) -> list[Picture]:
 def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture]) -> bytes:
     from symroof.report.render import pdf, render
 
+    if chosen == "json":  # the recommendation first, then every section as it is computed
+        told = {"schema": "symroof/report/1", **(data["recommended"] or {"recommendation": None})}
+        shown = {name: value for name, value in data.items() if name != "recommended"}
+        return (json.dumps(told | shown, default=str, ensure_ascii=False) + "\n").encode()
     source = "tex" if chosen == "pdf" else chosen
     ending = FORMATS[source].figure_ending
     figures = data["figures"] | {
@@ -140,10 +145,16 @@ class Review:
     """
 
     def __init__(self, study: Study, reproduce: str) -> None:
+        from symroof.report.recommendation import reviewed
+
+        self._study, self._found = reviewed(study)
+        self._reproduce = reproduce
+        self.says = " ".join(conclusion(self._view(BRIEF)))
+
+    def _view(self, parts: Sequence[str]) -> dict[str, Any]:
         from symroof.report.view import view
 
-        self._study, self._reproduce = study, reproduce
-        self.says = " ".join(conclusion(view(study, reproduce, BRIEF)))
+        return view(self._study, self._reproduce, parts, found=self._found)
 
     def save(
         self,
@@ -159,9 +170,8 @@ class Review:
             full: with the appendix.
         """
         from symroof.output_files import write_all
-        from symroof.report.view import view
 
-        data = view(self._study, self._reproduce, PARTS if full else BRIEF)
+        data = self._view(PARTS if full else BRIEF)
         if data["claims"]:
             data["claims"].pop("failures")
         write_all(
@@ -171,9 +181,8 @@ class Review:
 
     def _repr_markdown_(self) -> str:
         from symroof.report.render import render
-        from symroof.report.view import view
 
-        return render(view(self._study, self._reproduce, ("verdict",)), "md")
+        return render(self._view(("verdict",)), "md")
 
     def __repr__(self) -> str:
         return f"<Review: {self.says}>"

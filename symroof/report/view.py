@@ -27,12 +27,14 @@ from symroof.report import (
     view_verdict,
 )
 from symroof.report.markup import Code, symbol
+from symroof.report.purchase_text import purchase_view
 from symroof.report.recommendation import subject_of
 from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked
+    from symroof.select.recommend import Recommendation
 
 View = dict[str, Any]
 
@@ -104,12 +106,14 @@ def view(
     command: str,
     parts: Sequence[str] = (),
     other: tuple[str, Sequence[Waterfall]] | None = None,
+    found: Recommendation | None = None,
 ) -> View:
     """The data of the review; sections that none of its parts shows are None.
 
     Args:
         parts: the parts to print; all if empty.
         other: the name of the compared case, and the waterfalls to it.
+        found: the recommendation that the review starts on.
     """
     subject = subject_of(study)
     if subject.theory_only:
@@ -137,6 +141,8 @@ def view(
         "warnings": case_warnings(subject),
         **sections,
         "against": against(*other) if other else None,
+        "purchase": purchase_view(found) if found else None,
+        "recommended": found.as_json() if found else None,
         "parts": parts,
         "symbols": symbols(subject, sections["thresholds"] or []),
         "notes": [*(spec.notes if spec else ())],

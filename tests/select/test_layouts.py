@@ -163,7 +163,6 @@ def test_six_devices_by_hand():
 
 
 def near_set(exact):
-    """Numbers as floats: a case computes in them."""
     return {tuple(map(float, one)) for one in exact}
 
 

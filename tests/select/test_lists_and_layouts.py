@@ -96,19 +96,6 @@ def test_the_most_configurations_of_one_selection(study, monkeypatch):
 # --------------------------------------------------------------------------------------------------------- layouts
 
 
-def plain(*, experts=False, apart=True, heads=8, given=None):
-    """A case that permits degrees that share its heads out evenly, or copy them."""
-    values = given or {}
-    case = SimpleNamespace(
-        has=lambda name: {"n_experts": experts, "network_bandwidth": apart}[name],
-        is_set=lambda name: True,
-        can_split_heads=lambda n: heads % n == 0 or n % heads == 0,
-        given=values,
-        value=values.__getitem__,
-    )
-    return SimpleNamespace(case=case)
-
-
 # ------------------------------------------------------------------------------------------------------------ JSON
 
 

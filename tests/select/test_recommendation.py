@@ -71,8 +71,7 @@ def test_where_nothing_passes_nothing_is_named_and_the_closest_is_said():
     found = recommend(Study(**CASE, hardware=["h100-sxm", "l40s"], targets={"itl": "1 ms"}))
     assert found.pick is None and found.reason.startswith("Nothing passes. Closest: ")
     assert "for 1 ms" in found.reason
-    data = found.as_json()
-    assert data["recommendation"] is None and data["reason"] == found.reason
+    assert found.as_json()["recommendation"] is None
 
 
 def test_what_a_device_lacks_is_said_in_one_phrase():
@@ -117,7 +116,7 @@ def test_the_json_has_the_recommendation():
     line += ["--hardware", "h100-sxm", "--hardware", "l40s", "--target", "itl=40 ms"]
     data = json.loads(call("select", *line, "--set", "arrival_rate=60/s", "--json").out)
     found = data["recommendation"]
-    assert found.keys() >= KEYS and data["reason"] is None
+    assert found.keys() >= KEYS
     assert [one["hardware"] for one in found["alternatives"]] == ["l40s"]
     assert found["command"].startswith("vllm serve ")
     for name in ("ttft", "itl"):
