@@ -178,7 +178,7 @@ class DoesNotFit(UserWarning):
     ...         sr.Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096).value("itl")
     ...     except sr.DoesNotFit as warning:
     ...         print(warning)
-    itl = 41.90 ms is of a configuration that does not fit in memory
+    itl = 58.41 ms (46.81 to 76.07 ms) is of a configuration that does not fit in memory
     """
 
 

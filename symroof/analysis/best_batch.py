@@ -22,7 +22,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
     >>> why_no_batch(study.first)
-    'best_batch is 0: a batch of 1 already has a sustained_itl of 17.71 ms, over its target of 15 ms'
+    'best_batch is 0: a batch of 1 already has a sustained_itl of 23.11 ms, over its target of 15 ms'
     """
     best = bound_case.get("best_batch")
     if best is None or best.value != 0:

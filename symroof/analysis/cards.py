@@ -10,7 +10,6 @@ from symroof.analysis.case_summary import (
     ROWS,
     compact,
     headed,
-    judged_case,
     summary_rows,
     used_memory,
     verdict_lines,
@@ -41,9 +40,12 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
     first, *others = cases
     left = len(cases) - MOST_CASES
     caption = f"{title}{f'; {left} further case' + 's' * (left > 1) if left > 0 else ''}"
-    lines = (
-        [_count(cases)] if others else [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
-    )
+    lines = [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
+    if others:
+        known = [case for case in cases if case.fits is not None]
+        met = sum(not case.does_not_fit and all_met(target_checks(case)) is True for case in known)
+        what = "fit and meet every target" if first.targets else "fit in memory"
+        lines = [f"{len(cases):,} cases{f'; {met:,} {what}' if known else ''}"]
     lines += [
         f"! {text}"
         for text in list(
@@ -53,26 +55,14 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
     return card(lines, _several(cases[:MOST_CASES], caption) if others else _single(first, caption))
 
 
-def _count(cases: Sequence[BoundCase]) -> str:
-    """How many cases there are, and how many fit and meet their targets as expected."""
-    met = sum(
-        case.fits is not None
-        and not case.does_not_fit
-        and all_met(target_checks(judged_case(case))) is True
-        for case in cases
-    )
-    what = "fit and meet every target" if cases[0].targets else "fit in memory"
-    return f"{len(cases):,} cases{f'; {met:,} {what}' if any(case.fits is not None for case in cases) else ''}"
-
-
 def _said(case: BoundCase) -> str:
     """Both latencies in a sentence."""
-    judged, parts = judged_case(case), []
+    parts = []
     for what, name, bound in (
         ("to the first token", "ttft", "prefill_bound"),
         ("a token after it", "itl", "decode_bound"),
     ):
-        if (time := judged.get(name)) and (limit := judged.get(bound)):
+        if (time := case.get(name)) and (limit := case.get(bound)):
             parts.append(f"{compact(time, DIGITS)} {what}, limited by {limit.plain()}")
     return f": {'; '.join(parts)}" if parts else ""
 
@@ -91,7 +81,7 @@ def _several(cases: Sequence[BoundCase], caption: str) -> str:
     """A column a case, as expected where measurements tell."""
     rows = []
     for words, name, _ in ROWS:
-        results = [judged_case(case).get(name) or case.get(name) for case in cases]
+        results = [case.get(name) for case in cases]
         if any(results):
             cells = (compact(result, DIGITS) if result else "" for result in results)
             rows.append(
@@ -130,8 +120,8 @@ def derivation_card(derivation: Any) -> str:
         if derivation.why_unknown
         else ""
     )
-    if found and (expected := derivation.bound_case.expected(derivation.name)):
-        value = f": expected {compact(expected, DIGITS)}, bound {compact(found, DIGITS)}"
+    if found and (bound := derivation.bound_case.peak_bound(derivation.name)):
+        value += f", bound {compact(bound, DIGITS)}"
     steps = derivation.steps[-MOST_STEPS:]
     rows = [
         [

@@ -46,12 +46,7 @@ INSTEAD = {
 
 
 def is_measured(case: BoundCase) -> bool:
-    return case.expected_case is not None or bool(case.measured_box)
-
-
-def judged_case(case: BoundCase) -> BoundCase:
-    """The case whose values are expected."""
-    return case.expected_case or case
+    return bool(case.measured_box)
 
 
 def summary_rows(case: BoundCase) -> list[list[str]]:
@@ -81,7 +76,7 @@ def at_full_slots(words: str, name: str) -> str:
 
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
     """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
-    if (case.expected_case or case.at_peak) is not None:
+    if case.at_peak is not None:
         header = [
             "",
             "expected (80 % range)" if is_measured(case) else "at the efficiencies given",
@@ -118,17 +113,10 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     own = case.result(name)
     if _is_given(case, name):
         return f"{_cell(own)}, given", ""
-    if case.expected_case is not None and case.case.theory.timed(name):
-        expected = case.expected(name)
-        return (
-            _cell(replace(expected, flags=own.flags))
-            if expected
-            else NO_END
-            if endless(case, name)
-            else ""
-        ), _bound_cell(case, own)
     bound = case.peak_bound(name)
-    return _cell(own), _bound_cell(case, bound) if bound else ""
+    if bound and case.priced(name):  # how far list prices move it is beside what is expected
+        bound = replace(bound, low=None, high=None)
+    return _cell(own), _cell(bound) if bound else ""
 
 
 def _is_given(case: BoundCase, name: str) -> bool:
@@ -136,17 +124,12 @@ def _is_given(case: BoundCase, name: str) -> bool:
     return name in case.request.values and name not in INPUTS
 
 
-def _bound_cell(case: BoundCase, bound: Result) -> str:
-    """A bound; how far list prices move it is beside what is expected."""
-    return _cell(replace(bound, low=None, high=None) if case.priced(bound.name) else bound)
-
-
 NO_END = "no end: the queue grows"
 
 
 def endless(case: BoundCase, name: str) -> bool:
     """Whether a wait has no end as expected, whether or not it has one at the peak."""
-    return name == "loaded_ttft" and waits_without_end("ttft", judged_case(case).case)
+    return name == "loaded_ttft" and waits_without_end("ttft", case.case)
 
 
 def _cell(result: Result) -> str:
@@ -174,12 +157,11 @@ ALIKE = 1.05
 
 def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     """What limits a time; under load that of a request alone where load adds next to nothing."""
-    judged = judged_case(case)
     if _is_given(case, name):
         return ""
     if name in ALONE:
         alone, of_alone = ALONE[name]
-        times = [judged.get(each) for each in (name, alone)]
+        times = [case.get(each) for each in (name, alone)]
         if all(times) and Fraction(times[0].value) < ALIKE * Fraction(times[1].value):  # type: ignore[union-attr]
             return _limit(case, of_alone)
     return _limit(case, limit)
@@ -187,12 +169,13 @@ def _limited_by(case: BoundCase, name: str, limit: str) -> str:
 
 def _limit(case: BoundCase, name: str) -> str:
     """The largest term of a time: as expected, and at the peak where that is another."""
-    at_peak = case.get(name) if name else None
-    expected = case.expected_case.get(name) if name and case.expected_case else None
-    if at_peak is None:
+    found = case.get(name) if name else None
+    if found is None:
         return ""
-    first, second = (limit_label(found, case) if found else "" for found in (expected, at_peak))
-    return second if first in ("", second) else f"{first} (peak: {second})"
+    first = limit_label(found, case)
+    at_peak = case.at_peak.get(name) if case.at_peak else None
+    second = limit_label(at_peak, case) if at_peak else first
+    return first if first == second else f"{first} (peak: {second})"
 
 
 def limit_label(limit: Result, case: BoundCase) -> str:
@@ -206,16 +189,15 @@ def limit_label(limit: Result, case: BoundCase) -> str:
 
 def verdict_lines(case: BoundCase) -> list[str]:
     """Each target against what is expected; none is met by what does not fit."""
-    judged = judged_case(case)
-    checks = target_checks(judged) if judged.hardware else []
+    checks = target_checks(case) if case.hardware else []
     endless_ones = [
-        name for name in judged.targets if judged.hardware and waits_without_end(name, judged.case)
+        name for name in case.targets if case.hardware and waits_without_end(name, case.case)
     ]
     return [
         f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}"
         for check in checks
     ] + [
-        f"{FAILS} {name} within {format_quantity(judged.targets[name], 's', DIGITS)}: {NO_END}"
+        f"{FAILS} {name} within {format_quantity(case.targets[name], 's', DIGITS)}: {NO_END}"
         for name in endless_ones
     ]
 

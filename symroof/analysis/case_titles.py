@@ -53,7 +53,7 @@ def _span(bound_case: BoundCase, name: str) -> str:
     box, own = bound_case.box, bound_case.given[name]
     if name in box:
         return " to ".join(map(_count, box[name]))
-    if box and not is_number(own.setting):
+    if box.keys() - bound_case.measured_box.keys() and not is_number(own.setting):
         return text(own.middle(name))
     try:
         return _count(bound_case.case.value(name))

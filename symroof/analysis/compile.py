@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -198,6 +198,62 @@ class Compiled:
                 )
 
 
+class Function(Protocol):
+    """The function of a case."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    @property
+    def depends(self) -> Mapping[str, frozenset[str]]: ...
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]: ...
+    def codes(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
+        """Every output over the arrays: floats, truths, places in ``labels``."""
+        ...
+
+
+ENDS = ("low", "high")
+
+
+@dataclass(frozen=True)
+class WithEnds:
+    """A function with the least and the largest of what is expected behind its times, rates and costs: those at ``corners`` of measured efficiencies."""
+
+    own: Function
+    corners: Sequence[Function]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return (*self.own.outputs, *(f"{name}_{end}" for name in self._ranged for end in ENDS))
+
+    @property
+    def _ranged(self) -> tuple[str, ...]:
+        """What has a value at every corner."""
+        everywhere = set(self.own.outputs).intersection(*(there.outputs for there in self.corners))
+        return tuple(name for name in self.own.outputs if name in everywhere)
+
+    @property
+    def depends(self) -> Mapping[str, frozenset[str]]:
+        own = self.own.depends
+        return {**own, **{f"{name}_{end}": own[name] for name in self._ranged for end in ENDS}}
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        return self.own.labels
+
+    def codes(self, *arrays: Any) -> tuple[Array, ...]:
+        own, *there = (
+            dict(zip(each.outputs, each.codes(*arrays), strict=True))
+            for each in (self.own, *self.corners)
+        )
+        outputs = dict(own)
+        for name in self._ranged:
+            values = [own[name], *(corner[name] for corner in there)]
+            outputs[f"{name}_low"] = np.fmin.reduce(values)
+            outputs[f"{name}_high"] = np.maximum.reduce(values)  # none where a corner has none
+        return tuple(outputs.values())
+
+
 def compile(
     quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any
 ) -> Compiled:
@@ -216,7 +272,7 @@ def compile(
     >>> itl
     <itl of batch>
     >>> [f"{1e3*t:.2f}" for t in itl(np.array([1, 16, 256]))]
-    ['4.52', '5.15', '15.14']
+    ['8.27', '9.12', '22.70']
     >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
     >>> fits, bound = both(np.array([[1], [512]]), np.array([[1024, 8192]]))
     >>> fits.tolist(), bound.tolist()
@@ -225,7 +281,7 @@ def compile(
     >>> from symroof.symbols import batch, decode_throughput, itl
     >>> rate = compile(1/itl, [batch], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
     >>> rate(np.array([1, 16])).round()
-    array([221., 194.])
+    array([121., 110.])
 
     Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
 

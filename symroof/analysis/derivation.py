@@ -231,7 +231,7 @@ class Derivation:
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
         entry |= (
-            self.bound_case.as_json(self.name)
+            self.bound_case.json_with_bound(self.name)
             if self.result
             else {"value": None, "reason": self.why_unknown}
         )

@@ -14,7 +14,7 @@ def implicit(name: str, bound_case: BoundCase) -> Expr | None:
     >>> from symroof.analysis.study import Study
     >>> from symroof.symbolic.printing import text
     >>> text(implicit("disaggregated_batch", Study().first))
-    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = disaggregated_batch)*prefill_request_rate, batch)'
+    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = max(disaggregated_batch, 1))*prefill_request_rate, batch)'
     >>> implicit("itl", Study().first) is None
     True
     """

@@ -52,9 +52,9 @@ class Solution(SolvedEquation):
     >>> from symroof.analysis.study import Study
     >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
     >>> solution
-    <decode_compute_time = decode_memory_time for batch: expected at least 411 requests (184 to 1,504), bound at least 518 requests; assumed mfu = 1, mbu = 1>
+    <decode_compute_time = decode_memory_time for batch: at least 411 requests (184 to 1,504), bound at least 518 requests>
     >>> solution.verdict, solution.method, solution.integer, solution.within_memory
-    ('crosses', 'closed_form', {'at_least': 518}, True)
+    ('crosses', 'closed_form', {'at_least': 411}, True)
     >>> solution.reason
     'from this batch on a decode step is limited by compute'
 
@@ -241,7 +241,7 @@ class Solution(SolvedEquation):
         >>> from symroof.analysis.study import Study
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
         >>> study.solve("itl = 10 ms", "batch").shown(), study.solve("itl - 10 ms = 0", "batch").shown()
-        ('at least 35 requests', '34.11 requests, between 34 and 35')
+        ('at least 9 requests', '8.743 requests, between 8 and 9')
         """
         said = {"identical": "everywhere", "conditional": "depends on the conditions"}
         if self.verdict in said:
@@ -293,9 +293,8 @@ class Solution(SolvedEquation):
 
     def told(self) -> tuple[str, str]:
         """The answer to act on, as expected where measurements say, and the bound beside it; empty where it is the answer."""
-        if self.expected is None:
-            return self.in_ranges(), ""
-        return f"expected {self.expected.in_ranges()}", f"bound {self.in_ranges()}"
+        at_peak = self.at_peak
+        return self.in_ranges(), f"bound {at_peak.in_ranges()}" if at_peak is not None else ""
 
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(side, LONGEST) for side in self.written_sides)

@@ -20,9 +20,9 @@ HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 
 def solution_json(solution: Solution) -> dict[str, Any]:
-    """The form of the contract, ``symroof/solve/1``."""
+    """The form of the contract, ``symroof/solve/2``."""
     return {
-        "schema": "symroof/solve/1",
+        "schema": "symroof/solve/2",
         "equation": dict(zip(("lhs", "rhs"), solution.written_sides, strict=True)),
         "unknown": solution.unknown,
         "verdict": solution.verdict,
@@ -31,9 +31,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "branches": [_branch(branch, solution) for branch in solution.candidates.every],
         "values": [plain_value(value) for value in solution.values],
         "value": plain_value(solution.value),
-        **_range(solution),
-        **_expected(solution),
-        **_whole(solution),
+        **_answer(solution),
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
@@ -49,34 +47,22 @@ def _without_effect(solution: Solution) -> list[str]:
     return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
 
 
-def _range(solution: Solution) -> dict[str, Any]:
-    """The least and the largest answer, where inputs are ranges, and whether there is one at each of their corners."""
+def _answer(solution: Solution) -> dict[str, Any]:
+    """The answer over ranges of inputs, at 100 % of peak and in whole numbers, and the larger side at the case's own value, where they say something."""
     low, high, everywhere, _ = solution.extent
-    if low is None:
-        return {}
-    return {"low": plain_value(low), "high": plain_value(high), "everywhere": everywhere}
-
-
-def _whole(solution: Solution) -> dict[str, Any]:
-    """The answer in whole numbers, and the larger side at the case's own value, where they say something."""
-    found: dict[str, Any] = {"integer": solution.integer}
+    found: dict[str, Any] = {}
+    if low is not None:
+        found |= {"low": plain_value(low), "high": plain_value(high), "everywhere": everywhere}
+    if (there := solution.at_peak) is not None:
+        found["bound"] = plain_value(there.value)
+        if there.verdict != solution.verdict:
+            found["bound_verdict"] = there.verdict
+    found["integer"] = solution.integer
     if solution.stretches:
         found["stretches"] = [list(each) for each in solution.stretches]
     if solution.own_side is not None:
         found["at_own_value"] = ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]
     return found
-
-
-def _expected(solution: Solution) -> dict[str, Any]:
-    """The answer that measurements lead to expect, beside a bound, with its own verdict where that is another."""
-    expected = solution.expected
-    if expected is None:
-        return {}
-    value = plain_value(expected.value)
-    ends = {"low": value, "high": value} | _range(expected)
-    ends.pop("everywhere", None)
-    verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
-    return {"expected": {"value": value, **ends, **_whole(expected), **verdict}}
 
 
 def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
@@ -167,7 +153,7 @@ ORDER = {-1: "below", 0: "equal to", 1: "above", None: "not comparable to"}
 
 def _at_own_value(solution: Solution) -> list[str]:
     """Which side is larger at the case's own value of the unknown, where the first crossing does not tell it."""
-    found = [each for each in (solution.expected, solution) if each is not None]
+    found = [each for each in (solution, solution.at_peak) if each is not None]
     if solution.own_side is None or not any(len(each.values) > 1 for each in found):
         return []
     orders = [ORDER[each.own_side] for each in found]
@@ -210,14 +196,14 @@ def answer(solution: Solution) -> list[str]:
 
 def remarks(solution: Solution) -> list[str]:
     """What is assumed, all crossings, the side at the case's own value, whether it fits, why there is no closed form."""
-    lines, expected = [], solution.expected
+    lines, at_peak = [], solution.at_peak
     if solution.defaults:
         told = (f"{name} {entry.text()}" for name, entry in solution.defaults.items())
         lines.append(f"assumed: {', '.join(told)}")
-    for name, each in (("expected: ", expected), ("bound: ", solution)):
+    for name, each in (("expected: ", solution), ("bound: ", at_peak)):
         if each is not None and len(each.stretches) > 1:
             others = [words(one) for one in each.stretches if one != longest(each.stretches)]
-            lines.append(f"{'' if expected is None else name}also at {', '.join(others)}")
+            lines.append(f"{'' if at_peak is None else name}also at {', '.join(others)}")
     if len(solution.values) > 1 and not solution.stretches:
         unit = solution.symbol.display_unit
         shown = ", ".join(with_unit(value, unit) for value in solution.values)

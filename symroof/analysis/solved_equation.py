@@ -234,23 +234,28 @@ class SolvedEquation(DropsCaches):
         return frozenset(ends)
 
     @cached_property
-    def expected(self) -> Any:
-        """The answer at the efficiencies that measurements lead to expect, where the case gives none and a side depends on them: :attr:`value` is then a bound.
+    def at_peak(self) -> Any:
+        """The same solved at 100 % of peak; None where it is that already, or no side depends on efficiencies.
 
         >>> from symroof.analysis.study import Study
         >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096).solve("itl = 20 ms", "batch")
-        >>> [round(float(each.value), 1) for each in (solution, solution.expected)]
-        [95.9, 57.6]
+        >>> [round(float(each.value), 1) for each in (solution, solution.at_peak)]
+        [57.6, 95.9]
         """
         own = self.bound_case
         given = own if own.case.numbers else own.with_changes()
-        case = given.expected_case  # a degree that is solved for is open here, and again there
+        case = given.at_peak  # a degree that is solved for is open here, and again there
         if case is None or self.symbolic or not any(map(own.case.theory.timed, self._names)):
             return None
         try:
             return self.solve_again(self.asked, case, self.unknown)
         except InputError:
             return None
+
+    @property
+    def bound(self) -> float | None:
+        """The value at 100 % of peak; None where there is none, or the case is there already."""
+        return self.at_peak.value if self.at_peak is not None else None
 
     # ------------------------------------------------------------------------------------------------ what it rests on
 

@@ -61,7 +61,7 @@ class Study:
             plain numbers in the units that it declares; its quantities are like any other.
         prefill: instances that only prefill, where they have a layout of their own: ``{"tp": 4, "instances": 3}`` beside all that decode (``dp``).
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
-        efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
+        efficiency: where efficiencies that are not given come from: ``"measured"`` (what to expect, a range: the default unless some are given) or ``"peak"`` (a bound).
         engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"earlier"`` (compiled engines until 2024), ``"eager"``, ``"ggml"``.
         chosen: any input or quantity by name (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and ``weights``, ``kv``, ``activations`` for
             precisions. A number is in base units, a text carries its unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes a case each.
@@ -185,17 +185,6 @@ class Study:
         self.__dict__.pop("cases", None)
         return self
 
-    def decide(self) -> Self:
-        """This study for a decision on hardware or settings: at the efficiencies that measurements lead to expect, unless some were set.
-
-        It changes the study in place and returns it.
-
-        >>> Study("llama-3-8b", "h100-sxm", prompt=4096).decide().value("mbu") < 1
-        True
-        """
-        self.select(Request(deciding=True))
-        return self
-
     @property
     def empty(self) -> bool:
         """Whether no model, device, precision or value was chosen.
@@ -267,7 +256,7 @@ class Study:
     def value(self, name: Any) -> Any:
         """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
 
-        A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges, a tuple of all that occur.
+        A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges that are given, a tuple of all that occur.
 
         Raises:
             InputError: no such quantity, an input it needs is missing, it has no value here.
@@ -277,11 +266,11 @@ class Study:
 
         >>> study = Study(model="llama-3-70b", hardware="h100-sxm", tp=4, prompt=4096, batch=8)
         >>> study.value("itl"), study.value("decode_bound"), study.value("fits")
-        (11.27 ms, 'memory', True)
+        (21.96 ms (17.14 to 29.06 ms), 'memory', True)
         >>> import sympy
         >>> from symroof.symbols import batch, itl, ttft
         >>> round(study.value(ttft/itl)), study.value(sympy.diff(itl, batch))
-        (16, 111.9 µs/request)
+        (16, 162.4 µs/request (129.3 to 216.7 µs/request))
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
@@ -291,23 +280,14 @@ class Study:
                 stacklevel=2,
             )
         if isinstance(result.value, (bool, str)):
-            return result.possible if len(result.possible) > 1 else result.value
+            several = len(result.possible) > 1 and self.first.box != self.first.measured_box
+            return result.possible if several else result.value
         try:
             return Number(result)
         except OverflowError:
             raise InputError(
                 Problem(result.name, "is beyond the numbers that a float holds")
             ) from None
-
-    def expected(self, name: Any) -> Number | None:
-        """What measurements lead to expect of a latency, rate or cost, with ``low`` and ``high``, where the study gives no efficiency; else None.
-
-        >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
-        >>> study.value("itl"), study.expected("itl"), study.expected("weight_bytes")
-        (4.642 ms, 8.414 ms (6.601 to 11.09 ms), None)
-        """
-        found = self.first.expected(known(name, self.declared))
-        return None if found is None else Number(found)
 
     def derive(self, name: Any) -> Derivation:
         """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
@@ -395,7 +375,7 @@ class Study:
         Raises:
             InputError: an unknown name, sides of different dimensions, an unknown that does not occur, an equation without a value.
 
-        >>> study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, assume={"detail": "weights"})
+        >>> study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, efficiency="peak", assume={"detail": "weights"})
         >>> study.solve("batch_to_ridge").integer
         {'at_least': 296}
         """

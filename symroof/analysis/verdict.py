@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.case_titles import devices
-from symroof.cases.bound_case import BoundCase
+from symroof.cases.bound_case import BOUND, EXPECTED, BoundCase
 from symroof.cases.input import AT_PEAK, VARIANT
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
@@ -288,7 +288,7 @@ def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
 
 def efficiency_basis(bound_case: BoundCase) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
-    if any(value.measured for value in bound_case.given.values()):
+    if bound_case.basis == EXPECTED:
         own = [
             name
             for name in FITTED
@@ -302,18 +302,13 @@ def efficiency_basis(bound_case: BoundCase) -> str:
             if own
             else BY_MEASUREMENT
         )
-        return EXPECTED.format(which, bound_case.engine_class)
-    case = bound_case.case
-    at_peak = all(
-        name not in case.given or (case.has_value(name) and case.value(name) == peak)
-        for name, peak in AT_PEAK.items()
-    )
-    return AT_THE_PEAK if at_peak else "at the efficiencies given"
+        return OF_ENGINES.format(which, bound_case.engine_class)
+    return AT_THE_PEAK if bound_case.basis == BOUND else "at the efficiencies given"
 
 
 AT_THE_PEAK = "bound at 100 % of peak"
 BY_MEASUREMENT = "expected by measured efficiencies of"
-EXPECTED = "{} {} engines; the range holds 80 % of measurements"
+OF_ENGINES = "{} {} engines; the range holds 80 % of measurements"
 
 
 def default_basis(efficiency: str | None, engine: str | None) -> str:
@@ -323,7 +318,7 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
     'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
     """
     return (
-        EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE))
+        OF_ENGINES.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE))
         if efficiency == "measured"
         else AT_THE_PEAK
     )

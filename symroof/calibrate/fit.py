@@ -39,6 +39,8 @@ def calibrate(
     Raises:
         InputError: every problem of the file; a row faster than the roof; a missing input.
     """
+    own = {name: value for name, value in answers.given.items() if not value.measured}
+    answers = answers.with_changes(given=own)  # what others measured is no part of these rows
     names = fit_parameters(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
@@ -63,9 +65,8 @@ def _read(
     except InputError as ours:
         try:
             pasted = parse_pasted(text, str(path))
-        except (
-            InputError
-        ) as theirs:  # whoever writes plain commas is told what is wrong with our columns
+        except InputError as theirs:
+            # whoever writes plain commas is told what is wrong with our columns
             raise theirs if PASTED.search(text) else ours from None
         if pasted is None:
             raise
@@ -110,9 +111,8 @@ def _terms(
             hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
             problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
     if problems:
-        raise InputError(
-            list(dict.fromkeys(problems))
-        )  # a row with two times reports a problem once
+        # a row with two times reports a problem once
+        raise InputError(list(dict.fromkeys(problems)))
     return rows
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from symroof.cases.case_inputs import CaseInputs, LoadedSpec
 from symroof.cases.checks import check_together, without_value
 from symroof.cases.input import AT_PEAK, Input, slow_first
-from symroof.cases.measured_efficiencies import add_measured_efficiencies, kind_of, values_at_peak
+from symroof.cases.measured_efficiencies import kind_of, values_at_peak
 from symroof.cases.quantity_result import (
     DOES_NOT_FIT,
     NO_RANGE,
@@ -38,6 +38,9 @@ from symroof.symbolic.expressions import (
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
+
+EXPECTED, BOUND, GIVEN = "expected", "bound", "given"
+"""What a time, rate or cost rests on."""
 
 
 @dataclass
@@ -140,58 +143,46 @@ class BoundCase(RangedCase, DropsCaches):
         return None if given.keys() == self.given.keys() else self.with_changes(given=given)
 
     @cached_property
-    def expected_case(self) -> BoundCase | None:
-        """The same case with the efficiencies that measurements lead to expect; None where some were given or asked for, or the case is of physics alone.
+    def basis(self) -> str:
+        """What its times, rates and costs rest on: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given`` efficiencies.
 
         >>> from symroof.analysis.study import Study
-        >>> case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
-        >>> case.result("itl").text(), case.expected("itl").text(), case.expected("weight_bytes")
-        ('4.642 ms', '8.414 ms (6.601 to 11.09 ms)', None)
+        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, **way).first.basis for way in ({}, {"efficiency": "peak"}, {"mbu": 0.8})]
+        ['expected', 'bound', 'given']
         """
-        stated = (
-            self.request.states_efficiencies
-            or not self.given.keys().isdisjoint(AT_PEAK)
-            or self.request.efficiency
+        if any(value.measured for value in self.given.values()):
+            return EXPECTED
+        case = self.case
+        at_peak = all(
+            name not in case.given or (case.has_value(name) and case.value(name) == peak)
+            for name, peak in AT_PEAK.items()
         )
-        if self.hardware is None or self.engine is None or stated or self.changed_case:
-            return None
-        made = self.with_changes(given=dict(self.given))
-        add_measured_efficiencies(made)
-        return made
+        return BOUND if at_peak else GIVEN
 
     @cached_property
     def beyond_measurements(self) -> str:
         """In words, that nothing like this case was measured; empty where something was, or nothing is expected by measurements."""
         measured = any(value.measured for value in self.given.values())
-        if self.hardware is None or self.engine is None or not (measured or self.expected_case):
+        if self.hardware is None or self.engine is None or not measured:
             return ""
         return shipped_efficiencies().beyond(kind_of(self, self.hardware, self.engine_class))
 
-    def expected(self, name: str) -> Result | None:
-        """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
-        case = self.expected_case
-        if case is None or not self._is_derived_time(name):
-            return None
-        found = case.get(name)
-        return found if found is not None and not isinstance(found.value, (str, bool)) else None
-
-    def as_json(self, name: str) -> dict[str, Any]:
-        """A quantity for programs, with what is expected beside a bound."""
-        expected = self.expected(name)
-        return self.result(name).as_json() | (
-            {"expected": interval_json(expected)} if expected else {}
-        )
+    @property
+    def at_measured_corners(self) -> list[BoundCase]:
+        """The same case at each of :attr:`measured_corners`."""
+        return [self._at(corner) for corner in self.measured_corners]
 
     @cached_property
     def slow_end(self) -> BoundCase:
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
         if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
             return self
-        ends = {
-            name: replace(self.given[name], setting=number(slow_first(span, name)[0]))
-            for name, span in self.box.items()
-        }
-        return self.with_changes(given=self.given | ends)
+        return self._at({name: slow_first(span, name)[0] for name, span in self.box.items()})
+
+    def _at(self, point: Mapping[str, Any]) -> BoundCase:
+        """The same case with single values where it has ranges."""
+        there = {name: replace(self.given[name], setting=number(x)) for name, x in point.items()}
+        return self.with_changes(given=self.given | there)
 
     # ------------------------------------------------------------------------------------------------ results
 
@@ -223,7 +214,7 @@ class BoundCase(RangedCase, DropsCaches):
         """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
 
         >>> from symroof.analysis.study import Study
-        >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
+        >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
         >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
         ('8.414 ms (6.601 to 11.09 ms)', '4.642 ms', None)
         """
@@ -262,8 +253,11 @@ class BoundCase(RangedCase, DropsCaches):
         """
         if name not in self.memo.results:
             result = self._unflagged(name)
-            if self.does_not_fit and self._is_derived_time(name):
-                result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
+            if self.case.theory.timed(name):
+                derived = self._is_derived_time(name)
+                flags = (DOES_NOT_FIT,) if self.does_not_fit and derived else ()
+                basis = self.basis if derived else GIVEN
+                result = replace(result, flags=(*flags, *result.flags), basis=basis)
             self.memo.results[name] = result
         return self.memo.results[name]
 
@@ -281,10 +275,8 @@ class BoundCase(RangedCase, DropsCaches):
         >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
         ['8.414 ms (6.601 to 11.09 ms), bound 4.642 ms', '4.642 ms']
         """
-        own = self.result(name)
-        expected = self.expected(name)
-        first, bound = (expected, own) if expected else (own, self.peak_bound(name))
-        return f"{first.text()}, bound {bound.plain()}" if bound else first.text()
+        own, bound = self.result(name), self.peak_bound(name)
+        return f"{own.text()}, bound {bound.plain()}" if bound else own.text()
 
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""

@@ -116,13 +116,14 @@ def values_at_peak(given: Mapping[str, Input]) -> dict[str, Input]:
 
 def add_measured_efficiencies(case: CaseInputs) -> None:
     """Add what a case lacks of the fitted inputs, each a range with its expected value; those of links where several devices work on a request;
-    and the times that servers of the engine were seen to take. A case without a device or an engine gets none.
+    and the times that servers of the engine were seen to take. A case without a device, an engine or layers gets none.
 
     Raises:
         FileNotFoundError: a broken installation.
     """
     device, profile, given = case.hardware, case.engine, case.given
-    if device is None or profile is None:
+    layers = case.model is not None or "n_layers" in given
+    if device is None or profile is None or not layers:
         return
     engine, experts = case.engine_class, "n_experts" in given
     groups = case.above_one("attention_dp")

@@ -58,6 +58,8 @@ class Result:
             ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
         found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
             inside them; empty where there are none.
+        basis: what a time, rate or cost rests on: ``expected`` by measurements, ``bound`` at 100 % of peak, ``given`` efficiencies or values;
+            empty of what depends on no efficiency.
         at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
         source, defaulted: of an input, where its value is from, and whether that is a default.
     """
@@ -72,6 +74,7 @@ class Result:
     at_median: tuple[Any, Any] | None = None
     source: str = ""
     defaulted: bool = False
+    basis: str = ""
 
     @property
     def name(self) -> str:
@@ -149,6 +152,8 @@ class Result:
                 entry["found"] = self.found
         if self.possible:
             entry["value"] = [plain_value(v) for v in self.possible]
+        if self.basis:
+            entry["basis"] = self.basis
         flags = self.flags if entry["value"] is not None else (*self.flags, BEYOND_FLOATS)
         if flags:
             entry["flags"] = list(flags)
@@ -225,6 +230,11 @@ class Number(float):
     def unit(self) -> str:
         """The base unit; empty for a plain number."""
         return self.result.symbol.unit
+
+    @property
+    def basis(self) -> str:
+        """Of a time, rate or cost: ``expected`` by measurements, ``bound`` at 100 % of peak, or ``given``; else empty."""
+        return self.result.basis
 
     @property
     def low(self) -> float:

@@ -50,8 +50,7 @@ Values = Mapping[str, tuple[Setting, ...]]
 class Request:
     """A request: names, lists of values, switches. Stronger ones override weaker ones.
 
-    ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, unless by a preset, by ``ideal`` or with some that are set).
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default, unless by a preset, by ``ideal`` or with some that are set).
     ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
     ``prefill``: the layout and the number of instances that only prefill, where they have one of their own.
     ``statistics``: what each target is of, ``mean`` or a percentile.
@@ -68,7 +67,6 @@ class Request:
     base: Path | None = None
     assume_family: str | None = None
     draft: str | None = None
-    deciding: bool = False
     efficiency: str = ""
     engine: str = ""
     engine_class: str = ""
@@ -87,9 +85,7 @@ class Request:
     @property
     def basis(self) -> str:
         """Where efficiencies that are not set come from."""
-        return self.efficiency or (
-            "measured" if self.deciding and not self.states_efficiencies else "peak"
-        )
+        return self.efficiency or ("peak" if self.states_efficiencies else "measured")
 
     @property
     def states_efficiencies(self) -> bool:

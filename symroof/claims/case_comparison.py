@@ -59,7 +59,8 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     }
     if sides:
         return _with_number(a, b, sides, quantity, study)
-    return waterfall(resolve_side(a, study, b).first, resolve_side(b, study, a).first, quantity)
+    one, other = alike(resolve_side(a, study, b), resolve_side(b, study, a))
+    return waterfall(one.first, other.first, quantity)
 
 
 def _with_number(
@@ -72,11 +73,7 @@ def _with_number(
     """
     if a in numbers and b in numbers:
         raise InputError(
-            Problem(
-                str(a),
-                "and the other side are both numbers",
-                hint="one side is a case",
-            )
+            Problem(str(a), "and the other side are both numbers", hint="one side is a case")
         )
     first = isinstance(a, str) and a in numbers
     number, case = (str(a), b) if first else (str(b), a)
@@ -123,6 +120,19 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
             )
         )
     return study_under_preset(text, base)
+
+
+def alike(one: Study, other: Study) -> tuple[Study, Study]:
+    """Two sides on one basis: a preset counts at 100 % of peak, and so does a case beside it that states no efficiencies."""
+    if bool(one.request.preset) == bool(other.request.preset):
+        return one, other
+    for study in (
+        one := study_under_preset(SYMROOF, one),
+        other := study_under_preset(SYMROOF, other),
+    ):
+        if not (study.request.states_efficiencies or study.request.efficiency):
+            study.select(Request(efficiency="peak"))
+    return one, other
 
 
 def study_under_preset(preset: str, study: Study) -> Study:

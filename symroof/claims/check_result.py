@@ -6,7 +6,7 @@ from typing import Any
 
 from symroof.cases.quantity_result import plain_value
 from symroof.claims.claimed_formula import ClaimedFormula
-from symroof.claims.judgement import ORDER, Judgement
+from symroof.claims.judgement import ORDER, PLAUSIBLE, Judgement
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
@@ -172,7 +172,7 @@ class Checked:
         if self.verdict in FAILS or self.far_off:
             return True
         return strict and (
-            self.verdict == "conditional"
+            self.verdict in (PLAUSIBLE, "conditional")
             or bool(self.flags)
             or (self.verdict == "unchecked" and self.claim.form != "unchecked")
         )

@@ -77,20 +77,16 @@ def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str,
     """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
     given = claim.get("given", {})
     theory = declaring_file(str(claim), declared)
-    return (
-        {**claim, "given": {"theory": theory, **given}}
-        if theory and isinstance(given, dict)
-        else claim
-    )
+    if theory and isinstance(given, dict):
+        return {**claim, "given": {"theory": theory, **given}}
+    return claim
 
 
 def declaring_file(text: str, declared: Mapping[str, str]) -> str:
     """The file that declares a name of a text; empty where none of them is declared."""
-    return (
-        next((declared[word] for word in WORD.findall(text) if word in declared), "")
-        if declared
-        else ""
-    )
+    if declared:
+        return next((declared[word] for word in WORD.findall(text) if word in declared), "")
+    return ""
 
 
 def declarations_of(settings: Settings) -> Declarations:

@@ -190,11 +190,9 @@ class ClaimedFormula:
     @property
     def asked(self) -> Expr:
         """The quantity by its name, or the closed form of the threshold."""
-        return (
-            self.derived
-            if self.claim.threshold
-            else symbol(printed_name(self.claim.quantity or ""))
-        )
+        if self.claim.threshold:
+            return self.derived
+        return symbol(printed_name(self.claim.quantity or ""))
 
     @property
     def unit(self) -> str:

@@ -44,11 +44,9 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
     except UnitError:
         return None
     digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
-    return (
-        digits.replace(".", ",")
-        if figure.decimal_comma
-        else digits.replace(",", figure.thousands_mark)
-    )
+    if figure.decimal_comma:
+        return digits.replace(".", ",")
+    return digits.replace(",", figure.thousands_mark)
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:

@@ -180,11 +180,7 @@ def _quantity(claim: ClaimSpec) -> Derived:
     )
     span = (result.low, result.high) if ranged else None
     return Derived(
-        value,
-        case.case.theory.symbol(name).unit,
-        flags=result.flags,
-        range=span,
-        answers=case,
+        value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case
     )
 
 

@@ -146,11 +146,7 @@ def _judged_with_needs(claim: ClaimSpec) -> Judgement:
         return explain_failure(
             claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged
         )
-    stands = (
-        f"otherwise {own.derived}"
-        if own.derived
-        else f"otherwise it cannot be derived: {own.reason}"
-    )
+    stands = f"otherwise {own.derived or f'it cannot be derived: {own.reason}'}"
     needs = settings_text(claim.needs)
     return replace(
         own,

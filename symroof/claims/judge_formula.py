@@ -205,11 +205,9 @@ def _near_at(slip: str, levels: Sequence[DetailLevel], limit: Fraction | None) -
 
 def _shortened(comparison: str) -> str:
     """A comparison cut to a length that fits next to a claim: factors between maxima are too long to be read."""
-    return (
-        comparison
-        if len(comparison) <= LONGEST_FORMULA
-        else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
-    )
+    if len(comparison) <= LONGEST_FORMULA:
+        return comparison
+    return f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
 OUTPUT = "output_ignored"

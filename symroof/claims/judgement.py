@@ -15,7 +15,9 @@ from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity, parse_unit, significant
 
 HOLDS = ("exact", "rounded", "approximate")
-ORDER = (*HOLDS, "conditional", "inconsistent", "wrong", "unchecked")
+PLAUSIBLE = "plausible"
+"""A time, rate, cost or threshold without a stated efficiency that is not the bound, and lies in the expected interval."""
+ORDER = (*HOLDS, PLAUSIBLE, "conditional", "inconsistent", "wrong", "unchecked")
 """From best to worst; a row of values is as good as its worst."""
 SHOWN_IN = {"USD/s": "USD/hour"}
 """Units shown in place of the base unit."""

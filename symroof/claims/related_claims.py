@@ -75,10 +75,8 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
         return one.word == two.word
     if one.value == two.value:
         return True
-    (low, high), (least, most) = (
-        _possible_range(one),
-        _possible_range(two),
-    )  # that only touch: each would have to be at its very edge
+    # ranges that only touch: each would have to be at its very edge
+    (low, high), (least, most) = _possible_range(one), _possible_range(two)
     return (low is None or most is None or low < most) and (
         least is None or high is None or least < high
     )

@@ -5,8 +5,11 @@ from fractions import Fraction
 
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.claims.derive_claim import derived
-from symroof.claims.judgement import Judgement
+from symroof.cases.input import AT_PEAK
+from symroof.claims.claim_settings import study_of
+from symroof.claims.derive_claim import derived, quantity_name
+from symroof.claims.judgement import PLAUSIBLE, Judgement
+from symroof.specs.engine_profile import DEFAULT as DEFAULT_PROFILE
 from symroof.units import format_quantity, significant
 
 RATES = ("token/s", "request/s")
@@ -21,19 +24,51 @@ def with_roof_share(judgement: Judgement) -> Judgement:
     named = any(slip.named for slip in judgement.slips)
     if (
         judgement.verdict != "wrong"
-        or claim.form != "quantity"
+        or claim.form not in ("quantity", "threshold")
         or named
         or judgement.ratio is None
         or not bound
-        or judgement.unit not in ("s", *RATES)
     ):
         return judgement
     found = derived(claim)
     answers = found.answers
     if answers is None or found.range is not None:  # over ranges there is no one roof
         return judgement
-    words = roof_share(answers, claim.quantity or "", bound, judgement.ratio, judgement.unit)
+    if inside := _as_expected(judgement):
+        return inside
+    words = claim.form == "quantity" and roof_share(
+        answers, claim.quantity or "", bound, judgement.ratio, judgement.unit
+    )
     return _with_reason(judgement, words) if words else judgement
+
+
+WIDEST = 3
+"""An expected interval whose ends differ by more says nothing of a number inside."""
+
+
+def _as_expected(judgement: Judgement) -> Judgement | None:
+    """A number that differs from the bound, and is what measurements lead to expect of the default engine; None where it is not, or efficiencies are stated."""
+    claim = judgement.claim
+    if not claim.given.keys().isdisjoint((*AT_PEAK, "efficiency", "engine", "preset")) or claim.per:
+        return None
+    study = study_of({**claim.given, "engine": DEFAULT_PROFILE})
+    if not study.first.measured_box:
+        return None
+    name = quantity_name(claim.quantity, claim.given) if claim.quantity else ""
+    expected = study.first.get(name) if name else study.solve(claim.threshold, claim.solve_for)
+    low, high, middle = (expected.low, expected.high, expected.value) if expected else (None,) * 3
+    number = judgement.value * judgement.ratio  # type: ignore[operator]
+    if low is None or high is None or low == high or not low <= number <= high:
+        return None
+    value, *ends, bound = (
+        format_quantity(Fraction(x), judgement.unit, 3)  # type: ignore[arg-type]
+        for x in (middle, low, high, judgement.value)
+    )
+    said = f"expected {value} ({' to '.join(ends)}), bound {bound}"
+    if low <= 0 or high > WIDEST * low:
+        reason = f"{said}: an interval too wide to judge by"
+        return replace(judgement, verdict="unchecked", reason=reason, slips=())
+    return replace(judgement, verdict=PLAUSIBLE, reason=said, slips=())
 
 
 def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, unit: str) -> str:
@@ -45,7 +80,7 @@ def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, 
         unit: of both.
 
     >>> from symroof.analysis.study import Study
-    >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048).first
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048, efficiency="peak").first
     >>> roof_share(case, "itl", case.result("itl").value, Fraction(2), "s").partition(";")[0], roof_share(case, "itl", Fraction(1), Fraction(1, 2), "s")
     ('50 % of the roof', 'above the roof: impossible')
     """

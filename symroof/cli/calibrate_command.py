@@ -171,7 +171,7 @@ def screen(fit: Calibration) -> str:
     fitted = {p.name for p in fit.parameters} | {
         name for r in fit.residuals for name in r.measurement.inputs
     }
-    lines += rests_on(fit.answers, names=_metrics(fit), expected=False, but=fitted)
+    lines += rests_on(fit.answers, names=_metrics(fit), but=fitted)
     block = [
         line
         for text in fit.block().splitlines()

@@ -9,7 +9,6 @@ from symroof.analysis.case_summary import (
     ROWS,
     headed,
     is_measured,
-    judged_case,
     summary_rows,
     verdict_lines,
 )
@@ -120,10 +119,9 @@ def marked(warnings: Iterable[str]) -> list[str]:
 
 def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     """What to know before any number; targets have lines of their own."""
-    judged = judged_case(case)
     unjudged = (
-        [text for text in target_warnings(judged) if text.startswith("whether ")]
-        if unknown_targets(judged)
+        [text for text in target_warnings(case) if text.startswith("whether ")]
+        if unknown_targets(case)
         else []
     )
     beyond = [case.beyond_measurements] if case.beyond_measurements else []
@@ -222,12 +220,11 @@ def rests_on(
     case: BoundCase,
     of: str = "",
     names: Sequence[str] = (),
-    expected: bool = True,
     but: Collection[str] = (),
 ) -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
-    those behind ``names``, or behind the first screen, without those in ``but``; ``expected``: whether what measurements lead to expect is shown."""
-    measured = is_measured(case) if expected else bool(case.measured_box)
+    those behind ``names``, or behind the first screen, without those in ``but``."""
+    measured = is_measured(case)
     said = []
     if case.precisions:
         said.append(

@@ -12,7 +12,6 @@ from symroof.analysis.case_summary import (
     both,
     endless,
     is_measured,
-    judged_case,
     used_memory,
 )
 from symroof.analysis.case_titles import case_label
@@ -89,18 +88,16 @@ def _mark(case: BoundCase) -> str:
     """Whether it fits and meets its targets as expected."""
     if case.fits is None:
         return ""
-    judged = judged_case(case)
-    return FAILS if case.does_not_fit else MARK[all_met(target_checks(judged))]
+    return FAILS if case.does_not_fit else MARK[all_met(target_checks(case))]
 
 
 def _misses(case: BoundCase) -> str:
     """Memory where it does not fit, else the targets that are not met throughout."""
     if case.does_not_fit:
         return "memory"
-    judged = judged_case(case)
     return ", ".join(
         "rate" if check.name == LOAD else check.name
-        for check in target_checks(judged)
+        for check in target_checks(case)
         if check.met is not True
     )
 
@@ -113,7 +110,7 @@ def _value(case: BoundCase, name: str) -> str:
         return "no end"
     if not case.get(name):
         return "-"
-    result = case.expected(name) or case.result(name)
+    result = case.result(name)
     value = Fraction(result.value)
     text = Result(result.symbol, value).plain(DIGITS)
     text = text.partition(" ")[0] if result.symbol.unit not in ("s",) else text

@@ -23,7 +23,7 @@ MOST_PLACES = 6
 LONGEST_PATH = 40
 SAID, RIGHT, PLACE = 22, 20, 28
 """Columns of a number, and of a place, at most."""
-ORDER = ("wrong", "inconsistent", "conditional", "unchecked")
+ORDER = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
 """The verdicts of what does not hold, the worst first."""
 DETAILS = (
     "--all: every claim with its sentence; -v: all details, and the command that derives each value"

@@ -38,13 +38,12 @@ def _names(quantities: str) -> list[str]:
 
 
 def waterfalls_between(
-    sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False
+    sides: tuple[str, ...], quantities: str, options: dict[str, Any]
 ) -> tuple[list[Waterfall], list[Problem]]:
     """The waterfall from the first side to the second for each quantity, and the problems of quantities that have none.
 
     Args:
         sides: A, B, and the study that presets apply to if that is neither of them.
-        deciding: whether to evaluate both as commands that decide do.
 
     Raises:
         InputError: no quantity can be compared.
@@ -63,8 +62,7 @@ def waterfalls_between(
     cases = [side for side, number in zip(sides, numbers, strict=True) if number is None]
 
     def study(side: str) -> Study:
-        made = study_of_side(side, options, (*common, second if side == first else first))
-        return made.decide() if deciding else made
+        return study_of_side(side, options, (*common, second if side == first else first))
 
     if len(cases) == len(sides):
         return _waterfall_for_each(study(first), study(second), names)
@@ -84,7 +82,9 @@ def _waterfall_for_each(
     one: Study, other: Study, names: list[str]
 ) -> tuple[list[Waterfall], list[Problem]]:
     from symroof.analysis.waterfall import waterfall
+    from symroof.claims.case_comparison import alike
 
+    one, other = alike(one, other)
     made: list[Waterfall] = []
     problems: list[Problem] = []
     for name in names:

@@ -106,13 +106,9 @@ def _nearest_steps(derivation: Derivation) -> list[str]:
         ),
         len(rows) - 1,
     )
-    both = derivation.bound_case.expected(derivation.name) is not None
-    heading = (
-        "with numbers, at the peak (as expected: --efficiency measured)" if both else "with numbers"
-    )
     before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept > 0 else []
     return (
-        ["", heading, *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)]
+        ["", "with numbers", *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)]
         if rows
         else []
     )
@@ -168,13 +164,9 @@ def _value(derivation: Derivation) -> list[str]:
             f"no number: {derivation.why_unknown}{f' ({option})' if option else ''}", "    ", "  "
         )
     basis = basis_of(derivation.bound_case, (derivation.name,))
-    if expected := derivation.bound_case.expected(derivation.name):
-        return wrapped(
-            f"expected {compact(expected, DIGITS)}, bound {compact(derivation.result, DIGITS)} (100 % of peak)",
-            "    ",
-            "  ",
-        )
-    return wrapped("; ".join([compact(derivation.result, DIGITS), *basis]), "    ", "  ")
+    bound = derivation.bound_case.peak_bound(derivation.name)
+    at_peak = [f"bound {compact(bound, DIGITS)} (100 % of peak)"] if bound else []
+    return wrapped("; ".join([compact(derivation.result, DIGITS), *at_peak, *basis]), "    ", "  ")
 
 
 def derivation_text(derivation: Derivation) -> str:
@@ -189,8 +181,8 @@ def derivation_text(derivation: Derivation) -> str:
         *basis_of(derivation.bound_case, (derivation.name,) if derivation.result else ()),
         "",
     ]
-    if expected := derivation.bound_case.expected(derivation.name):
-        lines[-1:] = [f"expected by measured efficiencies: {expected.text()}", ""]
+    if bound := derivation.bound_case.peak_bound(derivation.name):
+        lines[-1:] = [f"bound at 100 % of peak: {bound.text()}", ""]
     defined = (
         f"{derivation.name}: {derivation.search}"
         if derivation.search

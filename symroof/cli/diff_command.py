@@ -93,7 +93,7 @@ def command(
     elif as_json:
         say_json(
             {
-                "schema": "symroof/diff/1",
+                "schema": "symroof/diff/2",
                 "from": sides[0],
                 "to": sides[1],
                 "quantities": [waterfall.as_json() for waterfall in made],
@@ -236,6 +236,6 @@ def _diagnose(
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     found = diagnose(study, printed, written.number)
     if as_json:
-        say_json({"schema": "symroof/diff/1", "diagnosis": found.as_json()})
+        say_json({"schema": "symroof/diff/2", "diagnosis": found.as_json()})
     else:
         say("\n".join(reflowed(diagnosis_text(found, study.first).splitlines())))

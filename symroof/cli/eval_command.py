@@ -53,7 +53,7 @@ def command(
     cases = made.cases
     chosen = _chosen(quantities, made)
     if as_json:
-        say_json({"schema": "symroof/eval/1", "cases": [case_json(case, chosen) for case in cases]})
+        say_json({"schema": "symroof/eval/2", "cases": [case_json(case, chosen) for case in cases]})
     else:
         say_marked(cases_text(cases, chosen, everything))
     return int(strict and any(findings(case) for case in cases))
@@ -97,7 +97,7 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
         "engine": answers.engine.label if answers.engine else None,
         **answers.ledger(),
         "quantities": {
-            name: answers.as_json(name)
+            name: answers.json_with_bound(name)
             for name in answers.quantities()
             if not chosen or name in chosen
         },
@@ -137,9 +137,8 @@ def case_text(answers: BoundCase) -> str:
             if declared.group == OWN
             else declared.group
         )
-        expected = answers.expected(name)
         groups.setdefault(group, []).append(
-            [name, result.text(), expected.plain() if expected else "", result.symbol.meaning]
+            [name, result.text(), answers.peak_bound_text(name), result.symbol.meaning]
         )
     for group, rows in groups.items():
         sections += ["", f"{group}:", text_table(rows, indent="  ")]
@@ -179,9 +178,7 @@ def _summary(answers: BoundCase) -> list[str]:
     ):
         time, limit = answers.get(name), answers.get(bound)
         if time is not None and limit is not None:
-            expected = answers.expected(name)
-            both = f"expected {expected.plain()}, bound {time.text()}" if expected else time.text()
-            lines.append(f"{what} {both}, limited by {limit.plain()}")
+            lines.append(f"{what} {answers.both_text(name)}, limited by {limit.plain()}")
     if answers.fits is not None:
         needed, usable = (
             answers.result(name).plain()

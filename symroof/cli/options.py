@@ -92,7 +92,7 @@ def case_options(command: F) -> F:
         click.option(
             "--efficiency",
             metavar="peak|measured",
-            help="Source of the efficiencies not given: peak (100 %, a bound) or measured (what to expect).",
+            help="Source of the efficiencies not given: measured (what to expect, the default) or peak (100 %, a bound).",
         ),
         click.option(
             "--engine",

@@ -107,7 +107,7 @@ def _over_input(
     from symroof.analysis.verdict import basis_of
     from symroof.report.pictures.over_input import picture
 
-    made = study_from(study, options).decide()
+    made = study_from(study, options)
     return picture(made, name, over), tuple(basis_of(made.first, (name,)))
 
 
@@ -127,7 +127,7 @@ def _drawn(
         from symroof.analysis.verdict import basis_lines
         from symroof.report.pictures.picture_kinds import picture
 
-        made = study_from(study, options).decide()
+        made = study_from(study, options)
         return picture(name, made), basis_lines(made.cases)
     if not second or (against and other):
         raise click.UsageError("a waterfall compares two cases: give the second with --against B")
@@ -135,7 +135,7 @@ def _drawn(
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
     (waterfall, *_), _ = waterfalls_between(
-        (study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True
+        (study or SYMROOF, second), quantities.partition(",")[0], options
     )
     return waterfall_picture(waterfall, study or "the case", second), ()
 

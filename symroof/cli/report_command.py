@@ -81,7 +81,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
-    made, found = reviewed(study_from(study, options).decide())
+    made, found = reviewed(study_from(study, options))
     other = _other(made, options)
     data = view(
         made,
@@ -153,7 +153,7 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
     other = (
         study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
     )
-    return against, waterfalls(subject_of(made), subject_of(other.decide()), COMPARED)
+    return against, waterfalls(subject_of(made), subject_of(other), COMPARED)
 
 
 def _parts(listed: str | None, full: bool) -> tuple[str, ...]:

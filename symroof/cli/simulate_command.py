@@ -1,6 +1,6 @@
 """``symroof simulate``: a server step by step.
 
-``--json`` gives ``{"schema": "symroof/simulate/1", "title", "requests", "replications", "summary": {"ttft" | "itl" | "response_time" | "queue_wait":
+``--json`` gives ``{"schema": "symroof/simulate/2", "title", "requests", "replications", "summary": {"ttft" | "itl" | "response_time" | "queue_wait":
 {"mean" | "p50" | "p90" | "p99": FIGURE}}, "request_rate", "throughput", "makespan", "busy", "prefilling": FIGURE, "within_targets": FIGURE (where there
 are targets), "targets": {name: {"limit", "value", "met", "statistic", "unit"}}, "says": [text], "warnings": [text], "inputs", "assumptions"}``. A FIGURE is
 ``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where there are several replications; a value is null where there is none.
@@ -217,7 +217,7 @@ def written(found: Simulation, study: Any, everything: bool) -> str:
         return "\n".join(
             [
                 *lines,
-                *rests_on(study.first, names=names, expected=False),
+                *rests_on(study.first, names=names),
                 "--all: every input with its source, and counting choice",
             ]
         )
@@ -239,14 +239,9 @@ MOST_DIGITS = 6
 
 def _basis(case: BoundCase) -> list[str]:
     """What the times rest on; at the peak, how to simulate what to expect."""
-    from symroof.analysis.verdict import AT_THE_PEAK, basis_lines
+    from symroof.analysis.verdict import basis_lines
 
-    return [
-        f"{text}; --efficiency measured simulates what to expect"
-        if text == AT_THE_PEAK and case.expected_case
-        else text
-        for text in basis_lines([case])
-    ]
+    return list(basis_lines([case]))
 
 
 def _targets(found: Simulation) -> list[str]:

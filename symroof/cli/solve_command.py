@@ -112,18 +112,18 @@ def solutions_table(solutions: list[Solution]) -> str:
     from symroof.analysis.case_titles import case_label
     from symroof.cli.terminal import fitted_table
 
-    unknown, measured = solutions[0].unknown, any(s.expected is not None for s in solutions)
+    unknown, both = solutions[0].unknown, any(s.at_peak is not None for s in solutions)
     rows = []
     for s in solutions:
-        expected = [s.expected.in_ranges() if s.expected is not None else ""] if measured else []
+        bound = [s.at_peak.in_ranges() if s.at_peak is not None else ""] if both else []
         rows.append(
             [
                 case_label(s.bound_case),
-                *expected,
                 s.in_ranges(),
+                *bound,
                 WITHIN_MEMORY[s.within_memory],
                 s.reason,
             ]
         )
-    heads = [f"{unknown}, expected", "bound"] if measured else [unknown]
+    heads = [unknown, "bound"] if both else [unknown]
     return fitted_table(rows, ["case", *heads, "within memory", "meaning"], "  ")

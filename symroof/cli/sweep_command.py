@@ -138,7 +138,7 @@ def _write(planned: Any, out: str, as_json: bool) -> None:
     for warning in warnings:
         say(f"! {warning}", err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
-    say(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
+    say(f"wrote {out}: {sizes}, {len(planned.variables)} variables", err=True)
     if as_json:
         summary = {
             "file": out,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
 
 LEVELS = {
-    "wrong": "error", "inconsistent": "error", "conditional": "warning", "unchecked": "notice",
+    "wrong": "error", "inconsistent": "error", "conditional": "warning", "plausible": "notice", "unchecked": "notice",
 }  # fmt: skip
 """GitHub's level of each reported verdict; a correct claim is not reported."""
 FLAGS = {

@@ -27,7 +27,7 @@ TELLING = 0.01
 """Probability of a coincidence from which it is printed."""
 FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 """Mistakes with a free parameter, and the probability of a coincidence from which one is hidden: any number would fit."""
-EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
+EXPLAINED = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
 """Verdicts explained below the table."""
 OPTIONS = (
     "prompt",

@@ -136,7 +136,7 @@ class Review:
     """The design review of a study, shown in a notebook as its first page; :meth:`save` writes it.
 
     >>> from symroof.analysis.study import Study
-    >>> review = Review(Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=8, targets={"itl": "50 ms"}).decide(), "symroof report")
+    >>> review = Review(Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=8, targets={"itl": "50 ms"}), "symroof report")
     >>> "fits" in review.says, review._repr_markdown_().count("\\n# ")
     (True, 0)
 

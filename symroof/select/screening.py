@@ -652,7 +652,7 @@ def screen(cases: Sequence[Sequence[Candidate]]) -> list[Screening | None]:
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
     >>> [result.most for result in screen([[Candidate(case)] for case in study.cases])]
-    [105, 5]
+    [25, 0]
     """
     every = [(candidate, i) for i, candidates in enumerate(cases) for candidate in candidates]
     best: dict[int, Screening] = {}

@@ -303,7 +303,6 @@ def select_from(
     """
     if by is not None and by not in ORDERS:
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
-    study.decide()
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
     check_open(study, devices)

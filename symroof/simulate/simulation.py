@@ -191,9 +191,9 @@ class Simulation:
     >>> from symroof import Study
     >>> found = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8).simulate(requests=400, seed=1)
     >>> found
-    <Simulation of 400 requests: TTFT 18.12 ms, ITL 4.853 ms in the mean, 8.555 request/s>
+    <Simulation of 400 requests: TTFT 62.17 ms, ITL 9.788 ms in the mean, 8.508 request/s>
     >>> found.requests.prompt[:3].tolist(), round(found.summary["ttft"]["p99"].value, 3)
-    ([1024, 1024, 1024], 0.032)
+    ([1024, 1024, 1024], 0.103)
     """
 
     title: str
@@ -260,7 +260,7 @@ class Simulation:
     def as_json(self) -> dict[str, Any]:
         """The result for programs, in base units."""
         return {
-            "schema": "symroof/simulate/1",
+            "schema": "symroof/simulate/2",
             "title": self.title,
             "requests": len(self.requests),
             "replications": len(self.runs),

@@ -213,9 +213,7 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
         raise TooManyValues("the axis", len(values))
     degrees = tuple(map(Fraction, values))
     return Axis(
-        name,
-        degrees,
-        tuple(Request(values={name: (number(degree),)}) for degree in degrees),
+        name, degrees, tuple(Request(values={name: (number(degree),)}) for degree in degrees)
     )
 
 

@@ -15,7 +15,7 @@ from symroof.symbolic.blocks import Array
 def write_csv(grid: Grid, path: Path, filled: Filled) -> None:
     """A header of names, then the rows; an empty place is no value. Units are base units, and are not written to the file."""
     with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")
+        stream.write(",".join([*grid.plan.dims, *(v.name for v in grid.variables)]) + "\n")
         for batch in filled:
             for block, values in batch:
                 stream.writelines(

@@ -202,28 +202,13 @@ def _bound(request: Request) -> BoundCase:
 
 
 def _evaluated_at(cases: Sequence[BoundCase], computed: Iterable[str]) -> list[str]:
-    """Ranged inputs are at their middle on a grid, or where measurements predict them, and list prices at their median."""
-    spans = {
-        name: (case, given.setting)
+    """Ranged inputs are at their middle on a grid, and list prices at their median; measured efficiencies have their ends beside."""
+    said = {
+        name: f"{name} is given as {span.text}: evaluated at its middle, {Result(case.case.theory.symbol(name), span.middle).text()}"
         for case in cases
         for name, given in case.given.items()
-        if name in case.box and isinstance(given.setting, ValueRange)
+        if name in case.box and not given.measured and isinstance(span := given.setting, ValueRange)
     }
-    shown = {
-        name: Result(case.case.theory.symbol(name), span.middle).text()
-        for name, (case, span) in spans.items()
-    }
-    words = {
-        name: "is given as {}: evaluated at its middle,"
-        if span.expected is None
-        else "is measured as {}: evaluated at the expected"
-        for name, (_, span) in spans.items()
-    }
-    priced = any(case.priced(name) for case in cases for name in computed)
-    return [
-        *(
-            f"{name} {words[name].format(span.text)} {shown[name]}"
-            for name, (_, span) in spans.items()
-        ),
-        *(["list prices of a device are several: evaluated at their median"] if priced else []),
-    ]
+    if any(case.priced(name) for case in cases for name in computed):
+        return [*said.values(), "list prices of a device are several: evaluated at their median"]
+    return list(said.values())

@@ -12,7 +12,7 @@ from symroof.sweep.sweep_quantities import FITS
 from symroof.theory.switches import SWITCHES
 from symroof.version import __version__
 
-SCHEMA = "symroof/sweep/1"
+SCHEMA = "symroof/sweep/2"
 T = TypeVar("T")
 
 

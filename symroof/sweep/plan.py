@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from symroof.analysis.compile import compile_cases
+from symroof.analysis.compile import ENDS, Function, WithEnds, compile_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
@@ -16,20 +16,6 @@ from symroof.sweep.axes import Axis
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import Expr, is_relation, names, symbol
 from symroof.theory.quantities import QUANTITIES
-
-
-class Function(Protocol):
-    """The function of a case."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]: ...
-    @property
-    def depends(self) -> Mapping[str, frozenset[str]]: ...
-    @property
-    def labels(self) -> Mapping[str, tuple[str, ...]]: ...
-    def codes(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
-        """Every output over the arrays: floats, truths, places in ``labels``."""
-        ...
 
 
 def functions(
@@ -172,7 +158,30 @@ class Plan:
         names = [
             [name for name in self.quantities if name not in lacking] for lacking in self.missing
         ]
-        return functions(names, [axis.name for axis in self.numeric], self.cases)
+        inputs = [axis.name for axis in self.numeric]
+        made = functions(names, inputs, self.cases)
+        if not self.ranged:
+            return made
+        ranged = [[name for name in known if name in self.ranged] for known in names]
+        corners = [case.at_measured_corners or [case] for case in self.cases]
+        made_at = [
+            functions(ranged, inputs, [there[k % len(there)] for there in corners])
+            for k in range(max(map(len, corners)))
+        ]
+        return [
+            (WithEnds(own, [function for function, _ in there]), without)
+            for (own, without), *there in zip(made, *made_at, strict=True)
+        ]
+
+    @cached_property
+    def ranged(self) -> tuple[str, ...]:
+        """The times, rates and costs that have the ends of what is expected beside them."""
+        measured = [case for case in self.cases if case.measured_box]
+        return tuple(
+            name
+            for name in self.quantities
+            if any(case.case.theory.timed(name) for case in measured)
+        )
 
     @cached_property
     def functions(self) -> list[Function]:
@@ -191,8 +200,19 @@ class Plan:
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """The quantities in order, each with only the axes it depends on."""
-        return tuple(self._variable(name) for name in self.quantities)
+        """The quantities in order, each with only the axes it depends on; what is expected has its ends behind it."""
+        made: list[Variable] = []
+        for name in self.quantities:
+            own = self._variable(name)
+            made.append(own)
+            if name in self.ranged and own.kind == NUMBER:
+                made += [
+                    replace(
+                        own, name=f"{name}_{end}", long_name=f"{own.long_name}, {end} end of 80 %"
+                    )
+                    for end in ENDS
+                ]
+        return tuple(made)
 
     def _variable(self, name: str) -> Variable:
         having = [i for i, function in enumerate(self.functions) if name in function.outputs]

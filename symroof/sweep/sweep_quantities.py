@@ -68,11 +68,9 @@ def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list
 
 
 def _parts(written: str) -> list[str]:
-    return (
-        [written]
-        if isinstance(written, UNDECLARED_NAMES)
-        else [part.strip() for part in written.split(",")]
-    )
+    if isinstance(written, UNDECLARED_NAMES):
+        return [written]
+    return [part.strip() for part in written.split(",")]
 
 
 def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Expr]:
@@ -239,8 +237,6 @@ def _missing_input(case: Case, name: str) -> Exception | None:
 
 
 def _hint(why: Exception) -> str:
-    return (
-        f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES"
-        if isinstance(why, MissingInput)
-        else ""
-    )
+    if isinstance(why, MissingInput):
+        return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES"
+    return ""

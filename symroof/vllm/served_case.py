@@ -138,7 +138,6 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
         assume=switches,
         **values,
     )
-    laid = laid.over(Request(deciding=True))
     study = Study()
     study.select(chosen.over(laid))
     laid = _windows(line).over(laid)

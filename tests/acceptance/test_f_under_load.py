@@ -122,7 +122,7 @@ def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
     study = Study(
         model="mistral-7b-v0.1", hardware="h100-sxm", prompt=2048, output=200, batch=8,
-        window=window, assume={"activations": "off"},
+        window=window, assume={"activations": "off"}, efficiency="peak",
     )  # fmt: skip
     keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
     weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)

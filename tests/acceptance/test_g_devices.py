@@ -189,7 +189,7 @@ def test_what_of_an_exchange_runs_beside_the_work():
     study = {
         "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
     }  # fmt: skip
-    bound = Study(**study)
+    bound = Study(**study, efficiency="peak")
     work, exchange, link, overhead = (
         bound.value(f"decode_{name}")
         for name in ("roofline_time", "exchange_time", "link_time", "overhead")
@@ -197,7 +197,7 @@ def test_what_of_an_exchange_runs_beside_the_work():
     assert bound.value("itl") == work + link - min(work, exchange) + overhead
     half = Study(**study, exchange_overlap=Fraction(1, 2))
     assert half.value("itl") == work + link - min(work, exchange) / 2 + overhead
-    measured = Study(**study, efficiency="measured").first.case
+    measured = Study(**study).first.case
     assert measured.value("itl") == sum(
         measured.value(f"decode_{name}") for name in ("roofline_time", "link_time", "overhead")
     )
@@ -208,7 +208,7 @@ def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
     study = {
         "model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000,
     }  # fmt: skip
-    even, uneven = Study(**study), Study(**study, expert_imbalance="1.5")
+    even, uneven = Study(**study, efficiency="peak"), Study(**study, expert_imbalance="1.5")
     routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
     assert (
         uneven.value("decode_flops_per_device") - even.value("decode_flops_per_device")
@@ -239,6 +239,7 @@ def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
     study = {
         "model": "deepseek-v3", "hardware": "h200", "batch": batch, "prompt": 1000,
         "weights": "fp8",
+        "efficiency": "peak",
     }  # fmt: skip
     even, uneven = Study(**study, **layout), Study(**study, **layout, expert_spread="1.5")
     devices = layout.get("ep", layout.get("attention_dp"))

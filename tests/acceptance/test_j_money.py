@@ -56,6 +56,7 @@ def test_price_ratio_at_which_two_devices_break_even():
         "prompt": 4608,
         "output": 1,
         "itl_target": "12 ms",
+        "efficiency": "peak",
         "assume": KV,
     }
     largest = {

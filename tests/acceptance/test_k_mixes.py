@@ -156,7 +156,6 @@ def test_first_tokens_of_either_kind_wait_alike_and_are_prefilled_apart():
 def test_a_kind_that_misses_what_the_mean_meets_is_named(target, missing):
     """Without a rate nothing waits: a prompt of 2,048 beside 64 takes 301.33 ms, one of 4,096 two such steps, so the mean is 376.66 ms."""
     study = under(targets={"ttft": target}, chunk=2048)
-    study.decide()
     named = [warning for warning in case_warnings(study.first) if "miss the TTFT target" in warning]
     assert [
         name

@@ -81,48 +81,31 @@ def contradictions(case, itl):
             found.append(f"{what}: {values}")
 
     evaluated = call("eval", *on_line, "--json").json["cases"][0]["quantities"]
-    bare = Study(**case, targets={"itl": itl})
-    measured = Study(**case, targets={"itl": itl}, efficiency="measured")
+    expected, measured, peak = (
+        Study(**case, targets={"itl": itl}, **basis)
+        for basis in ({}, {"efficiency": "measured"}, {"efficiency": "peak"})
+    )
     by_line = {name: evaluated.get(name) for name in TIMED}
     for name in TIMED:  # Python, with and without efficiencies asked for
-        entry, expected, own = by_line[name], bare.first.expected(name), measured.first.get(name)
-        bound = bare.first.get(name)
-        same(f"{name}, bound of eval and Python", entry and entry["value"], bound and bound.value)
-        if bound is not None and own is not None:
-            same(
-                f"{name}, expected of eval, Python and efficiency=measured",
-                entry["expected"]["value"],
-                expected and expected.value,
-                own.value,
-            )
-            same(f"{name}, least expected", entry["expected"]["low"], own.low)
+        entry, own, asked = by_line[name] or {}, expected.first.get(name), measured.first.get(name)
+        values = [each and each.value for each in (own, asked)]
+        same(f"{name} of eval, Python and efficiency=measured", entry.get("value"), *values)
+        if own is not None:
+            same(f"{name}, least expected", entry["low"], own.low)
+            same(f"{name}, bound", entry.get("bound"), peak.first.result(name).value)
     for name in ("ttft", "itl"):
         derived = call("derive", name, *on_line, "--json").json
-        same(f"{name} of derive", derived["value"], by_line[name]["value"])
-        same(
-            f"{name} expected of derive",
-            derived["expected"]["value"],
-            by_line[name]["expected"]["value"],
-        )
+        for key in ("value", "bound"):
+            same(f"{key} of {name} of derive", derived[key], by_line[name][key])
     room = call("solve", "max_batch_memory", *on_line, "--json").json
     capacity = evaluated["concurrency"]["value"]
-    same(
-        "largest batch in memory, of solve and eval",
-        (room["integer"] or {}).get("at_most", 0),
-        capacity,
-    )
+    most = (room["integer"] or {}).get("at_most", 0)
+    same("largest batch in memory, of solve and eval", most, capacity)
     same("fits, of eval and its room", evaluated["fits"]["value"], case["batch"] <= capacity)
-    replicas = call("solve", "min_copies_arrival", *on_line, "--json").json
-    same(
-        "replicas at the peak, of solve and of the load",
-        replicas["integer"]["at_least"],
-        least_above(bare.value("load")),
-    )
-    same(
-        "replicas expected",
-        replicas["expected"]["integer"]["at_least"],
-        least_above(measured.value("load")),
-    )
+    for basis, study in (("measured", expected), ("peak", peak)):
+        line = ("min_copies_arrival", *on_line, "--efficiency", basis, "--json")
+        least = call("solve", *line).json["integer"]["at_least"]
+        same(f"replicas, {basis}", least, least_above(study.value("load")))
     chosen = select(**case, targets={"itl": itl}).configurations[0]
     answers = chosen.run.bound_case
     for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
@@ -141,8 +124,8 @@ def contradictions(case, itl):
     if case["batch"] <= capacity:
         for name in ("itl", "ttft", "sustained_itl", "sustained_requests", "cost_per_mtok"):
             if (entry := served["quantities"].get(name)) is not None:
-                same(f"{name} of the line", entry["value"], by_line[name]["expected"]["value"])
-                same(f"{name} of the line at the peak", entry.get("bound"), by_line[name]["value"])
+                for key in ("value", "bound"):
+                    same(f"{key} of {name} of the line", entry.get(key), by_line[name].get(key))
     return found
 
 

@@ -135,7 +135,7 @@ def test_nothing_is_divided_by_nothing():
     ] == ["1/step_overhead"]
 
 
-TIMES = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+TIMES = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20, "efficiency": "peak"}
 ITL = "max(2*batch*params/(peak_flops*mfu), weight_bytes_per_param*params/(mem_bandwidth*mbu))"
 FIRST = {  # with the weights alone: two FLOPs and all bytes of each parameter
     "itl": ITL,

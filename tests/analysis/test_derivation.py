@@ -347,6 +347,7 @@ def test_throughput_of_an_endless_batch_is_what_the_cache_lets_through():
         hardware="h100-sxm",
         prompt=2048,
         assume={"detail": "attention"},
+        efficiency="peak",
     )
     bandwidth, kappa = 3.35e12, 131072
     assert limits_of(study, "decode_throughput")["batch", "infinity"].result.value == near(
@@ -358,6 +359,7 @@ def test_throughput_of_an_endless_batch_is_what_the_cache_lets_through():
         hardware="h100-sxm",
         prompt=100,
         assume={"detail": "attention"},
+        efficiency="peak",
     )
     compute = 989.4e12 / (2 * 8.03e9 + 4 * 32 * 32 * 128 * 100)
     assert compute < bandwidth / (kappa * 100)
@@ -371,6 +373,7 @@ def test_the_elasticity_in_the_context_is_the_caches_share():
         hardware="h100-sxm",
         prompt=4608,
         assume={"detail": "attention"},
+        efficiency="peak",
     )
     result = {e.symbol.name: e for e in study.derive("itl").elasticities}
     assert result["prompt"].value == near(Fraction(327680 * 4608, 140 * 10**9 + 327680 * 4608))
@@ -380,8 +383,8 @@ def test_the_elasticity_in_the_context_is_the_caches_share():
 
 
 def test_ideal_devices_leave_the_other_roof():
-    limits = limits_of(Study(**CASES["two devices"]), "itl")
-    case = Study(**CASES["two devices"]).first.case
+    study = Study(**CASES["two devices"], efficiency="peak")
+    limits, case = limits_of(study, "itl"), study.first.case
     assert limits["mem_bandwidth", "infinity"].result.value == case.value(
         "decode_compute_time"
     ) + case.value("decode_link_time")

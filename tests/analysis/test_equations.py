@@ -26,7 +26,7 @@ REFUSED = [  # equation, unknown, the message as it is printed
 
 @pytest.fixture(scope="module")
 def gpt2():
-    return Study("gpt2", "h100-sxm", prompt=100, output=20)
+    return Study("gpt2", "h100-sxm", prompt=100, output=20, efficiency="peak")
 
 
 def test_what_is_refused_and_why(gpt2):

@@ -21,6 +21,7 @@ LLAMA = {
     "hardware": "h100-sxm",
     "prompt": 1000,
     "assume": {"detail": "kv"},
+    "efficiency": "peak",
 }
 
 SENTENCES = [

@@ -6,7 +6,10 @@ from symroof.analysis.implicit_quantities import implicit
 from symroof.api import Study
 from symroof.symbolic.printing import text
 
-SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 8}
+SERVED = {
+    "model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 8,
+    "efficiency": "peak",
+}  # fmt: skip
 
 
 @pytest.mark.sample(4)

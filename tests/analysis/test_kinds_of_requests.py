@@ -46,7 +46,7 @@ RANGED = {**LONG, "mbu": "0.5..1"}
     ],
 )
 def test_a_kind_that_misses_what_the_mean_meets(mix, target, remarks):
-    answers = Study(**CASE, **mix, targets={"ttft": target} if target else {}).decide().first
+    answers = Study(**CASE, **mix, targets={"ttft": target} if target else {}).first
     assert (
         kinds_of_requests(answers)
         == [line for line in case_warnings(answers) if "requests miss" in line]

@@ -19,7 +19,7 @@ H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output":
 
 @pytest.fixture(scope="module")
 def study():
-    return sr.Study(**H100)
+    return sr.Study(**H100, efficiency="peak")
 
 
 def refused(make):
@@ -146,7 +146,7 @@ def test_without_a_case_the_error_names_the_missing_input():
 
 
 def test_a_case_that_does_not_fit_warns_at_the_caller():
-    large = sr.Study("llama-3-70b", "h100-sxm", prompt=1024)
+    large = sr.Study("llama-3-70b", "h100-sxm", prompt=1024, efficiency="peak")
     with pytest.warns(sr.DoesNotFit, match=r"^itl = 41\.\d+ ms is of a configuration") as caught:
         value = large.value("itl")
     assert caught[0].filename == __file__

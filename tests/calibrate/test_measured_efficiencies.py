@@ -50,8 +50,8 @@ def test_bad_rows_are_refused_with_their_reason(changes, words):
 
 def test_a_measured_study_by_hand():
     """Llama 3 8B on an H100 at batch 1: the step is its bytes over mbu, 32 layers, and a vector of 4,096 elements in each, all with their own intervals."""
-    peak = sr.Study("llama-3-8b", "h100-sxm", prompt=512)
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="measured")
+    peak = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="peak")
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=512)
     mbu, layer, between = (
         shipped_efficiencies().chosen(name, "hbm", "compiled")[0]
         for name in ("mbu", "layer_overhead", "elementwise_bytes")
@@ -83,7 +83,7 @@ def test_given_numbers_win_one_by_one():
     assert study.value("mbu") == sr.Study(mbu=0.9).value("mbu")
     assert study.value("mfu").low < study.value("mfu").high
     assert float(study.value("itl")) == pytest.approx(
-        float(sr.Study("llama-3-8b", "h100-sxm", prompt=512).value("itl")) / 0.9
+        float(sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="peak").value("itl")) / 0.9
     )
 
 
@@ -224,10 +224,10 @@ def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ([], "bound at 100 % of peak"),
+        (["--efficiency", "peak"], "bound at 100 % of peak"),
         (["--mbu", "0.8"], "at the efficiencies given"),
         (
-            ["--efficiency", "measured", "--engine", "ollama"],
+            ["--engine", "ollama"],
             "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements",
         ),
     ],

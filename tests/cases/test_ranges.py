@@ -176,7 +176,9 @@ def test_labels_and_truths_are_those_that_occur(study):
 
 def test_a_range_that_begins_where_only_exact_sums_have_a_value():
     """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
-    answers = Study("gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41").first
+    answers = Study(
+        "gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41", efficiency="peak"
+    ).first
     for name in ("chunked_ttft", "loaded_ttft"):
         values = [
             value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)
@@ -348,7 +350,9 @@ def test_a_study_whose_ranges_are_known_can_be_pickled():
 @pytest.mark.parametrize("first", [True, False])
 def test_a_formula_that_is_a_name_is_that_quantity(first):
     """Both have one text, and one of them the other as its formula: they must not be taken for each other, whoever is asked for first."""
-    answers = Study("mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2).first
+    answers = Study(
+        "mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2, efficiency="peak"
+    ).first
     if first:
         assert answers.result("itl").ranged
     formula = answers.formula(symbol("itl"), answers.case.theory.symbol("itl"), timed=True)

@@ -90,7 +90,7 @@ def test_a_claim_throughout_a_range_that_holds_in_a_part_of_it():
 
 def test_what_a_claim_needs():
     """16 GFLOP a token: at the peak and at half of it, to the digits written."""
-    peak = Study(**CASE).value("ttft")
+    peak = Study(**CASE, efficiency="peak").value("ttft")
     half = Study(**CASE, mfu=0.5).value("ttft")
     needs = {"mfu": 0.5}
     there = judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * half):.2f} ms")
@@ -107,7 +107,7 @@ def test_what_a_claim_needs():
     )
     assert (
         judged(
-            quantity="ttft", given=CASE, needs=needs, value=f"{float(1300 * half):.2f} ms"
+            quantity="ttft", given=CASE, needs=needs, value=f"{float(3000 * half):.2f} ms"
         ).verdict
         == "wrong"
     )

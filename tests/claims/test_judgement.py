@@ -55,12 +55,13 @@ def test_a_row_is_as_good_as_its_worst_value():
             "exact",
             "rounded",
             "approximate",
+            "plausible",
             "conditional",
             "inconsistent",
             "wrong",
             "unchecked",
         )
-    ] == list(range(7))
+    ] == list(range(8))
 
 
 def derived(value, alternative=None, unit="", why=""):

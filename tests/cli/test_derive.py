@@ -128,7 +128,7 @@ def test_derive_text_has_definition_expansion_numbers_and_value():
         assert part in text
     (case,) = cases(*H100)
     last = text.partition("\ninputs (")[0].strip().splitlines()[-1]
-    number, unit = re.search(r"= ([\d.]+) (ms|s)$", last).groups()
+    number, unit = re.search(r"= ([\d.]+) (ms|s) \(.*\)$", last).groups()
     assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(
         case["quantities"]["ttft"]["value"], rel=6e-4
     )
@@ -138,10 +138,12 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("derive", "ttft", *H100).out.splitlines()
     assert lines[0] == "ttft: time to first token [s]"
-    assert re.fullmatch(r"  expected \S+ ms \(.*\), bound \S+ ms \(100 % of peak\)", lines[1])
+    assert re.fullmatch(
+        r"  \S+ ms \(.*\); bound \S+ ms \(100 % of peak\); expected by .*", lines[1]
+    )
     assert (
-        lines[3] == "  ttft = queue_time + prefill_overhead + prefill_time"
-        and lines[5] == "with numbers, at the peak (as expected: --efficiency measured)"
+        lines[4] == "  ttft = queue_time + prefill_overhead + prefill_time"
+        and lines[6] == "with numbers"
     )
     assert max(map(len, lines)) <= 100
     assert (
@@ -151,7 +153,7 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
 
 
 def test_derive_tells_limits_and_elasticities():
-    text = good("derive", "itl", *H100, "--all").out
+    text = good("derive", "itl", *H100, "--efficiency", "peak", "--all").out
     _, _, limits = text.partition("\nlimits\n")
     assert "  as memory bandwidth grows: decode_compute_time = " in limits.partition("\n\n")[0]
     assert "  first order (weights alone): max(" in limits

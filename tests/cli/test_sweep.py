@@ -33,10 +33,13 @@ def test_the_contract(tmp_path):
         "-q",
         "decode_bound",
     ).json
-    assert result["schema"] == "symroof/sweep/1"
+    assert result["schema"] == "symroof/sweep/2"
     assert result["dims"] == ["batch", "arrival_rate"]
     assert result["coords"] == {"batch": [1, 2, 4], "arrival_rate": [1, 500]}
-    assert list(result["data"]) == ["itl", "fits", "queue_wait", "decode_bound"]
+    times = [f"{name}{end}" for name in ("itl", "queue_wait") for end in ("", "_low", "_high")]
+    assert list(result["data"]) == [*times[:3], "fits", *times[3:], "decode_bound"]
+    own, low, high = (result["data"][name][2][0] for name in times[:3])
+    assert low < own < high
     assert result["data"]["fits"] == [[True, True]] * 3
     assert result["data"]["decode_bound"] == [["memory", "memory"]] * 3
     case = sr.Study(

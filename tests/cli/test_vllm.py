@@ -54,7 +54,7 @@ def test_json_has_the_limits_as_solutions():
     result = good("vllm", LINE, *CASE, "--json").json
     assert result["schema"] == "symroof/vllm/1"
     limits = {limit["name"]: limit for limit in result["limits"]}
-    assert limits["max_batch_memory"]["solution"]["schema"] == "symroof/solve/1"
+    assert limits["max_batch_memory"]["solution"]["schema"] == "symroof/solve/2"
     assert limits["max_batch_memory"]["solution"]["integer"] == {
         "at_most": limits["max_batch_memory"]["value"]
     }

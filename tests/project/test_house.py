@@ -31,20 +31,20 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1961,
+    "top level": 1959,
     "symbolic": 6499,
     "theory": 5970,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 10843,
-    "select": 3239,
-    "simulate": 2346,
-    "servers": 2280,
-    "sweep": 2183,
+    "study": 10835,
+    "select": 3238,
+    "simulate": 2343,
+    "servers": 2279,
+    "sweep": 2182,
     "calibrate": 1858,
-    "check": 10030,
+    "check": 10029,
     "report": 11413,
-    "cli": 5204,
+    "cli": 5187,
     "tests": 66062,
     "other": 3764,
 }

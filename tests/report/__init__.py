@@ -47,11 +47,14 @@ def made(stem):
 def solved_once(decided):
     """Reviews of study files take the cases of this study, whose thresholds are then solved once; titles, notes and names of files stay theirs."""
 
-    def decide(loaded):
+    load = Study.load
+
+    def load_solved(*arguments, **keywords):
+        loaded = load(*arguments, **keywords)
         loaded.__dict__["cases"] = decided.cases
         return loaded
 
-    with mock.patch.object(Study, "decide", decide):
+    with mock.patch.object(Study, "load", load_solved):
         yield
 
 

@@ -62,7 +62,7 @@ def hostile(folder, title, note="plain", name="study.yaml"):
 @pytest.fixture(scope="module", autouse=True)
 def solved(tmp_path_factory):
     """The case of these studies, the same in all: only what strangers write differs."""
-    with solved_once(Study.load(hostile(tmp_path_factory.mktemp("solved"), "T")).decide()):
+    with solved_once(Study.load(hostile(tmp_path_factory.mktemp("solved"), "T"))):
         yield
 
 

@@ -213,7 +213,7 @@ def chat():
         kv="fp16",
         price="2.5 USD/hour",
         targets={"ttft": "200 ms", "itl": "15 ms"},
-    ).decide()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -511,7 +511,7 @@ def test_searched_quantities_agree(tmp_path):
     study = Study(
         "gpt-oss-20b", "h100-sxm", prompt=2048, output=64, batch=64, prefill_devices=1, arrival_rate="2 request/s", assume={"scheduling": "disaggregated"},
         targets={"ttft": "2 s", "itl": "20 ms"},
-    ).decide()  # fmt: skip
+    )  # fmt: skip
     rng, own = random.Random(4), settings(study, study.first)[0]
     arrivals = {"arrival_rate": 2, "dp": 1}
     where = [
@@ -583,7 +583,7 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
         mfu="0.4..0.6",
         assume={"targets_under": "isolated"},
         targets={"itl": "5 ms"},
-    ).decide()
+    )
     made = live(study, study.first)
     data = made["data"] | {
         "model": HOSTILE,
@@ -622,7 +622,7 @@ def test_a_cache_per_token_of_a_preset_is_that_of_the_page(tmp_path):
     """Split over devices it would be that of the model's heads, so that the page offers no other number of devices."""
     study = Study(
         "llama-3-8b", "h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"itl": "50 ms"}
-    ).decide()
+    )
     made = live(study, study.first)
     assert "tp" not in [control["name"] for control in made["controls"]]
     own, where = (

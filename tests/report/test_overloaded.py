@@ -139,7 +139,7 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
         "efficiency": "measured",
     }
     targets = {"ttft": "1 s", "itl": "70 ms"}
-    studies = [Study(**case, dp=copies, targets=targets).decide() for copies in (19, 60)]
+    studies = [Study(**case, dp=copies, targets=targets) for copies in (19, 60)]
     ends = [study.first.slow_end.case for study in studies]
     assert 0.9 < ends[0].value("load") < 1
     assert (

@@ -294,7 +294,7 @@ def test_a_device_is_out_where_its_peak_with_one_request_misses_a_target():
         "mbu": 0.8,
         "targets": {"ttft": "200 ms"},
     }
-    study = Study(**case, hardware=["h100-sxm", "a100-80gb-sxm"]).decide()
+    study = Study(**case, hardware=["h100-sxm", "a100-80gb-sxm"])
     subject = subject_of(study)
     assert subject.hardware.name == "h100-sxm"
     ((label, missed, value, limit),) = ruled_out(study, subject)
@@ -310,7 +310,7 @@ def test_a_device_is_out_where_its_peak_with_one_request_misses_a_target():
         f"cannot meet 200 ms to the first token: it takes {value} even at its peak with a single request."
         in text
     )
-    slower = Study(**{**case, "mfu": 0.5}, hardware=["h200", "a100-80gb-sxm"], tp=[1, 2]).decide()
+    slower = Study(**{**case, "mfu": 0.5}, hardware=["h200", "a100-80gb-sxm"], tp=[1, 2])
     assert ruled_out(slower, subject_of(slower)) == [], (
         "groups of several sizes are not spoken of as one"
     )
@@ -327,7 +327,7 @@ def test_a_device_that_tuning_could_help_is_not_ruled_out_for_good():
         mfu=0.5,
         mbu=0.6,
         targets={"itl": "70 ms"},
-    ).decide()
+    )
     ((label, missed, value, limit),) = ruled_out(study, subject_of(study))
     here = next(case for case in study.cases if case.hardware.name == "l4").case.value(
         "sustained_itl"
@@ -347,7 +347,7 @@ def test_the_options_have_a_sign_each_and_what_is_recommended_comes_first():
         mfu=0.5,
         mbu=0.8,
         targets={"itl": "8 ms"},
-    ).decide()
+    )
     data = view(study, "symroof report x.yaml", ("verdict",))
     options, cases = data["verdict"]["options"], {case_label(case): case for case in study.cases}
     assert options[0][1] == "✓ meets all" and "batch" in options[0][0]
@@ -368,7 +368,7 @@ def test_no_risk_is_of_the_device_or_a_precision_and_each_ends_the_verdict():
         mfu=0.5,
         mbu=0.8,
         targets={"itl": "50 ms", "ttft": "1 s"},
-    ).decide()
+    )
     data = view(study, "symroof report x.yaml", ("verdict",))
     risks = data["flips"]["risks"]
     assert len(risks) == 3 and all(risk["ruins"] for risk in risks)

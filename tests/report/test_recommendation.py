@@ -103,7 +103,7 @@ def chat(tmp_path_factory):
 
 
 def test_a_review_starts_on_what_select_names(chat):
-    study, found = reviewed(Study.load(chat).decide())
+    study, found = reviewed(Study.load(chat))
     pick = recommend(Study.load(chat)).pick
     assert (found.pick.hardware, found.pick.devices, found.pick.batch) == (
         pick.hardware,
@@ -120,7 +120,7 @@ def test_a_review_starts_on_what_select_names(chat):
 
 
 def test_a_study_that_fixes_its_batch_is_reviewed_as_it_stands(chat):
-    study = Study.load(chat, request_of(batch=8)).decide()
+    study = Study.load(chat, request_of(batch=8))
     assert reviewed(study) == (study, None)
 
 
@@ -133,6 +133,6 @@ def test_every_command_names_the_same_purchase(chat):
 
 def test_where_nothing_passes_a_review_says_so():
     asked = Study("llama-3.1-8b", "l40s", prompt=2000, output=300, targets={"itl": "1 ms"})
-    study, found = reviewed(asked.decide())
+    study, found = reviewed(asked)
     text = render(view(study, "x", ("verdict",), found=found), "md")
     assert "**Nothing passes. Closest: 1 × NVIDIA L40S" in text and "Use " not in text

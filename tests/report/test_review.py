@@ -205,7 +205,7 @@ def test_a_gain_is_the_ratio_of_the_printed_values():
 def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
     rows = rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Quantity")
     assert 4 <= len(rows) <= 8
-    listed = Study.load(ROOT / "specs" / "studies" / f"{stem}.yaml").decide()
+    listed = Study.load(ROOT / "specs" / "studies" / f"{stem}.yaml")
     checks = target_checks(subject_of(listed))
     for check, (_, value, _, target, slack) in zip(
         checks, [row for row in rows[1:] if row[3]], strict=True
@@ -222,7 +222,7 @@ CHAT = ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml"
 @pytest.fixture(scope="module")
 def chat():
     """The study of :data:`CHAT`, as a review decides on it."""
-    return Study.load(CHAT).decide()
+    return Study.load(CHAT)
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def whole_view():
     """A case with targets that it misses, another that fails, and every section of its review."""
     study = Study(
         "llama-3-8b", "h100-sxm", prompt=512, output=32, batch=[4, 4000], itl_target="4 ms"
-    ).decide()
+    )
     return study, view(study, "symroof")
 
 
@@ -833,14 +833,14 @@ def test_each_change_has_its_bound_beside_what_is_expected():
         "weights": "bf16",
         "kv": "bf16",
     }
-    study = Study(**case, efficiency="measured")
+    study = Study(**case)
     made = {(entry["kind"], entry["label"]): entry for entry in alternatives(study, study.first)}
     for key, change in ((("devices", "4"), {"tp": 4}), (("kv", "fp8"), {"kv": "fp8"})):
-        peak = Study(**{**case, **change}).first
+        peak = Study(**{**case, **change}, efficiency="peak").first
         assert made[key]["bounds"][:3] == [
             shown(peak.get(name))
             for name in ("loaded_ttft", "sustained_itl", "sustained_throughput")
         ]
         assert made[key]["ttft"] != made[key]["bounds"][0]
-    at_peak = Study(**case)
+    at_peak = Study(**case, efficiency="peak")
     assert all(entry["bounds"] == [] for entry in alternatives(at_peak, at_peak.first))

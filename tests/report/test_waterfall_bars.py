@@ -95,4 +95,4 @@ def test_the_command_writes_it(tmp_path):
     assert (tmp_path / "way.svg").read_bytes().startswith((b"<?xml", b"<svg"))
     assert "no picture ends in '.gif'" in refused(*sides, tmp_path / "way.gif")
     assert "there is no folder" in refused(*sides, tmp_path / "none" / "way.svg")
-    assert good(*sides[:-1], "--json").json["schema"] == "symroof/diff/1"
+    assert good(*sides[:-1], "--json").json["schema"] == "symroof/diff/2"

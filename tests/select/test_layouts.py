@@ -156,7 +156,7 @@ def numbers(found):
 def test_six_devices_by_hand():
     """Groups of 1 or 2 (6 and 3 do not share 8 key and value heads out): one in six to five in six of them read prompts, whole numbers of groups."""
     case = {name: value for name, value in CASE.items() if name != "chunk"}
-    found = candidates_of(Study(**case).decide().first, 6)
+    found = candidates_of(Study(**case).first, 6)
     ones = {(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))}
     twos = {(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))}
     assert {tuple(map(float, one)) for one in numbers(found)} == near_set(ones | twos)
@@ -168,23 +168,23 @@ def near_set(exact):
 
 def test_groups_within_a_node_by_hand():
     """Eight key and value heads and a node of eight: 1, 2, 4 or 8 devices, and for each every ratio of prefill instances; a batch and a chunk that are given stay."""
-    case = Study(**CASE).decide().first
+    case = Study(**CASE).first
     assert numbers(candidates_of(case)) == {(tp, 1, 1, 0) for tp in (1, 2, 4, 8)}
     open_chunk = {name: value for name, value in CASE.items() if name != "chunk"}
-    found = numbers(candidates_of(Study(**open_chunk, arrival_rate=10).decide().first))
+    found = numbers(candidates_of(Study(**open_chunk, arrival_rate=10).first))
     apart = {(tp, 1, 1, tp * ratio) for tp in (1, 2, 4, 8) for ratio in RATIOS}
     assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
 
 
 def test_experts_also_get_groups_of_attention():
-    case = Study("qwen3-30b-a3b", "h100-sxm", prompt=2048, output=300, chunk=2048).decide().first
+    case = Study("qwen3-30b-a3b", "h100-sxm", prompt=2048, output=300, chunk=2048).first
     groups = {(tp, n) for tp, n, *_ in numbers(candidates_of(case))}
     assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
 
 
 def test_what_the_engine_does_not_start_is_no_candidate():
     """24 devices for 32 heads: multiples of groups of 8 only; of 7 devices each has a copy."""
-    case = Study(**CASE).decide().first
+    case = Study(**CASE).first
     assert {tp for tp, *_ in numbers(candidates_of(case, 24))} == {1, 2, 4, 8}
     assert {tp for tp, *_ in numbers(candidates_of(case, 7))} == {1}
 

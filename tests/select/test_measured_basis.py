@@ -142,7 +142,4 @@ def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_range
 
 
 def test_a_preset_counts_as_its_tool_counts():
-    assert (
-        Study("llama-3-8b", "h100-sxm", preset="tutorial-mlsysim", prompt=4096).decide().first.box
-        == {}
-    )
+    assert Study("llama-3-8b", "h100-sxm", preset="tutorial-mlsysim", prompt=4096).first.box == {}

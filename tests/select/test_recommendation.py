@@ -35,7 +35,7 @@ def bound_anew(one):
         dp=one.run.copies,
         arrival_rate=60,
         targets=TARGETS,
-    ).decide()
+    )
 
 
 def test_what_is_named_passes_when_it_is_bound_anew(fleet):

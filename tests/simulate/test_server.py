@@ -420,6 +420,7 @@ def test_drafts_as_in_the_closed_forms(server, drafts):
     """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
     case = (
         {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 300}
+        | {"efficiency": "peak"}
         | server
         | drafts
     )

@@ -180,8 +180,9 @@ def test_equations(equation, hint):
 def test_an_equation_with_the_unit_is_solved():
     """Weights alone at 3.35 TB/s: 20 ms move 67 GB, and the cache takes what the 15.009316864 GB of streamed weights leave."""
     study = Study(
-        model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"}
-    )
+        model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"},
+        efficiency="peak",
+    )  # fmt: skip
     per_request = 2 * 32 * 8 * 128 * 2 * 2048
     assert study.solve("decode_memory_time = 20 ms", "batch").value == near(
         Fraction(67 * 10**9 - 15_009_316_864, per_request)

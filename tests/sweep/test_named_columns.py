@@ -9,6 +9,7 @@ import symroof as sr
 from symroof import symbols as s
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024}
+ENDS = ("low", "high")
 STUDY = sr.Study(**CASE)
 BATCHES = [1, 8, 64]
 
@@ -31,13 +32,26 @@ def at(batch, expression):
 )
 def test_a_column_has_the_name_of_its_keyword(formula, expression):
     grid = STUDY.sweep(batch=BATCHES, mine=formula)
-    assert set(grid) <= {"mine", "fits"} and grid.mine.dims == ("batch",)
+    assert set(grid) <= {"mine", "mine_low", "mine_high", "fits"} and grid.mine.dims == ("batch",)
     assert grid.mine.values.tolist() == pytest.approx([at(batch, expression) for batch in BATCHES])
+
+
+def test_the_ends_of_a_column_are_those_of_its_value():
+    """Of a quotient of a time of compute and one of memory the ends are where one is fast and the other slow."""
+    grid = STUDY.sweep(["ttft", "itl"], batch=BATCHES, quotient=s.ttft / s.itl)
+    for batch in BATCHES:
+        study, here = sr.Study(**{**CASE, "batch": batch}), grid.sel(batch=batch)
+        for name in ("ttft", "itl"):
+            value = study.value(name)
+            found = [float(here[f"{name}_{end}"]) for end in ENDS]
+            assert found == pytest.approx([float(value.low), float(value.high)])
+        low, high = (float(here[f"quotient_{end}"]) for end in ENDS)
+        assert low < here.ttft_low / here.itl_low < here.ttft_high / here.itl_high < high
 
 
 def test_units_meanings_and_order():
     grid = STUDY.sweep(["ttft"], batch=BATCHES, traffic=s.decode_bytes / s.itl, twice="2*traffic")
-    assert list(grid)[:3] == ["ttft", "traffic", "twice"]
+    assert list(grid)[:7:3] == ["ttft", "traffic", "twice"]
     assert grid.traffic.units == "byte/s" and grid.traffic.long_name == "decode_bytes/itl"
     assert np.array_equal(grid.twice.values, 2 * grid.traffic.values)
 

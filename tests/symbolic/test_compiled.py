@@ -138,7 +138,7 @@ def test_a_quotient_that_is_a_whole_number_is_not_rounded_up():
 def test_a_tie_goes_to_the_arm_named_first():
     """3,000 FLOPs at 0.3 of the peak and 30 bytes at 0.1 of the bandwidth: tied where three peaks are a hundred bandwidths."""
     inputs = ["peak_flops", "mem_bandwidth", "mfu", "mbu"]
-    work = {"decode_flops": 3000, "decode_bytes": 30, "prompt": 8}
+    work = {"decode_flops": 3000, "decode_bytes": 30, "prompt": 8, "efficiency": "peak"}
     tied = sr.compile("decode_bound", inputs, hardware="h100-sxm", model="llama-3-8b", **work)
     bandwidths = np.arange(3.0, 6e4, 3.0)
     peaks = 100 * bandwidths / 3

@@ -239,11 +239,9 @@ class _NoteReader:
 
         def complete(figure: Figure) -> Figure:
             place = figure.start + passage.start
-            return (
-                table.completed(figure, table.column_at(place, table.row_at(place)))
-                if table
-                else figure
-            )
+            if table:
+                return table.completed(figure, table.column_at(place, table.row_at(place)))
+            return figure
 
         claimed = claimed_number(
             data, passage.prose, max(self.range_end - passage.start, 0), owned, complete
@@ -356,11 +354,9 @@ class _NoteReader:
 
     def _shown_words(self, passage: Passage, at: int) -> str:
         """The words around a place of the prose: the sentence, or the row."""
-        return (
-            row_text(passage.row)
-            if passage.row
-            else sentence(passage.prose, at, max(self.range_end - passage.start, 0))
-        )
+        if passage.row:
+            return row_text(passage.row)
+        return sentence(passage.prose, at, max(self.range_end - passage.start, 0))
 
     def _add(
         self, data: dict[str, Any], place: tuple[int, int], figure: Figure | None, words: str
@@ -417,11 +413,9 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
             "end the comment before it with -->",
         )
     if lead and not lead[1]:
-        return (
-            ("the annotation needs a colon", f"write {EXAMPLE}")
-            if re.search(r"\w=\S", body)
-            else None
-        )
+        if re.search(r"\w=\S", body):
+            return ("the annotation needs a colon", f"write {EXAMPLE}")
+        return None
     if not passage.closed:
         return "the annotation does not end", "end it with -->"
     if len(passage.comment) > LONGEST_ANNOTATION:

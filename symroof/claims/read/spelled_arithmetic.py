@@ -277,11 +277,9 @@ def _sources(side: list[tuple[Figure, str, str, str]], opened: int) -> tuple[str
 
 
 def _text(value: Fraction) -> str:
-    return (
-        str(value.numerator)
-        if value.denominator == 1
-        else f"({value.numerator}/{value.denominator})"
-    )
+    if value.denominator == 1:
+        return str(value.numerator)
+    return f"({value.numerator}/{value.denominator})"
 
 
 def _value(source: str) -> Fraction | None:

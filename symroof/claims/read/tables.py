@@ -182,11 +182,9 @@ class NoteTable:
         if self.input(column) in PRECISIONS and not WIDTH.match(str(value)):
             return ""
         unit = self.unit(column)
-        return (
-            f"{value} {unit}"
-            if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value))
-            else value
-        )
+        if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value)):
+            return f"{value} {unit}"
+        return value
 
     def sums(self) -> Iterator[Equation]:
         """The sums that the table states: a last row, and a column, that is called a total."""

@@ -16,15 +16,7 @@ from fractions import Fraction
 from symroof.claims.read.written_units import POWERS_OF_TEN, spelled_unit
 from symroof.symbolic.kernels import holds, nearly_equal
 from symroof.units import COUNTED as COUNTS
-from symroof.units import (
-    Dimension,
-    UnitError,
-    describe,
-    parse_number,
-    parse_unit,
-    settled,
-    strict,
-)
+from symroof.units import Dimension, UnitError, describe, parse_number, parse_unit, settled, strict
 
 ROUNDING = Fraction(1, 10**12)
 """What a derived value may be off by rounding, as a share of it."""

@@ -192,11 +192,9 @@ def money_unit(text: str, place: int) -> tuple[str, int]:
     behind = SEPARATOR.match(text, place)
     unit, after = unit_at(text, behind.end()) if behind else ("", place)
     timed = bool(unit) and parse_unit(unit).dimension == parse_unit("s").dimension
-    return (
-        (f"USD/{unit}", after)
-        if timed or (unit and text[place : place + 1] == "/")
-        else ("USD", place)
-    )
+    if timed or (unit and text[place : place + 1] == "/"):
+        return (f"USD/{unit}", after)
+    return ("USD", place)
 
 
 def unit_name(name: str) -> str:

@@ -70,11 +70,9 @@ class Context:
 
     def where(self, side: tuple[int, ...]) -> str:
         """In which of two cases, where it is not in both."""
-        return (
-            ""
-            if len(side) == len(self.cases)
-            else f" in the {('first', 'second')[side[0]]} case only"
-        )
+        if len(side) == len(self.cases):
+            return ""
+        return f" in the {('first', 'second')[side[0]]} case only"
 
     def value_with(self, sets: tuple[Settings, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""

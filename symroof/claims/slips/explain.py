@@ -319,11 +319,9 @@ def _of_pairs(
         float(context.value),
         agreeing_ranges([p.value for p in (*singles, *pairs)], written),
     )
-    return (
-        _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context)
-        if fine or share <= WORTH_SAYING
-        else []
-    )
+    if fine or share <= WORTH_SAYING:
+        return _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context)
+    return []
 
 
 def _pairs(singles: Sequence[SlipPrediction], context: Context) -> Iterator[SlipPrediction]:

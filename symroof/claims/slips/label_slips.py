@@ -109,11 +109,9 @@ def _by_chance(
         if isinstance(outcome, float | Fraction) and outcome > 0
     ]
     span = (min(values), inf) if written.operator.startswith("<") else (0.0, max(values))
-    return (
-        chance(float(written.number), float(context.value), [span])
-        if written.number > 0 < context.value
-        else 1.0
-    )
+    if written.number > 0 < context.value:
+        return chance(float(written.number), float(context.value), [span])
+    return 1.0
 
 
 def _answers(claim: ClaimSpec, answers: BoundCase) -> int:

@@ -243,8 +243,6 @@ def two_slips(
         both = tuple(zip(first.changes, second.changes, strict=True))
         if not any(one.keys() & other.keys() - {"assume"} for one, other in both):
             value = context.value_with(tuple(merged_settings(one, other) for one, other in both))
-    return (
-        SlipPrediction(first.slips + second.slips, first.texts + second.texts, value)
-        if value is not None
-        else None
-    )
+    if value is not None:
+        return SlipPrediction(first.slips + second.slips, first.texts + second.texts, value)
+    return None

@@ -79,7 +79,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     >>> from symroof.symbols import itl, ttft
     >>> drawn = picture(Study("llama-3-8b", "h100-sxm", prompt=1024), ttft/itl, "prompt")
     >>> drawn.says
-    'At prompt 1,024 tokens, ttft/itl is 3.256; from 64 to 16,384 it goes from 1.021 to 59.00.'
+    'At prompt 1,024 tokens, ttft/itl is 3.499 (2.015 to 6.183); from 64 to 16,384 it goes from 1.055 to 57.37.'
     """
     name, by, subject = known(quantity, study.declared), known(over, study.declared), study.first
     result = subject.get(name)
