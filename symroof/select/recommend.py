@@ -355,7 +355,7 @@ def recommend(study: Study) -> Recommendation:
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
-    [('h100-sxm', 5, 172), ('l40s', 455, 1)]
+    [('h100-sxm', 5, 172), ('l40s', 374, 1)]
 
     Raises:
         InputError: no model or no device to choose.

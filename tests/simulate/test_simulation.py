@@ -170,8 +170,9 @@ def test_a_closed_loop_of_few_requests_a_user_counts_all_of_them(requests):
 def test_where_almost_all_have_come_before_the_first_ends_none_is_left_out():
     """Twenty requests in two seconds, each of more than a second and a half: the tenth part that ends first is no beginning."""
     study = sr.Study(
-        "llama-3.1-8b", "h100-sxm", prompt=256, output=330, batch=64, chunk=2048, arrival_rate=10
-    )
+        "llama-3.1-8b", "h100-sxm", prompt=256, output=330, batch=64, chunk=2048, arrival_rate=10,
+        efficiency="peak",
+    )  # fmt: skip
     found = study.simulate("uniform", requests=20)
     table = found.requests
     assert np.sort(table.end)[1] < table.arrival.max() and table.counted.all()
