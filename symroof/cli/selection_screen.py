@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of, queues
+from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import rests_on
 from symroof.cli.serve_command import serve_command
@@ -16,6 +16,7 @@ from symroof.report.purchase_text import (
     layout_text,
     price_text,
     prices_text,
+    purchase_rows,
     tokens_text,
     usd,
 )
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from symroof.select.recommend import Purchase, Recommendation
     from symroof.select.selection import Selection
 
-MOST_ROWS = 12
-"""Rows of a table, where nobody asks for more."""
+MOST_ROWS = 12  # of a table, where nobody asks for more
 MARK = {"passes": PASSES, "in part": IN_PART, "fails": FAILS, "unknown": "?"}
 DIGITS = 3
 DETAILS = "--details: every listed combination, what the others lack, headroom, every fix, ranges, bounds, inputs and sources"
@@ -120,38 +120,15 @@ def _times(one: Purchase) -> list[tuple[str, Result | None]]:
 
 def _devices(found: Recommendation, show: int) -> list[str]:
     """The best of each device."""
-    shown = found.best[:show]
-    many = any(
-        one.passes and one.run.own.varied and len(found.choice.configurations) > len(found.best)
-        for one in shown
-    )
-    header = ["", "best of each device", "GPUs", "replicas × GPUs", "USD/month", "TTFT", "ITL"]
-    header += ["load"] if queues(shown[0].run.own.case) else []
-    header += ["lacks"]
-    rows = []
-    for one in shown:
-        served = one.passes or not {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}
-        varied = [f"{name} {value}" for name, value in one.run.own.varied] if many else []
-        name = ", ".join([device_word(one), *varied])
-        times = [_plain(result) for result in (one.ttft, one.itl)] if served else ["", ""]
-        load = f"{100 * one.load:.0f} %" if one.load is not None and served else ""
-        month = usd(one.usd_per_month) if one.usd_per_month is not None else "no price"
-        rows.append(
-            [
-                MARK[one.configuration.state],
-                name,
-                *([f"{one.devices:,}", one.layout, month] if served else ["", "", ""]),
-                *times,
-                *([load] if "load" in header else []),
-                one.lacks,
-            ]
-        )
-    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    table = fitted_table(
-        [[row[i] for i in kept] for row in rows], [header[i] for i in kept], clip=False
-    )
-    more = len(found.best) - len(shown)
-    return [table, *([f"and {more:,} more devices; --show {len(found.best)} shows all"] if more > 0 else [])]  # fmt: skip
+    header, rows = purchase_rows(found.best[:show], ranges=False)
+    marks = [MARK[one.configuration.state] for one in found.best[:show]]
+    cells = [[mark, *row] for mark, row in zip(marks, rows, strict=True)]
+    table = fitted_table(cells, ["", "best of each device", *header[1:]], clip=False)
+    more = len(found.best) - show
+    return [
+        table,
+        *([f"and {more:,} more; --show {len(found.best)} shows all"] if more > 0 else []),
+    ]
 
 
 def _plain(result: Result | None) -> str:

@@ -15,17 +15,12 @@ if TYPE_CHECKING:
 
     from symroof.select.recommend import Purchase, Recommendation
 
-DIGITS = 3
-MOST_NAMED = 3
+DIGITS = MOST_NAMED = 3
 FORMATS = {"fp8": "FP8", "nvfp4": "FP4"}
 
 
 def usd(amount: float) -> str:
-    """An amount in three digits.
-
-    >>> usd(61.1), usd(44610.3)
-    ('61.1', '44,600')
-    """
+    """An amount in three digits: ``44,600``."""
     return significant(amount, DIGITS)
 
 
@@ -56,21 +51,27 @@ def layout_text(one: Purchase) -> str:
     return ", ".join(said)
 
 
-def purchase_rows(ones: Sequence[Purchase]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def purchase_rows(
+    ones: Sequence[Purchase], ranges: bool = True
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """The header and the rows of a table of purchases; columns that none fills are left out."""
     header = ("device", "GPUs", "replicas × GPUs", "batch", "chunk", "USD/month", "TTFT", "ITL", "load", "lacks")  # fmt: skip
-    rows = [_purchase_row(one) for one in ones]
+    rows = [_purchase_row(one, ranges) for one in ones]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return tuple(header[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows)
 
 
-def _purchase_row(one: Purchase) -> tuple[str, ...]:
+def _purchase_row(one: Purchase, ranges: bool) -> tuple[str, ...]:
     """What is bought of a device; of what does not fit or keep up only that."""
     name = ", ".join([device_word(one), *(f"{name} {value}" for name, value in one.run.own.varied)])
     if not one.passes and {MEMORY, LOAD} & {*one.run.missed_as_expected, *one.run.missed}:
         return (name, *[""] * 8, one.lacks)
     month = usd(one.usd_per_month) if one.usd_per_month is not None else "no price found"
-    times = (result.plain(DIGITS) if result else "" for result in (one.ttft, one.itl))
+    known = [
+        result and (result if ranges else Result(result.symbol, result.value))
+        for result in (one.ttft, one.itl)
+    ]
+    times = (result.plain(DIGITS) if result else "" for result in known)
     load = f"{100 * one.load:.0f} %" if one.load is not None else ""
     chunk = f"{one.chunk:,}" if one.chunk is not None else ""
     return (name, f"{one.devices:,}", one.layout, f"{one.batch:,}", chunk, month, *times, load, one.lacks)  # fmt: skip

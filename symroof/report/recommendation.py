@@ -13,11 +13,10 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.report.view_case import brief
-from symroof.select.recommend import Purchase, Recommendation, recommend
+from symroof.report.purchase_text import price_text, tokens_text
+from symroof.select.recommend import Recommendation, recommend
 
-LARGEST_GROUP = 8
-"""Tensor parallelism that is tried in the place of that of a case: within the node of most servers."""
+LARGEST_GROUP = 8  # devices that are tried in place of those of a case: the node of most servers
 NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
 """Formats that weights of 16 bits may be narrowed to, the one that most engines compute in first."""
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
@@ -126,30 +125,11 @@ def recommendation(
         return None, None
     pick = found.pick
     nearest = group_label(found.best[0].case) if found.best and not pick else None
-    data = {"found": _described(pick) if pick else None, "nearest": nearest}
-    return data, pick.case if pick else None
-
-
-def _described(one: Purchase) -> dict[str, Any]:
-    case = one.case
-
-    def plain(name: str | None) -> str | None:
-        result = case.get(name) if name else None
-        return result.plain(brief(result)) if result else None
-
-    return {
-        "label": group_label(case),
-        "batch": f"{one.batch:,}",
-        "replicas": f"{one.run.copies:,}" if one.run.copies > 1 else None,
-        "devices": f"{one.devices:,}",
-        "price": plain("fleet_price") or plain("instance_price"),
-        "cost": plain("cost_per_mtok_at_rate") or plain("cost_per_mtok"),
-        "targets": [
-            [check.name, check.metric.plain(brief(check.metric))]
-            for check in target_checks(case)
-            if check.name in LATENCIES
-        ],
-    }
+    if pick is None:
+        return {"found": None, "nearest": nearest}, None
+    paid = [text for text in (price_text(pick), tokens_text(pick)) if text]
+    said = {"label": group_label(pick.case), "batch": f"{pick.batch:,}", "paid": paid}
+    return {"found": said | {"devices": f"{pick.devices:,}"}, "nearest": None}, pick.case
 
 
 def beyond_reach(subject: BoundCase) -> list[list[str]]:

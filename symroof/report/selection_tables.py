@@ -26,18 +26,10 @@ from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, ne
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """Hardware inputs, and what to buy to increase them."""
 
-NEAREST = 5
-"""Configurations whose headroom and sensitivities are computed."""
-
+NEAREST = 5  # configurations whose headroom and sensitivities are computed
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
-"""Inputs whose last passing value is computed."""
-
-GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
-"""Quantities of a configuration that fits, in addition to latencies."""
-
-UNBOUNDED = (MEMORY, "price", "fleet_price")
-"""Metrics that do not depend on efficiencies."""
-
+GIVES = ("sustained_throughput_per_device", "cost_per_mtok")  # of what fits, beside latencies
+UNBOUNDED = (MEMORY, "price", "fleet_price")  # which do not depend on efficiencies
 WORDS = {
     "sustained_throughput": "throughput",
     "sustained_throughput_per_device": "throughput per device",
