@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy
 
+from symroof.analysis.domains import domain, domain_formulas, existence_conditions
 from symroof.analysis.implicit_quantities import because_searched, searched_quantity
 from symroof.analysis.inline import TOO_LONG, inlined
 from symroof.cases.bound_case import BoundCase
@@ -33,7 +34,6 @@ from symroof.symbolic.reading import parse
 from symroof.symbolic.roots import Form
 from symroof.symbols import symbol as public_symbol
 from symroof.theory.case import MOST_NODES
-from symroof.theory.domains import domain, domain_formulas, existence_conditions
 from symroof.theory.steps import STEPS
 
 CLOSED, NUMERIC = "closed_form", "numeric"

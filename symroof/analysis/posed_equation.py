@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from symroof.analysis.closed_branches import EquationForms
+from symroof.analysis.domains import domain
 from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.axis_points import Axis, Crossings, Sides
@@ -20,7 +21,6 @@ from symroof.symbolic.expressions import ZERO, Expr, is_negative, mentions, name
 from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.polynomials import NoClosedForm
 from symroof.theory.case import Case
-from symroof.theory.domains import domain
 from symroof.theory.layout import shapes_layout
 
 Columns = Mapping[str, Sequence[float]]

@@ -1,11 +1,9 @@
 """The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, the breakdown of a report and of time
 are this table, grouped and summed late."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
-from operator import and_
+from functools import lru_cache
 
 import sympy
 
@@ -289,32 +287,18 @@ def total(summed: Iterable[PlacedRow]) -> Expr:
 
 
 def _with_shared_factors(terms: list[Expr]) -> Expr:
-    """A sum with the factors of all its terms before it. SymPy's ``factor_terms`` looks into every product and takes ten times as long."""
+    """A sum with the factors of all its terms before it; SymPy's ``factor_terms`` takes ten times as long."""
     if len(terms) < 2:
         return sympy.Add(*terms)
-    numbers, powers = zip(*(term.as_coeff_mul() for term in terms), strict=True)
-    counted = [Counter(dict(_base_and_power(factor) for factor in each)) for each in powers]
-    common = reduce(and_, counted)
+    numbers, products = zip(*(term.as_coeff_Mul() for term in terms), strict=True)
+    powers = [product.as_powers_dict() for product in products]
+    common = {base: min(each.get(base, 0) for each in powers) for base in powers[0]}
+    shared = sympy.Mul(*(base**power for base, power in common.items() if power > 0))
     number = sympy.gcd_list(list(numbers)) * (-1 if max(numbers) < 0 else 1)
-    if not common and number == 1:
-        return sympy.Add(*terms)
     rest = sympy.Add(
-        *(
-            sympy.Mul(own / number, *_factors(held - common))
-            for own, held in zip(numbers, counted, strict=True)
-        )
+        *(own / number * each / shared for own, each in zip(numbers, products, strict=True))
     )
-    return sympy.Mul(number, *_factors(common), rest, evaluate=bool(common) or not rest.is_Add)
-
-
-def _base_and_power(factor: Expr) -> tuple[Expr, int]:
-    """A factor as a base and how often it is taken; what is no positive whole power is a base itself."""
-    base, power = factor.as_base_exp()
-    return (base, int(power)) if power.is_Integer and power > 0 else (factor, 1)
-
-
-def _factors(powers: Mapping[Expr, int]) -> Iterator[Expr]:
-    return (base**power for base, power in powers.items())
+    return sympy.Mul(number, shared, rest, evaluate=shared != 1 or number == 1)
 
 
 def parameters(summed: Iterable[PlacedRow]) -> Expr:
