@@ -53,7 +53,7 @@ class TargetCheck:
     """One target against its metric.
 
     Attributes:
-        met: True, False, or None where it holds in a part of the ranges only; at the median of the list prices.
+        met: True, False, or None where it holds in a part of the ranges only, and where those are measured efficiencies as expected; at the median of the list prices.
         slack: limit less value, at the middle of the ranges.
         straddles: whether other list prices than the median would change the verdict.
         statistic: what the target is of; a percentile was decided by simulation.
@@ -157,12 +157,15 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
             continue
         metric = bound_case.result(tested)
         low, high = _reach(metric, bound_case)
-        checks.append(
-            TargetCheck(
-                name, metric, limit, True if high <= limit else False if low > limit else None
-            )
-        )
+        least = metric.value if _measured_alone(bound_case) else low
+        met = bool(high <= limit) or (False if least > limit else None)
+        checks.append(TargetCheck(name, metric, limit, met))
     return [*_load_check(bound_case), *checks]
+
+
+def _measured_alone(bound_case: BoundCase) -> bool:
+    """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
+    return bound_case.box.keys() <= bound_case.measured_box.keys()
 
 
 def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
@@ -241,7 +244,8 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
                 )
                 break
     low, high = load.low or load.value, load.high or load.value
-    return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]
+    least = load.value if _measured_alone(bound_case) else low
+    return [TargetCheck(LOAD, load, Fraction(1), bool(high < 1) or (False if least >= 1 else None))]
 
 
 def overloaded(bound_case: BoundCase) -> bool:
