@@ -69,9 +69,9 @@ def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
 def as_symbols(monkeypatch, known=()):
     """Where devices share out heads, numbers stand for symbols: heads divide and nothing is known to be copied, as an answer without
     numbers has it; ``known`` names keep their numbers."""
-    shaped = Case._plain
+    shaped = Case.layout_number
     monkeypatch.setattr(
         Case,
-        "_plain",
+        "layout_number",
         lambda case, name: shaped(case, name) if name in (*SHAPING, *known) else None,
     )
