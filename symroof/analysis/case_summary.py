@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, TargetCheck, target_checks, waits_without_end
+from symroof.analysis.verdict import LOAD, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.theory.symbols import INPUTS
@@ -193,22 +193,17 @@ def verdict_lines(case: BoundCase) -> list[str]:
     endless_ones = [
         name for name in case.targets if case.hardware and waits_without_end(name, case.case)
     ]
-    return [
-        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}"
-        for check in checks
-    ] + [
+    lines = []
+    for check in checks:
+        mark = FAILS if case.never_fits else MARK[check.met]
+        named = "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
+        bound = both(case, check.metric.name)[1] if case.get(check.metric.name) else ""
+        against = f", bound {bound}" if bound else ""
+        lines.append(f"{mark} {named}: {compact(check.metric, DIGITS)}{against}")
+    return lines + [
         f"{FAILS} {name} within {format_quantity(case.targets[name], 's', DIGITS)}: {NO_END}"
         for name in endless_ones
     ]
-
-
-def _named(check: TargetCheck) -> str:
-    return "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
-
-
-def _against_bound(case: BoundCase, check: TargetCheck) -> str:
-    _, bound = both(case, check.metric.name) if case.get(check.metric.name) else ("", "")
-    return f", bound {bound}" if bound else ""
 
 
 def used_memory(case: BoundCase) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 import sympy
 
-from symroof.analysis.domains import domain, domain_formulas, existence_conditions
 from symroof.analysis.implicit_quantities import because_searched, searched_quantity
 from symroof.analysis.inline import TOO_LONG, inlined
 from symroof.cases.bound_case import BoundCase
@@ -29,12 +28,15 @@ from symroof.symbolic.expressions import (
     substitute,
     symbol,
 )
+from symroof.symbolic.no_value import NoValue
 from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
 from symroof.symbolic.reading import parse
 from symroof.symbolic.roots import Form
 from symroof.symbols import symbol as public_symbol
-from symroof.theory.case import MOST_NODES
+from symroof.theory.case import MOST_NODES, Case
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
+from symroof.theory.symbols import INPUTS, base_name
 
 CLOSED, NUMERIC = "closed_form", "numeric"
 KINDS = ("compute", "memory")
@@ -327,3 +329,28 @@ def solve_inequality(forms: EquationForms) -> tuple[Expr, Expr | None] | None:
     falling = negated(slope)
     side = None if sign(falling) > 0 else relation(">", written(falling), ZERO)
     return relation("<" + strict, name, written(start / falling)), side
+
+
+def existence_conditions(relation: Expr, case: Case) -> Iterator[Expr]:
+    """The conditions under which the quantities of an equation have values, each once."""
+    needed = {inner for name in names(relation) for inner in case.theory.dependencies(name)}
+    for inner in sorted(needed - set(case.given)):
+        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
+            yield parse(condition)
+
+
+def domain_formulas(unknown: str) -> tuple[str | None, str | None]:
+    """The formulas of the least and the largest value of an unknown, where it has them."""
+    symbol = INPUTS.get(base_name(unknown))
+    return (symbol.least, symbol.most) if symbol else (None, None)
+
+
+def domain(unknown: str, case: Case) -> tuple[float, float | None]:
+    """Where an unknown can lie in a case; an end that has no value there is none."""
+    ends: list[float | None] = []
+    for formula in domain_formulas(unknown):
+        try:
+            ends.append(float(case.evaluate(parse(formula))) if formula else None)
+        except NoValue:
+            ends.append(None)
+    return ends[0] or 0.0, ends[1]

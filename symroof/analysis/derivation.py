@@ -263,16 +263,10 @@ class Derivation:
 
     def _defined(self, step: DerivationStep) -> dict[str, str]:
         """The definition of a step: its formula, or how it is searched."""
-        return (
-            {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"}
-            if step.search
-            else self._both(formula_of(step))
-        )
+        if not step.search:
+            return self._both(formula_of(step))
+        escaped = str(step.search).replace("_", r"\_").replace("^", r"\^{}")
+        return {"text": str(step.search), "latex": rf"\text{{{escaped}}}"}
 
     def _both(self, tree: Expr) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
-
-
-def _escaped(text: str) -> str:
-    """Plain text within LaTeX's ``\\text``."""
-    return text.replace("_", r"\_").replace("^", r"\^{}")

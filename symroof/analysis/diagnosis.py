@@ -228,17 +228,15 @@ def _signature(
     ):
         try:
             now, then = (
-                _alone(each).result(alone) if label != alone else each.result(alone)
+                _case(request_of(batch=1, origin=ORIGIN).over(each.request)).result(alone)
+                if label != alone
+                else each.result(alone)
                 for each in (case, there)
             )
         except (InputError, NoValue):
             continue
         rows.append((label, now, then))
     return tuple(rows)
-
-
-def _alone(case: BoundCase) -> BoundCase:
-    return _case(request_of(batch=1, origin=ORIGIN).over(case.request))
 
 
 # ---------------------------------------------------------------------------------------------------------- the causes

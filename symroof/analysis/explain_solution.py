@@ -59,7 +59,9 @@ def _reason(solution: SolvedEquation) -> str:
             f"{same} formula" if solution.moves else f"{same}, and neither moves with the unknown"
         )
     if verdict == "conditional":
-        return before + _conditional(solution)
+        if solution.candidates.every or solution.candidates.more:
+            return f"{before}whether there is one depends on the conditions of each branch"
+        return f"{before}the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
     if solution.value is None:
         meets = means or "the two sides meet, whatever the symbols"
         return meets if verdict == "crosses" else _never(solution)
@@ -67,12 +69,6 @@ def _reason(solution: SolvedEquation) -> str:
         place = format_quantity(solution.value, "")
         return f"{before}the crossing itself lies below one, at {place}"
     return means or _sides(solution)
-
-
-def _conditional(solution: SolvedEquation) -> str:
-    if solution.candidates.every or solution.candidates.more:
-        return "whether there is one depends on the conditions of each branch"
-    return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
 
 
 def _never(solution: SolvedEquation) -> str:

@@ -70,16 +70,10 @@ def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = No
         expanded = with_changes_substituted(bound_case.case.expanded(formula), bound_case)
         return in_sympy(formula if _has_changes(expanded) else expanded, bound_case)
     for _ in range(depth):
-        formula = _substituted_once(with_changes_substituted(formula, bound_case), bound_case)
+        formula = with_changes_substituted(formula, bound_case)
+        found = {name: bound_case.case.readable_formula(name) for name in names(formula)}
+        formula = substitute(formula, {name: own for name, own in found.items() if names(own)})
     return in_sympy(formula, bound_case)
-
-
-def _substituted_once(formula: Expr, bound_case: BoundCase) -> Expr:
-    """A formula with the definition of each of its names; a name of a number remains."""
-    found = {name: bound_case.case.readable_formula(name) for name in names(formula)}
-    return substitute(
-        formula, {name: definition for name, definition in found.items() if names(definition)}
-    )
 
 
 class Values(dict[Any, Any]):

@@ -77,7 +77,10 @@ def inlined(
             stopped = stop(name) if stop and not changed else None
             opened = case.formula_or_name(name, complete=not symbolic, changed=keys)
             return opened if stopped is None else stopped
-        return _neutral(symbol(name), bound_case) if use_defaults else _not_zero(name, bound_case)
+        if use_defaults:
+            return _neutral(symbol(name), bound_case)
+        # nothing is known of an answer without numbers but formulas that are 0 whatever the inputs
+        return ZERO if case.expanded(symbol(name), complete=False) == ZERO else symbol(name)
 
     if inlined_size(tree, formula) > MOST_NODES:
         raise NoClosedForm(TOO_LONG)
@@ -85,11 +88,6 @@ def inlined(
     if stop is None:
         known[key] = made
     return made
-
-
-def _not_zero(name: str, bound_case: BoundCase) -> Expr:
-    """The name, or 0 where that is its formula whatever the inputs: nothing is known of an answer without numbers but its formulas."""
-    return ZERO if bound_case.case.expanded(symbol(name), complete=False) == ZERO else symbol(name)
 
 
 def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Expr:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symroof.analysis.closed_branches import EquationForms
-from symroof.analysis.domains import domain
+from symroof.analysis.closed_branches import EquationForms, domain
 from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.axis_points import Axis, Crossings, Sides

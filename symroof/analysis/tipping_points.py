@@ -184,7 +184,11 @@ def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
         name
         for name in UNCERTAIN
         if name in moving
-        and not _unsettled(name, asked, bound_case)
+        and all(
+            c.solution(name, bound_case) is not None
+            for c in asked
+            if name in _moving(c, bound_case)
+        )
         and _matters(name, asked, bound_case)
         and not _tips_at_once(name, asked, bound_case)
     )
@@ -199,13 +203,6 @@ def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
         for n in UNCERTAIN
         if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)
     ]
-
-
-def _unsettled(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
-    """Whether a missing input keeps some condition from being solved for this one."""
-    return any(
-        c.solution(name, bound_case) is None for c in asked if name in _moving(c, bound_case)
-    )
 
 
 def _matters(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:

@@ -12,7 +12,6 @@ from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
-from symroof.specs.preset import PresetSpec
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.kernels import nearly_equal
 from symroof.theory.symbols import Symbol
@@ -260,11 +259,11 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
     steps, silent = _steps(a, b, start.name, fraction_of(start))
-    presets = (
-        ()
-        if steps
-        else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
-    )
+    presets = []
+    for preset in () if steps else filter(None, (a.preset, b.preset)):
+        sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
+        said = f"the preset {preset.name} ({preset.title}) does not move {start.name} here"
+        presets.append(f"{said}: it sets {sets}")
     hidden = _moving_alone(silent, a, b, start.name)
     basis = (*basis_in_a_word(a, start.name), *basis_in_a_word(b, start.name))
     return Waterfall(
@@ -305,12 +304,6 @@ def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
         return not nearly_equal(change.applied(side).case.value(name), side.case.value(name))
     except (NoValue, InputError, UnknownName):
         return False
-
-
-def _scope(preset: PresetSpec, name: str) -> str:
-    """What a preset sets, for a quantity that it does not move."""
-    sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
-    return f"the preset {preset.name} ({preset.title}) does not move {name} here: it sets {sets}"
 
 
 def waterfall_to_number(bound_case: BoundCase, name: str, target: Fraction) -> Waterfall:

@@ -33,10 +33,10 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1959,
     "symbolic": 6499,
-    "theory": 5970,
+    "theory": 5947,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 10835,
+    "study": 10830,
     "select": 3238,
     "simulate": 2343,
     "servers": 2279,
