@@ -271,7 +271,7 @@ def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterf
         end,
         steps,
         tuple(change for change in silent if change not in hidden),
-        presets,
+        tuple(dict.fromkeys(presets)),
         hidden,
         basis,
     )
