@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.compared_cases import against_option, study_of_case
-from symroof.cli.options import strict_option, study_from, study_options
+from symroof.cli.options import pairs, strict_option, study_from, study_options
 from symroof.cli.output import report_bug, say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
@@ -54,6 +54,12 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
     metavar="LIST",
     help=f"Only these sections, comma-separated: {', '.join(PARTS)}.",
 )
+@click.option(
+    "--among",
+    multiple=True,
+    metavar="NAME=LIST",
+    help="Candidates, as in `symroof select`.",
+)
 @click.option("--no-plots", is_flag=True, help="Omit the figures.")
 @against_option
 @study_options
@@ -76,12 +82,14 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     from symroof.report.recommendation import reviewed, subject_of
     from symroof.report.review_files import review_files
     from symroof.report.view import view
+    from symroof.select.candidates import device_counts, with_candidates
 
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
-    made, found = reviewed(study_from(study, options))
+    rest, counts = device_counts(pairs(options.pop("among"), "--among"))
+    made, found = reviewed(with_candidates(study_from(study, options), rest), counts)
     other = _other(made, options)
     data = view(
         made,

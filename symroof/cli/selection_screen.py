@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of
@@ -165,6 +166,10 @@ def _cells(c: Configuration) -> list[str]:
     return [_plain(one.ttft), _plain(one.itl), f"{one.devices:,}", price, one.lacks]
 
 
+WITH_VALUE = ("--by", "--show", "--lacks", "--format")
+"""Options with a value that a review does not take."""
+
+
 def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     """How to run and to review what is recommended; whole, to be copied."""
     pick = found.pick
@@ -174,5 +179,11 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     role = "Run it (each decoding instance): " if apart else "Run it: "
     command = serve_command(pick)
     lines = [f"{role}{command}"] if command else []
-    study = [word for word in words if word not in ("select", "--details", "--strict")]
-    return [*lines, f"Review it: symroof report {' '.join(study)}".rstrip()] if words else lines
+    study, left = [], iter(words)
+    for word in left:
+        option, _, value = word.partition("=")
+        if option in WITH_VALUE and not value:
+            next(left, "")
+        elif option not in {"select", "-v", "--details", "--strict", *WITH_VALUE}:
+            study.append(word)
+    return [*lines, f"Review it: symroof report {shlex.join(study)}".rstrip()] if words else lines

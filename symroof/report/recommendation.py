@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -81,18 +82,17 @@ def cost(case: BoundCase) -> tuple[bool, Fraction]:
     return found is None, Fraction(found.value) if found else Fraction(0)
 
 
-def reviewed(study: Study) -> tuple[Study, Recommendation | None]:
+def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommendation | None]:
     """The study that a review is of, and the recommendation that it starts on: the pick, and beside it the best of each other device.
 
     A study that fixes its batch, decides nothing (no target, no rate), or counts what another tool counts is reviewed as it stands.
     """
-    first = study.first
+    first, fixed = study.first, "batch" in study.request.values
     asks = bool(first.targets) or "arrival_rate" in first.given
-    fixed = "batch" in study.request.values or first.preset
-    if not asks or fixed or first.model is None or first.hardware is None:
+    if not asks or fixed or first.preset or first.model is None or first.hardware is None:
         return study, None
     try:
-        found = recommend(study)
+        found = recommend(study, counts)
     except InputError:
         return study, None
     made = copy.copy(study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -347,11 +348,10 @@ class Recommendation:
         return {"recommendation": said, "reason": None}
 
 
-def recommend(study: Study) -> Recommendation:
+def recommend(study: Study, counts: Sequence[int] = ()) -> Recommendation:
     """The recommendation for a study: the cheapest of what passes over everything that it leaves open.
 
-    Group sizes that the engine starts within a node or the domain of its links, prefill in chunks or on devices of its own, the chunk, the batch, the
-    replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives.
+    Group sizes within a node or the domain of its links, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each.
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
@@ -360,7 +360,7 @@ def recommend(study: Study) -> Recommendation:
     Raises:
         InputError: no model or no device to choose.
     """
-    return recommended_of(select_from(study))
+    return recommended_of(select_from(study, devices=counts))
 
 
 def recommended_of(choice: Selection) -> Recommendation:
