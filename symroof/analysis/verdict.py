@@ -157,13 +157,13 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
             continue
         metric = bound_case.result(tested)
         low, high = _reach(metric, bound_case)
-        least = metric.value if _measured_alone(bound_case) else low
+        least = metric.value if measured_alone(bound_case) else low
         met = bool(high <= limit) or (False if least > limit else None)
         checks.append(TargetCheck(name, metric, limit, met))
     return [*_load_check(bound_case), *checks]
 
 
-def _measured_alone(bound_case: BoundCase) -> bool:
+def measured_alone(bound_case: BoundCase) -> bool:
     """Whether only measured efficiencies are ranges: then a target that the expected value misses is missed."""
     return bound_case.box.keys() <= bound_case.measured_box.keys()
 
@@ -244,7 +244,7 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
                 )
                 break
     low, high = load.low or load.value, load.high or load.value
-    least = load.value if _measured_alone(bound_case) else low
+    least = load.value if measured_alone(bound_case) else low
     return [TargetCheck(LOAD, load, Fraction(1), bool(high < 1) or (False if least >= 1 else None))]
 
 

@@ -6,7 +6,8 @@
 index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
 misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
 
-- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
+- ``label``, ``model``, ``hardware``, ``precisions``, ``varied`` (what the study lists): its identity;
+- ``scheduling``, ``layout`` (inputs: degrees, and ``chunk`` or ``prefill_devices``), ``copies`` (input ``dp``): what was chosen; given these, ``eval`` says the same;
 - ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
 - ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's

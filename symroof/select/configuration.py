@@ -14,6 +14,7 @@ from symroof.analysis.verdict import (
     MEMORY,
     TargetCheck,
     at_rate,
+    measured_alone,
     target_checks,
     under_load,
     unknown_targets,
@@ -87,6 +88,15 @@ class Run:
     def copies(self) -> int:
         """Instances side by side."""
         return int(dict(self.changes).get("dp") or self.own.number("dp"))
+
+    @property
+    def layout(self) -> dict[str, Fraction]:
+        """The inputs that lay it out, chosen or given: with these, its scheduling, its batch and its copies, any command gives the same."""
+        prompts = {"chunked": "chunk", "disaggregated": "prefill_devices"}
+        names = (*DEGREES[:-1], prompts.get(self.own.assumptions["scheduling"]))
+        found = dict(self.changes)
+        known = [name for name in names if name in found or name in self.own.given]
+        return {name: found.get(name) or self.own.number(name) for name in known}
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
@@ -163,25 +173,12 @@ class Run:
             abs(share - 1) < CLOSE
             for share in (*(self.slow or self.shares).values(), *self.fast.values())
         ):
-            return (
-                "fails"
-                if self.missed
-                else "unknown"
-                if self.unjudged
-                else "in part"
-                if self.missed_when_slow
-                else "passes"
-            )
-        met = [check.met for check in self.checks]
-        return (
-            "fails"
-            if False in met
-            else "unknown"
-            if self.unknown
-            else "in part"
-            if None in met
-            else "passes"
-        )
+            ways = bool(self.missed), bool(self.unjudged), bool(self.missed_when_slow)
+        else:
+            met = [check.met for check in self.checks]
+            ways = False in met, bool(self.unknown), None in met
+        fails, unknown, in_part = ways
+        return "fails" if fails else "unknown" if unknown else "in part" if in_part else "passes"
 
     @property
     def passes(self) -> bool:
@@ -190,7 +187,7 @@ class Run:
     @property
     def missed(self) -> tuple[str, ...]:
         if self.shares:
-            return _over(self.fast or self.shares)
+            return _over(self.shares if measured_alone(self.own) else self.fast or self.shares)
         return tuple(check.name for check in self.checks if check.met is False)
 
     @property

@@ -436,7 +436,7 @@ class Group:
         found: dict[int, tuple[Points, Rank]] = {}
         order = np.lexsort((-tried.batch, load / tried.copies, bound))
         left = [[i for i in order if owners[i] == owner and within[i]] for owner in dict.fromkeys(owners.tolist())]  # fmt: skip
-        while left:
+        while left := [places for places in left if places]:
             now = np.array([i for places in left for i in places[:TOGETHER]])
             at = self._served(tried.at(now))
             met, price = self._met(at), self._price(at, most)
@@ -451,7 +451,6 @@ class Group:
                 [i for i in places if owners[i] not in found or bound[i] < found[owners[i]][1][1]]
                 for places in left
             ]
-            left = [places for places in left if places]
         return found
 
     def _loads(self, at: Points) -> Array:

@@ -1,6 +1,7 @@
 """A selection for programs: base units, integers exact, everything that the tables say and what they leave out."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from symroof.analysis.sensitivity import elasticities_over_ranges
@@ -100,16 +101,11 @@ def _verdict(c: Configuration) -> dict[str, Any]:
         "batch": c.run.batch,
         "copies": c.run.copies,
         "scheduling": case.assumptions["scheduling"],
+        "layout": {name: plain_value(value) for name, value in c.run.layout.items()},
         "batch_chosen": c.chosen,
         "state": c.state,
         "missed": list(c.run.missed),
-        "batches": {
-            "least": c.window.least,
-            "most": c.window.most,
-            "stopped_by": list(c.window.stopped_by),
-        }
-        if c.window
-        else None,
+        "batches": asdict(c.window) if c.window else None,
     }
 
 

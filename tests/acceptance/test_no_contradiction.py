@@ -12,6 +12,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.selection import select
+from symroof.select.selection_json import configuration_json
 from tests.cli import call
 
 MODELS = {  # by how many devices their heads may be shared out, and what to call them on a line
@@ -108,14 +109,20 @@ def contradictions(case, itl):
         same(f"replicas, {basis}", least, least_above(study.value("load")))
     chosen = select(**case, targets={"itl": itl}).configurations[0]
     answers = chosen.run.bound_case
+    row = configuration_json(chosen, worked_out=False)
+    repeated = Study(
+        **{**case, **row["layout"]},
+        assume={"scheduling": row["scheduling"]},
+        targets={"itl": itl},
+    )
     for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
         result = answers.get(name)
         same(
             f"{name} of select",
             result and result.value,
-            measured.first.get(name) and measured.first.get(name).value,
+            repeated.first.get(name) and repeated.first.get(name).value,
         )
-    same("copies of select", chosen.run.copies, copies(measured, chosen.run.missed))
+    same("copies of select", chosen.run.copies, copies(repeated))
     hub = MODELS[model][0]
     flags = " --quantization fp8" if "weights" in case else ""
     served = call("vllm", f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}", f"--hardware={device}", f"--prompt={case['prompt']}",
@@ -138,9 +145,9 @@ def least_above(load):
     )
 
 
-def copies(measured, missed):
+def copies(study):
     """Replicas at the slow end, which `select` chooses by; one where none is enough."""
-    return max(least_above(measured.first.slow_end.case.value("load")), 1)
+    return max(least_above(study.first.slow_end.case.value("load")), 1)
 
 
 @pytest.mark.full

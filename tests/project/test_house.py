@@ -37,7 +37,7 @@ BUDGETS = {
     "specs": 6020,
     "checkpoints": 5980,
     "study": 10830,
-    "select": 3238,
+    "select": 3230,
     "simulate": 2343,
     "servers": 2279,
     "sweep": 2182,

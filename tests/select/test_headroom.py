@@ -12,11 +12,12 @@ CASE = {
     "output": 64,
     "chunk": 2048,
     "memory_share": 0.92,
+    "efficiency": "peak",
 }
 
 
 def run(targets, **more):
-    return select(**CASE, **more, targets=targets, efficiency="peak").configurations[0].run
+    return select(**CASE, **more, targets=targets).configurations[0].run
 
 
 @pytest.mark.parametrize(

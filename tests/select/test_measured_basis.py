@@ -62,7 +62,7 @@ def test_it_is_ranked_by_what_is_expected(chosen):
 def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput"):
         assert float(chosen.run.bound_case.peak_bound(name).value) == pytest.approx(
-            at({}, chosen.run.batch, name), rel=1e-12
+            at({"efficiency": "peak"}, chosen.run.batch, name), rel=1e-12
         )
     assert chosen.run.bound_case.peak_bound("weight_bytes") is None
 

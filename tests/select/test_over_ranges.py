@@ -13,6 +13,7 @@ CASE = {
     "chunk": 2048,
     "memory_share": 0.92,
     "tp": 1,
+    "efficiency": "peak",
 }
 ENDS = (1024, 4096)
 METRICS = {"itl": "sustained_itl", "cost": "cost_per_mtok"}
@@ -20,9 +21,7 @@ PRICE = {"price": "2.5 USD/hour"}
 
 
 def chosen(**more):
-    (configuration,) = select(
-        **CASE, **more, prompt=f"{ENDS[0]}..{ENDS[1]}", efficiency="peak"
-    ).configurations
+    (configuration,) = select(**CASE, **more, prompt=f"{ENDS[0]}..{ENDS[1]}").configurations
     return configuration
 
 
@@ -76,17 +75,13 @@ def test_a_wait_takes_more_copies_than_the_load():
             waits[copies] = made.value("loaded_ttft")
     assert min(waits) == 2
     for target, more in ((0.036, True), (0.037, True), (0.039, True), (0.05, True), (0.4, False)):
-        (configuration,) = select(
-            **case, targets={"ttft": target}, efficiency="peak"
-        ).configurations
+        (configuration,) = select(**case, targets={"ttft": target}).configurations
         assert configuration.run.copies == min(
             copies for copies, wait in waits.items() if wait <= target
         )
         assert (configuration.run.copies > min(waits)) is more
     for targets in ({"ttft": 0.05}, {"itl": 0.05}):
-        (flooded,) = select(
-            **{**case, "arrival_rate": 10**9}, targets=targets, efficiency="peak"
-        ).configurations
+        (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets=targets).configurations
         assert (flooded.run.copies, flooded.state) == (
             1,
             "fails",
@@ -131,7 +126,7 @@ def _memory_share(prompt):
 
 def test_the_worse_end_may_be_the_low_one():
     """A slower memory passes fewer, so the window is that of the low end; what is expected is worked out in the middle."""
-    more = {**CASE, "prompt": 2048, "targets": {"itl": 0.03}, "efficiency": "peak"}
+    more = {**CASE, "prompt": 2048, "targets": {"itl": 0.03}}
     (ranged,) = select(**more, mem_bandwidth="1 TB/s..3 TB/s").configurations
     (slow,) = select(**more, mem_bandwidth="1 TB/s").configurations
     assert ranged.window == slow.window

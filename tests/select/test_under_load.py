@@ -121,7 +121,8 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
         name = c.run.bound_case.hardware.name
         loads = {}
         for copies in (c.run.copies, c.run.copies - 1):
-            made = Study(**CASE, hardware=name, batch=c.run.batch, dp=copies, arrival_rate=100)
+            layout = {"batch": c.run.batch, "tp": c.run.bound_case.case.value("tp"), "dp": copies}
+            made = Study(**CASE, hardware=name, **layout, arrival_rate=100)
             ttft = made.first.get("loaded_ttft")
             loads[copies] = (
                 made.value("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
@@ -133,9 +134,11 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
 
 @pytest.mark.full
 def test_what_it_bears_is_the_last_arrival_rate_that_passes():
-    (c,) = select(**CASE, hardware="h100-sxm", targets=TARGETS, arrival_rate=40).configurations
+    (c,) = select(
+        **CASE, hardware="h100-sxm", tp=1, targets=TARGETS, arrival_rate=40
+    ).configurations
     last = headrooms(c.run, ["arrival_rate"])[0]
-    own = {**CASE, "hardware": "h100-sxm", "batch": c.run.batch, "dp": c.run.copies}
+    own = {**CASE, "hardware": "h100-sxm", "tp": 1, "batch": c.run.batch, "dp": c.run.copies}
     below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
     assert below.value("load") < 1 and float(below.value("loaded_ttft")) <= 0.5
     ttft = above.first.get("loaded_ttft")
@@ -187,6 +190,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
             output=300,
             batch=b,
             assume={"scheduling": scheduling},
+            efficiency="peak",
             **chosen,
         )
         for b in (batch, batch + 1)
@@ -298,15 +302,14 @@ def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_wit
         "output": 200,
         "chunk": 512,
         "tp": 1,
+        "efficiency": "peak",
     }
     case["arrival_rate"] = load * float(Study(**case).value("sustained_requests"))
     answers = Study(**case)
     wait, whole = (float(answers.value(name)) for name in ("admission_wait", "loaded_ttft"))
     assert (wait > whole / 2) is (load > 0.9)
     states = [
-        select(**case, targets={"ttft": whole + change * wait}, efficiency="peak", dp=1)
-        .configurations[0]
-        .state
+        select(**case, targets={"ttft": whole + change * wait}, dp=1).configurations[0].state
         for change in (-0.5, 0.5)
     ]
     assert states == ["fails", "passes"]
