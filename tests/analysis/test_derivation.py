@@ -13,7 +13,7 @@ from tests.theory import as_symbols
 
 from ..near import near
 
-H100 = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8}
+H100 = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8, "efficiency": "peak"}
 CASES = {
     "two devices": {"model": "llama-3-70b", "tp": 2, **H100},
     "windows": {"model": "gemma-2-9b", **H100, "prompt": 6000},
