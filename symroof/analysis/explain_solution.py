@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Symbol
 
 from symroof.analysis.solved_equation import SolvedEquation
-from symroof.analysis.verdict import overloaded
+from symroof.analysis.verdict import measured_alone, overloaded
 from symroof.cases.checks import LENGTHS, beyond_context, lengths
 from symroof.cases.quantity_result import plural
 from symroof.symbolic.axis_points import LEAST
@@ -149,7 +149,7 @@ def _growth(solution: SolvedEquation) -> str:
     unit, unknown = _unit(solution), solution.unknown
     if not solution.moves:
         return f"this does not depend on {unknown} here"
-    if unit is None or solution.bound_case.box:
+    if unit is None or not measured_alone(solution.bound_case):
         return ""
     timed, flagged = solution.bound_case.case.theory.timed, solution.bound_case.does_not_fit
     flags = [
