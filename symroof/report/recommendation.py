@@ -124,12 +124,12 @@ def recommendation(
     except InputError:
         return None, None
     pick = found.pick
-    nearest = group_label(found.best[0].case) if found.best and not pick else None
     if pick is None:
-        return {"found": None, "nearest": nearest}, None
+        return {"found": None, "nearest": found.best and group_label(found.best[0].case)}, None
     paid = [text for text in (price_text(pick), tokens_text(pick)) if text]
-    said = {"label": group_label(pick.case), "batch": f"{pick.batch:,}", "paid": paid}
-    return {"found": said | {"devices": f"{pick.devices:,}"}, "nearest": None}, pick.case
+    count = f"{pick.devices:,} device{'s' * (pick.devices > 1)}"
+    said = {"label": group_label(pick.case), "batch": f"{pick.batch:,}", "devices": count}
+    return {"found": {**said, "paid": paid}, "nearest": None}, pick.case
 
 
 def beyond_reach(subject: BoundCase) -> list[list[str]]:

@@ -58,7 +58,7 @@ def slack(check: TargetCheck) -> str:
     >>> from symroof.analysis.verdict import target_checks
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
     >>> slack(target_checks(study.first)[0])
-    '-12 %, met in part'
+    '-12 %'
     """
     where = (
         ", met in part" if check.met is None else ", at the median price" if check.straddles else ""

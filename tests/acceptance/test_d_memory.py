@@ -182,7 +182,7 @@ def test_ledger_lists_what_defaults_to_nothing():
     study = Study(**B70, **H100, prompt=4096)
     reserve = study.first.inputs(("memory_bytes",))["memory_reserve"]
     assert reserve.defaulted
-    assert reserve.result.value == 0
+    assert reserve.value == 0
     for name in ("step_overhead", "layer_overhead", "queue_time", "mfu", "mbu"):
         assert study.first.inputs(("ttft", "itl"))[name].defaulted
     assert study.first.assumptions.defaulted("activations")

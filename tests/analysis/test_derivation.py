@@ -383,7 +383,7 @@ def test_the_elasticity_in_the_context_is_the_caches_share():
 
 
 def test_ideal_devices_leave_the_other_roof():
-    study = Study(**CASES["two devices"], efficiency="peak")
+    study = Study(**CASES["two devices"])
     limits, case = limits_of(study, "itl"), study.first.case
     assert limits["mem_bandwidth", "infinity"].result.value == case.value(
         "decode_compute_time"

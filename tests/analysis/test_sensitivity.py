@@ -47,7 +47,7 @@ TABLES = {  # what the case has beside, the quantity -> elasticities, the arms t
     # one request a second, 19 steps of 10 ms each, none of which prefills
     "what is searched": (SEARCHED, "steady_batch", {
         "output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY,
-    }, ("loaded_memory_time",)),
+    }, ("prefill_compute_time", "loaded_memory_time")),
 }  # fmt: skip
 
 

@@ -52,6 +52,8 @@ WAITS = (
     "wait_for_slot",
     "admission_wait",
     "mix_admission_wait",
+    "slot_queue_wait",
+    "wait_to_decode",
 )
 
 
