@@ -392,11 +392,10 @@ class BoundCase(RangedCase, DropsCaches):
             if default is None:
                 raise MissingInput(name)
             return Result(declared, fraction(default), source="default", defaulted=True)
+        ends: Any = (self.list_prices if name == PRICE else ()) or box.get(name, ())
+        found = Result(declared, self.number(name), *ends)
         if box and name not in box and not is_number(own.setting):  # a formula of what is ranged
             found = self.result(name)
-        else:
-            ends: Any = (self.list_prices if name == PRICE else ()) or box.get(name, ())
-            found = Result(declared, self.number(name), *ends)
         return replace(found, source=own.source, defaulted=own.defaulted)
 
 

@@ -123,13 +123,13 @@ def _devices(found: Recommendation, show: int) -> list[str]:
     """The best of each device."""
     header, rows = purchase_rows(found.best[:show], ranges=False)
     marks = [MARK[one.configuration.state] for one in found.best[:show]]
-    cells = [[mark, *row] for mark, row in zip(marks, rows, strict=True)]
-    table = fitted_table(cells, ["", "best of each device", *header[1:]], clip=False)
+    kept = len(header) - (header[-1] == "lacks")
+    cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
+    lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], clip=False)]
+    for name, lacks in ((row[0], row[kept]) for row in rows if row[kept:] not in ((), ("",))):
+        lines += wrapped(f"{name} lacks: {lacks}", "    ", "")
     more = len(found.best) - show
-    return [
-        table,
-        *([f"and {more:,} more; --show {len(found.best)} shows all"] if more > 0 else []),
-    ]
+    return lines + [f"and {more:,} more; --show {len(found.best)} shows all"] * (more > 0)
 
 
 def _plain(result: Result | None) -> str:

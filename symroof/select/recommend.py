@@ -198,9 +198,10 @@ class Purchase:
         slow = name not in run.missed_as_expected
         share = float((run.slow if slow and run.slow else run.shares).get(name, math.inf))
         symbol = self.case.case.theory.symbol(self._metric(name))
-        said, wanted = (Result(symbol, x).plain(3) for x in (share * limit, limit))
+        wanted = Result(symbol, limit).plain(3)
         if not math.isfinite(share):
             return f"{name.upper()} without end for {wanted}"
+        said = Result(symbol, share * limit).plain(3)
         word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
         return f"{word} {'up to ' if slow else ''}{said} for {wanted}"
 

@@ -37,7 +37,7 @@ def candidates_of(bound_case: BoundCase, devices: int | None = None) -> list[Can
     >>> from symroof.analysis.study import Study
     >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 1}
     >>> len(candidates_of(Study(**case).first)), len(candidates_of(Study(**case, tp=2, chunk=2048).first))
-    (44, 1)
+    (24, 1)
     """
     made: list[Candidate] = []
     for degrees in _groups(bound_case):
@@ -142,6 +142,7 @@ def _disaggregated(
         or bound_case.engine.kind != DEFAULT_ENGINE
         or not case.has("network_bandwidth")
         or not under_load(case)
+        or (devices is None and "arrival_rate" not in bound_case.given)  # one instance is judged
     ):
         return
     group = _size(bound_case, degrees)
@@ -155,8 +156,7 @@ def _disaggregated(
         made = variant_of(bound_case, apart, scheduling="disaggregated")
     except InputError:
         return
-    given = "dp" in made.given or "arrival_rate" not in made.given  # else copies follow the rate
-    own = Fraction(made.case.value("dp")) if given else None
+    own = Fraction(made.case.value("dp")) if "dp" in made.given else None  # else as the rate asks
     for ratio in RATIOS:
         if own is None or (own * ratio).denominator == 1:
             yield Candidate(made, {"prefill_devices": group * ratio}, ratio.denominator)

@@ -30,7 +30,7 @@ NO_BUDGET = 10**12
 """Tokens of a step where no engine and no budget is named: all prompts that wait go into the next step, as in the closed forms."""
 FEWEST_TURNS = 3
 """Requests a user of a closed loop that a steady state between its start and its end needs."""
-AT_ONCE = "all users start at once and all requests are counted: a server met in the middle of its work needs --requests of three a user"
+AT_ONCE = "all requests are counted: --requests of three a user and more leave start and end out"
 PARTS = 100
 MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
 """Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
