@@ -138,7 +138,12 @@ def case_text(answers: BoundCase) -> str:
             else declared.group
         )
         groups.setdefault(group, []).append(
-            [name, result.text(), answers.peak_bound_text(name), result.symbol.meaning]
+            [
+                name,
+                result.text(),
+                answers.peak_bound_text(name, flagged=True),
+                result.symbol.meaning,
+            ]
         )
     for group, rows in groups.items():
         sections += ["", f"{group}:", text_table(rows, indent="  ")]
