@@ -130,21 +130,10 @@ def case_text(answers: BoundCase) -> str:
     groups: dict[str, list[list[str]]] = {}
     for name, result in quantities.items():
         declared = answers.case.theory.own.quantity(name)
-        group = (
-            "per kind of layer"
-            if declared is None
-            else "defined here"
-            if declared.group == OWN
-            else declared.group
-        )
-        groups.setdefault(group, []).append(
-            [
-                name,
-                result.text(),
-                answers.peak_bound_text(name, flagged=True),
-                result.symbol.meaning,
-            ]
-        )
+        group = "per kind of layer" if declared is None else declared.group
+        bound = answers.peak_bound_text(name, flagged=True)
+        row = [name, result.text(), bound, result.symbol.meaning]
+        groups.setdefault("defined here" if group == OWN else group, []).append(row)
     for group, rows in groups.items():
         sections += ["", f"{group}:", text_table(rows, indent="  ")]
     if inside := [
