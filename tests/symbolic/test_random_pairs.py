@@ -1,4 +1,4 @@
-"""Three hundred equations that are in no book, solved, and scanned on their own: verdicts, places and closed forms must agree.
+"""A hundred equations that are in no book, solved, and scanned on their own: verdicts, places and closed forms must agree.
 
 A seed draws a model, a device, a workload, switches, an equation between quantities of one unit, and an input that moves it.
 """
@@ -22,7 +22,7 @@ from .scan import POLE, ROOT, Scan
 
 pytestmark = pytest.mark.usefixtures("bounded")
 
-SEEDS = 300
+SEEDS = 100
 CLOSE = 1e-12
 """How near values read back are, as a share."""
 LARGEST = {
