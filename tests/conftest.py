@@ -7,6 +7,5 @@ import pytest
 def unhurried():
     """Time for the search for slips, in a process that a thousand tests have filled: how long it takes is measured elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symroof.claims.judge_formula.SECONDS", 5.0)
-        patch.setattr("symroof.claims.formula_conditions.SECONDS", 10.0)
+        patch.setattr("symroof.claims.formula_claims.SECONDS", 5.0)
         yield

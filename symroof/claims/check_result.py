@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.cases.quantity_result import plain_value
-from symroof.claims.claimed_formula import ClaimedFormula
+from symroof.claims.claimed_formula import Sides, factor_of
 from symroof.claims.judgement import ORDER, PLAUSIBLE, Judgement
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
-from symroof.symbolic.comparison import Comparison
-from symroof.symbolic.expressions import Expr, number
 from symroof.symbols import expression
 
 FAILS = ("wrong", "inconsistent")
@@ -26,31 +24,10 @@ class Difference:
     """Two formulas that differ, in the symbols of :mod:`symroof.symbols`.
 
     Attributes:
-        factor: claimed over derived, where that is a product of powers; else None.
-        terms: power products with different coefficients, each with the claimed and the derived one.
-        arms: arms of a maximum or minimum that only one of them has, claimed and derived; None where it has none.
+        factor: claimed over derived, where that is a number times powers of names; else None.
     """
 
     factor: Any = None
-    terms: tuple[tuple[Any, Any, Any], ...] = ()
-    arms: tuple[tuple[Any, Any], ...] = ()
-
-
-def difference(comparison: Comparison) -> Difference:
-    """A comparison of formulas in SymPy."""
-
-    def shown(tree: Expr | None) -> Any:
-        return None if tree is None else expression(tree)
-
-    terms = tuple(
-        (expression(term.product), number(term.claimed), number(term.derived))
-        for term in comparison.terms
-    )
-    return Difference(
-        shown(comparison.factor),
-        terms,
-        tuple((shown(arm.claimed), shown(arm.derived)) for arm in comparison.arms),
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +132,8 @@ class Checked:
         """How a claimed formula differs from the derived one, in SymPy; None where it does not, or no formula is claimed."""
         if not self.claim.formula or self.verdict in ("exact", "unchecked"):
             return None
-        return difference(ClaimedFormula(self.claim).comparison())
+        factor = factor_of(*Sides(self.claim).pairs[0])
+        return Difference(None if factor is None else expression(factor))
 
     @property
     def far_off(self) -> bool:

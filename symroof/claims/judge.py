@@ -8,7 +8,7 @@ from symroof.claims.chains import chain
 from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.denominators import denominator_text, is_per_time, with_denominator
 from symroof.claims.derive_claim import derived
-from symroof.claims.judge_formula import judge_formula
+from symroof.claims.formula_claims import judge_formula
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, value_text, worst
 from symroof.claims.read.written_number import DimensionMismatch, read_written
 from symroof.claims.roof_share import with_roof_share

@@ -1,15 +1,11 @@
 """Each claim is judged on its own: one that is faulty, or in which symroof itself fails, leaves the others as they are."""
 
-import time
-
 import pytest
 
 from symroof.analysis.study import Study
-from symroof.claims import formula_conditions, judge_formula
 from symroof.claims import judge as judging
 from symroof.claims.check import check, check_text
 from symroof.claims.judge import judge
-from symroof.claims.slips.formula_slips import SECONDS
 from symroof.errors import InputError, NoValueHere
 from symroof.specs.claims import ClaimSpec
 from tests.cli import call
@@ -177,36 +173,6 @@ def test_a_chain_may_end_in_a_label():
         ).verdict
         == "wrong"
     )
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("quantity", "formula"),
-    [
-        ("queue_wait", "2*itl"),
-        ("loaded_ttft", "2*itl"),
-        ("burst_drain_time", "2*itl"),
-        ("queue_wait", "2"),
-        ("itl", "2"),
-        ("cost_per_mtok", "2"),
-    ],
-)
-def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
-    """Half a second of processor time for slips, one for conditions, and the rest for the study and a machine several times slower; it took up to 60 s."""
-    given = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 4096,
-        "batch": 4,
-        "output": 100,
-    }
-    monkeypatch.setattr(judge_formula, "SECONDS", SECONDS)
-    monkeypatch.setattr(formula_conditions, "SECONDS", 1.0)
-    start = time.process_time()
-    assert (
-        judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
-    )
-    assert time.process_time() - start < 15
 
 
 @pytest.mark.full

@@ -32,7 +32,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1959,
-    "symbolic": 6499,
+    "symbolic": 5735,
     "theory": 5947,
     "specs": 6020,
     "checkpoints": 5980,
@@ -42,10 +42,10 @@ BUDGETS = {
     "servers": 2279,
     "sweep": 2182,
     "calibrate": 1858,
-    "check": 10029,
+    "check": 9213,
     "report": 11413,
     "cli": 5187,
-    "tests": 66062,
+    "tests": 65246,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
@@ -224,7 +224,6 @@ def test_an_interval_is_halved_in_few_places():
 RULES_OF_NODES = {
     "symbolic/code.py": "the text of a function, which is run over any kind of number",
     "symbolic/dimensions.py": "dimensions, and whether it counts things",
-    "symbolic/normal_forms.py": "a quotient of polynomials, by which formulas are told to be equal",
     "symbolic/polynomials.py": "a polynomial in one unknown, and its sign by its shape",
     "symbolic/roots.py": "what the unknown is where it is hidden in a function",
     "theory/operator_table.py": "how many widths that devices share are in each term",

@@ -32,12 +32,10 @@ from symroof.claims.slips.simplifications import (
     uses_links,
     with_round_params,
 )
-from symroof.claims.slips.slip_catalogue import CATALOGUE, Slip
+from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, Slip
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit, settled
 
-OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
-"""Slips that are another way of counting rather than an error: a claim that one of them explains is right under what it leaves out."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 PLAIN_FACTOR = Fraction(3, 2)

@@ -322,3 +322,7 @@ CATALOGUE: tuple[Slip, ...] = (
     *UNITS,
 )
 """Every slip that changes a formula, a figure or a unit, the most specific first."""
+
+OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
+"""Slips that are another way of counting rather than an error: a claim that one of them explains is
+right under what it leaves out."""

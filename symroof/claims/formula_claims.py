@@ -1,0 +1,330 @@
+"""A claimed formula against the derived one: equal, equal under a switch or an identity that is
+named, one mistake of the catalogue away, off by a factor, or wrong.
+
+Formulas are compared over the names of the claim, where their values at random points refute, and
+dozens of equal ones over all magnitudes confirm. A mistake is the derived formula made again with it.
+"""
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.cases.input import ROLE_INPUT
+from symroof.claims.claim_settings import merged_settings, settings_text, with_settings
+from symroof.claims.claimed_formula import (
+    IDENTITIES,
+    UNROUNDED,
+    Sides,
+    equal,
+    factor_of,
+    identity_text,
+)
+from symroof.claims.judgement import Judgement, tolerance_of
+from symroof.claims.read.written_number import CLOSE_ENOUGH
+from symroof.claims.slips.context import FAILURES, dependencies
+from symroof.claims.slips.explanation import SlipExplanation
+from symroof.claims.slips.predictions import can_happen, formula_of
+from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, CaseChange, MisreadResult
+from symroof.specs.claims import ClaimSpec
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    Expr,
+    names,
+    number,
+    substitute,
+    symbol,
+)
+from symroof.symbolic.printing import text
+from symroof.symbolic.random_points import compare_at_points
+from symroof.theory.layout import DEGREES
+from symroof.theory.spellings import printed_name
+from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
+
+SECONDS = 1.0
+"""Processor time of the search for what a formula leaves out, and of that for its mistake."""
+EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
+FLOORS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
+"""Mistakes that leave one arm of the roofline out, and what binds where that is right."""
+SIDES_OF_FLOORS = {"compute_floor_ignored": "bytes", "memory_floor_ignored": "FLOPs"}
+MISTAKEN = frozenset(
+    (switch, value)
+    for slip in CATALOGUE
+    if slip.name not in OTHER_COUNTS
+    for variant in slip.variants
+    if isinstance(variant, CaseChange)
+    for switch, value in variant.sets.get("assume", {}).items()
+)
+"""Choices that are mistakes with a name of their own rather than another way to count."""
+
+
+def judge_formula(claim: ClaimSpec) -> Judgement:
+    """Equal is exact; equal under a named condition is conditional; near in numbers approximate.
+
+    Raises:
+        InputError: what cannot be read, an unknown name.
+    """
+    sides = Sides(claim)
+    if sides.too_long:
+        return _by_numbers(sides)
+    stands = Judgement(claim, "exact", claim.formula or "", sides.shown())
+    if sides.equal:
+        taken = _default_case(sides)
+        return replace(stands, reason=f"at {taken}" if taken else "")
+    if not names(sides.claimed) and sides.ratio == 1:
+        return replace(stands, reason="in the numbers of this case")
+    true = tuple(one for one in IDENTITIES[-2:] if sides.holds(one))
+    if true and sides.taking(true).equal:
+        return replace(stands, reason=f"as {identity_text(true)} here")
+    if sides.equal_unrounded and sides.ratio in (None, 1):
+        if sides.ratio == 1:
+            return replace(stands, reason=f"as {UNROUNDED} here")
+        reason = f"holds where {UNROUNDED}"
+        return replace(stands, verdict="conditional", needs=(UNROUNDED,), reason=reason)
+    dimension = sides.wrong_dimension()
+    inverted = bool(dimension) and equal(sides.pairs[0][0] * sides.pairs[0][1], number(1))
+    if dimension and not inverted and (widths := sides.unstated_widths):
+        wide = judge_formula(with_settings(claim, widths))
+        if wide.verdict != "wrong" or wide.slips:
+            return _at_widths(claim, wide, widths)
+    limit, ratio = tolerance_of(claim), sides.ratio
+    near = ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
+    if not dimension and not near and (needs := _condition(sides, plain=True)):
+        reason = f"holds at {needs}; {sides.difference()}"
+        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+    slips = formula_slips(_levels(sides)) if limit is None or not near else ()
+    stands = replace(stands, ratio=ratio, slips=slips, reason=dimension or sides.difference())
+    return _unequal(stands, sides, near, bool(dimension))
+
+
+def _by_numbers(sides: Sides) -> Judgement:
+    """A formula that is too long to be compared but in the numbers of its case."""
+    claim, ratio = sides.claim, sides.ratio
+    found = Judgement(claim, "unchecked", claim.formula or "", text(sides.derived), ratio=ratio)
+    if ratio is None:
+        return replace(found, reason="undecided: too long to be compared without numbers")
+    near = abs(ratio - 1) <= (tolerance_of(claim) or CLOSE_ENOUGH)
+    reason = f"{float(ratio):.4g} times what is derived here"
+    return replace(found, verdict="approximate" if near else "wrong", reason=reason)
+
+
+def _unequal(stands: Judgement, sides: Sides, near: bool, dimension: bool) -> Judgement:
+    """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
+    slips, claim = stands.slips, stands.claim
+    kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
+    if needs := _floor_left_out(kinds, stands, near, sides):
+        reason = f"holds where {needs}".replace(" bound", " is bound", 1)
+        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+    if near and stands.ratio is not None:
+        reason = f"{stands.reason}; {float(stands.ratio):.4g} times here"
+        return replace(stands, verdict="approximate", reason=reason)
+    of_a_prompt = "output" not in {*map(printed_name, claim.given)}
+    if kinds and (kinds <= OTHER_COUNTS or (of_a_prompt and kinds == {"output_ignored"})):
+        reason = f"holds with {slips[0].text}; {stands.reason}"
+        return replace(stands, verdict="conditional", needs=(slips[0].cause,), reason=reason)
+    if not kinds and not dimension and (needs := _condition(sides, plain=False)):
+        reason = f"holds with {needs}; {stands.reason}"
+        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+    if stands.ratio is None and compare_at_points(*sides.pairs[0]) is None:
+        reason = "undecided: no values that were tried show a difference"
+        return replace(stands, verdict="unchecked", reason=reason)
+    return replace(stands, verdict="wrong", flags=("dimension",) if dimension else ())
+
+
+def _default_case(sides: Sides) -> str:
+    """The defaults that a right formula takes for granted: one request, one device."""
+    stated = {*names(sides.claimed), *map(printed_name, sides.claim.given)}
+    taken = {"a batch of 1": "batch" in {*names(sides.derived)} - stated}
+    of_one = (sides.claim.quantity or "").endswith("_per_device")
+    taken["one device"] = of_one and not {*DEGREES} & stated
+    return " on ".join(words for words, so in taken.items() if so)
+
+
+def _at_widths(claim: ClaimSpec, wide: Judgement, widths: dict[str, str]) -> Judgement:
+    """A formula with a plain 2 for the bytes of a number: a model says them, else a condition."""
+    at = ", ".join(f"{name} = {width}" for name, width in widths.items())
+    if wide.verdict == "wrong":
+        return replace(wide, claim=claim, flags=(), reason=f"with {at}")
+    if "model" in claim.given:
+        return replace(wide, claim=claim, reason=wide.reason or f"with {at} here")
+    needs = (*wide.needs, at)
+    reason = f"holds where {'; '.join(needs)}"
+    return replace(wide, claim=claim, verdict="conditional", needs=needs, reason=reason)
+
+
+def _levels(sides: Sides) -> list[Sides]:
+    """The sides as the claim counts, and at each level of detail that it leaves open."""
+    levels = [sides]
+    if "detail" not in sides.claim.given.get("assume", {}):
+        levels += [sides.under({"assume": {"detail": one}}, f"detail {one}") for one in DETAIL]
+    active = "active_params" in names(sides.claimed)
+    return levels + [one.taking(IDENTITIES[:1]) for one in levels if active]
+
+
+def _condition(sides: Sides, plain: bool) -> str:
+    """The first condition under which a formula is right: a level of detail alone where ``plain``;
+    else also other switches, identities, long prompts, and embeddings left out. Empty for none."""
+    ways, end = iter(_levels(sides)[1:]) if plain else _ways(sides), time.process_time() + SECONDS
+    for way in ways:
+        if time.process_time() > end:
+            break
+        try:
+            if way.equal:
+                return way.label
+            if not plain and way.equal_for_long_prompts:
+                return ", ".join(filter(None, ("prompt + 1 taken as prompt", way.label)))
+        except FAILURES:
+            continue
+    return "" if plain else _without_embeddings(sides)
+
+
+def _ways(sides: Sides) -> Iterator[Sides]:
+    """Ways to count: identities for names that the claim lacks, a switch, a switch and a detail."""
+    levels = _levels(sides)
+    lacking = [one for one in IDENTITIES[1:] if one[0] in sides.lacking]
+    open_ones = tuple(one for one in lacking if sides.holds(one) is not False)
+    yield from levels
+    yield from (level.taking(open_ones) for level in levels if open_ones)
+    chosen = expand_detail({str(k): str(v) for k, v in sides.claim.given.get("assume", {}).items()})
+    for level in levels:
+        counted = expand_detail(dict(level.claim.given.get("assume", {})))
+        for switch, declared in SWITCHES.items():
+            for value in declared.values if switch not in chosen | counted else ():
+                if value != declared.default and (switch, value) not in MISTAKEN:
+                    words = settings_text({"assume": {switch: value}})
+                    label = ", ".join(filter(None, (level.label, words)))
+                    yield level.under({"assume": {switch: value}}, label)
+
+
+def _without_embeddings(sides: Sides) -> str:
+    """Parameters that texts count without embeddings and norms: near in the numbers of a model."""
+    case = sides.answers.case
+    if sides.name not in ("params", "active_params") or sides.ratio is None:
+        return ""
+    try:
+        bare = case.changed({name: Fraction(0) for name in EMBEDDINGS if case.has_value(name)})
+        off = case.evaluate(sides.claimed) / bare.evaluate(sides.derived) - 1
+    except (NoValue, TypeError, *FAILURES):
+        return ""
+    return "embeddings left out" if abs(off) <= CLOSE_ENOUGH else ""
+
+
+def _floor_left_out(kinds: set[str], judgement: Judgement, near: bool, sides: Sides) -> str:
+    """What binds where one arm of the roofline is left out rightly; empty where something else is."""
+    floors = kinds & FLOORS.keys()
+    if len(floors) != 1 or kinds - floors - {"links_ignored"}:
+        return ""
+    floor, said = floors.pop(), judgement.slips[0].text
+    label = said.partition(", at ")[2].partition(": ×")[0]
+    there = (one.ratio for one in _levels(sides) if label and one.label == label)
+    near |= any(ratio is not None and abs(ratio - 1) <= CLOSE_ENOUGH for ratio in there)
+    if not near and judgement.ratio is not None:
+        return ""
+    phase = "prefill" if f"the prefill's {SIDES_OF_FLOORS[floor]}" in said else "decode"
+    at = "".join(said.partition(", at ")[1:])
+    links = ", links left out" if "links_ignored" in kinds else ""
+    return f"{phase} bound by {FLOORS[floor]}{at}{links}"
+
+
+# --------------------------------------------------------------------------------------- mistakes
+
+Applied = tuple[tuple[str, CaseChange | MisreadResult], ...]
+
+
+def formula_slips(levels: list[Sides]) -> tuple[SlipExplanation, ...]:
+    """The mistakes that lead to a formula, at the first level of detail where there are any: each
+    alone, or one together with an arm of the roofline left out.
+    """
+    end = time.process_time() + SECONDS
+    # a level whose formula has every name of the claimed one is the likeliest
+    ordered = sorted(
+        levels, key=lambda one: len({*names(one.pairs[-1][0])} - {*names(one.pairs[-1][1])})
+    )
+    able = [(level, _possible(level)) for level in ordered]
+    for level, ways in able:
+        found: dict[str, SlipExplanation] = {}
+        for way in ways:
+            if way[0] not in found and (made := _leads_there(level, (way,), end)) is not None:
+                found[way[0]] = _explained(level, way[0], (way,), made)
+        if found:
+            return tuple(found.values())
+    for level, ways in able:
+        floors = [way for way in ways if way[0] in FLOORS]
+        others = [way for way in ways if way[0] not in FLOORS]
+        for floor, other in itertools.product(floors, others):
+            if (made := _leads_there(level, (floor, other), end)) is not None:
+                both = (other, floor)
+                return tuple(_explained(level, way[0], both, made) for way in both)
+    return ()
+
+
+def _possible(sides: Sides) -> list[tuple[str, CaseChange | MisreadResult]]:
+    """Every way of every mistake that can happen in the derived formula, floors first."""
+    bound, claim = sides.answers, sides.claim
+    asked = sides.derived if claim.threshold else symbol(printed_name(claim.quantity or ""))
+    needed = dependencies(bound.case, asked)
+    unit = "" if claim.threshold else bound.case.theory.symbol(sides.name).unit
+
+    def able(variant: Any) -> bool:
+        if isinstance(variant, MisreadResult):
+            return can_happen(variant, unit, needed)
+        if not isinstance(variant, CaseChange):
+            return False
+        roles = {r: v for r, v in variant.sets.items() if r in ROLE_INPUT and r in claim.given}
+        switches = variant.sets.get("assume", {})
+        return (
+            any(bound.assumptions[switch] != choice for switch, choice in switches.items())
+            or any(bound.precisions.get(role) != value for role, value in roles.items())
+            or bool(variant.sets.keys() & needed)
+        )
+
+    slips = [slip for slip in CATALOGUE if not slip.numbers_only]
+    ways: Any = [(slip.name, way) for slip in slips for way in slip.variants if able(way)]
+    return sorted(ways, key=lambda way: way[0] not in FLOORS)
+
+
+def _leads_there(sides: Sides, applied: Applied, end: float) -> Expr | None:
+    """The derived formula with mistakes in it, where it is the claimed one."""
+    if time.process_time() > end:
+        return None
+    changes = [way.sets for _, way in applied if isinstance(way, CaseChange)]
+    chosen: dict[str, Any] = {}
+    for sets in changes:
+        chosen = merged_settings(chosen, {k: v for k, v in sets.items() if _is_choice(k)})
+    there = sides.under(chosen, sides.label) if chosen else sides
+    defined = [{k: v for k, v in sets.items() if not _is_choice(k)} for sets in changes]
+    moved = frozenset(name for own in defined for name in own)
+    try:
+        for stops, (claimed, _) in zip(sides.stops, sides.pairs, strict=True):
+            made = there.derived if there.name not in moved else symbol(there.name)
+            for own in defined:
+                formulas = {name: formula_of(value) for name, value in own.items()}
+                made = substitute(there.expanded(made, stops | moved), formulas)
+            for _, way in applied:
+                if isinstance(way, MisreadResult):
+                    made = substitute(formula_of(way.formula), {"value": made})
+            made = there.put(made, stops)
+            if equal(claimed, made):
+                return made
+            # the claimed formula's own names may be counted in the other way too
+            if there is not sides and equal(there.put(there.claimed, stops), made) and made != 0:
+                own_names = (there.put(symbol(name), frozenset()) for name in names(there.claimed))
+                return made if all(value != 0 for value in own_names) else None
+    except FAILURES:
+        pass
+    return None
+
+
+def _is_choice(name: str) -> bool:
+    """Whether setting it makes another case: a switch or a precision."""
+    return name == "assume" or name in ROLE_INPUT
+
+
+def _explained(sides: Sides, slip: str, applied: Applied, made: Expr) -> SlipExplanation:
+    said = " and ".join(way.text for _, way in applied)
+    said += f", at {sides.label}" if sides.label else ""
+    factor = factor_of(*sides.pairs[0])
+    said += f": ×{text(factor)}" if factor is not None else ""
+    return SlipExplanation(slip, True, text(made), 0.0, said)
