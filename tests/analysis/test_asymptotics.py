@@ -77,28 +77,6 @@ def powers(most, last):
     return f"{' + '.join(['gemm_k', *(f'gemm_k**{n}' for n in range(2, most + 1))])} + {last}"
 
 
-@pytest.mark.parametrize(("last", "length"), [(12345, 240), (123456, 241)])
-def test_of_the_length_of_a_limit(last, length):
-    """240 characters can be read at a glance."""
-    formula = powers(19, last)
-    limits = limit_forms("long", Study().define("long", f"({formula})*(batch + 1)/batch").first)
-    assert [len(limit.text) for limit in limits] == ([240] if length == 240 else []) and len(
-        formula
-    ) == length
-
-
-@pytest.mark.parametrize(("last", "length"), [(123456789, 114), (1234567890, 115)])
-def test_of_the_length_of_a_limit_with_its_condition(last, length):
-    """The formula again, and 11 characters to compare it."""
-    formula = powers(9, last)
-    limits = limit_forms(
-        "long", Study().define("long", f"max(({formula})*batch + 1, d_model*batch + 2)/batch").first
-    )
-    assert [len(limit.text) + len(*limit.conditions_text) for limit in limits] == (
-        [239, 132] if length == 114 else []
-    ) and len(formula) == length
-
-
 def test_of_two_arms_one_is_not_reported_alone():
     """One limit can be read at a glance and the other cannot: neither is shown."""
     formula = f"max(batch*gemm_n + 1, ({powers(19, 12345678)})*batch + 2)"
@@ -167,31 +145,3 @@ def test_first_order_by_hand(study):
         assert all(form.result is None for form in forms.values() if form)
         assert forms["decode_flops"].as_json(str)["value"] is None
     assert repr(forms["decode_bytes"]) == "<weight_bytes_per_param*params>"
-
-
-@pytest.mark.parametrize(("last", "length"), [(1, 240), (12, 241)])
-def test_a_long_first_order_is_left_out(last, length):
-    """With the weights alone the arithmetic of a step is two FLOPs for each parameter and request."""
-    formula = powers(18, last)
-    form = first_order(
-        "work", Study().define("work", f"({formula})*decode_flops", unit="FLOP").first
-    )
-    assert len(f"({formula})*2*params*batch") == length
-    assert (form and len(form.text)) == (240 if length == 240 else None)
-
-
-def test_a_first_order_of_what_is_searched_is_no_formula():
-    """The batch that a slower prefill keeps busy stands for itself."""
-    study = Study(assume={"scheduling": "disaggregated"}).define(
-        "work", "decode_flops*disaggregated_batch", unit="FLOP"
-    )
-    assert first_order("work", study.first) is None
-    assert (
-        first_order(
-            "work",
-            Study(assume={"scheduling": "disaggregated"}, disaggregated_batch=4)
-            .define("work", "decode_flops*disaggregated_batch", unit="FLOP")
-            .first,
-        )
-        is not None
-    )

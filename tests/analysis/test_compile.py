@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import symroof as sr
 from symroof.analysis.compile import compile as compiled
 from symroof.analysis.compile import compile_alike, compile_cases
 from symroof.api import Study
@@ -45,61 +44,6 @@ def test_one_result_or_a_tuple_of_them(step, both):
     assert both.codes(BATCHES)[1].tolist() == [
         both.labels["decode_bound"].index(word) for word in bound
     ]
-
-
-def test_results_into_arrays_of_ones_own(step, both):
-    room = np.zeros(3)
-    assert step(BATCHES, out=room) is room and room.tolist() == pytest.approx([0.01, 0.01, 0.02])
-    again = np.zeros(3)
-    step(BATCHES, out=(again,))
-    assert again.tolist() == room.tolist()
-    rates = np.zeros(3)
-    pair = compiled(["itl", "user_rate"], ["batch"], **ROOFS)
-    pair(BATCHES, out=(room, rates))
-    assert rates.tolist() == pytest.approx([100, 100, 50])
-    with pytest.raises(
-        ValueError, match=r"^labels are texts: codes\(..., out=...\) writes their places$"
-    ):
-        both(BATCHES, out=(room, np.zeros(3, dtype="int8")))
-    both.codes(BATCHES, out=(room, np.zeros(3, dtype="int8")))
-
-
-@pytest.mark.parametrize(
-    ("arrays", "out", "message"),
-    [
-        ((), None, r"^takes 1 arrays \(batch\), not 0$"),
-        ((BATCHES, BATCHES), None, r"^takes 1 arrays \(batch\), not 2$"),
-        ((BATCHES,), (np.zeros(3), np.zeros(3)), "^out has 2 arrays for 1 outputs$"),
-        (
-            (BATCHES,),
-            (np.zeros(2),),
-            r"^out for itl has to be float64 of shape \(3,\), not float64 of \(2,\)$",
-        ),
-        (
-            (BATCHES,),
-            (np.zeros(3, dtype="float32"),),
-            r"^out for itl has to be float64 of shape \(3,\), not float32 of \(3,\)$",
-        ),
-    ],
-)
-def test_arrays_that_do_not_fit(arrays, out, message, step):
-    with pytest.raises(ValueError, match=message):
-        step(*arrays, out=out)
-
-
-@pytest.mark.parametrize(
-    ("quantities", "inputs", "message"),
-    [
-        ([], ["batch"], "quantities: a function computes at least one\n    hint: such as itl"),
-        ("itl", [], "inputs: a function needs at least one\n    hint: such as batch"),
-        ("itl", ["batch", "prompt", "batch"], "batch: is given twice"),
-        ("decode_time", ["batch"], "decode_time: has no value here: needs output"),
-    ],
-)
-def test_functions_that_are_none(quantities, inputs, message):
-    with pytest.raises(sr.InputError) as error:
-        compiled(quantities, inputs, **ROOFS)
-    assert str(error.value).endswith(message)
 
 
 def test_constants_and_what_moves_with_what():

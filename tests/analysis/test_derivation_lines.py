@@ -46,19 +46,6 @@ def test_a_line_without_a_value_says_what_it_needs(cases):
     assert (step.result, step.why_unknown) == (None, "needs arrival_rate")
 
 
-def test_a_line_of_what_is_searched_names_the_search(cases):
-    answers = Study(
-        "gpt2", "h100-sxm", prompt=100, output=20, batch=4, arrival_rate="1 request/s"
-    ).first
-    step = step_of("steady_batch", answers)
-    assert (step.text, step.search.kind, step.search.unknown) == (
-        "steady_batch",
-        "fixed_point",
-        "decoding_requests",
-    )
-    assert 0 < step.result.value < 4
-
-
 def test_quantities_at_changed_inputs_are_numbers_unless_a_sum_moves_them(cases):
     """The first and the last step are at 101 and 119 tokens: each a value; those of the sum are not."""
     for name in ("itl_first", "itl_last"):
@@ -111,12 +98,3 @@ def test_formulas_of_ones_own_with_numbers():
         assert (
             step_of(f"mine_{index}", study.first, with_ranges=True).substituted.latex == with_range
         ), formula
-
-
-def test_a_label_and_a_truth_stand_as_words(cases):
-    """Values that are no numbers, in formulas and as results."""
-    assert step_of("decode_bound", cases[0]).result.text() == "memory"
-    assert step_of("fits", cases[0]).result.text() == "yes"
-    study = Study("gpt2", "h100-sxm", prompt=100, output=20)
-    steps = [step.symbol.name for step in study.derive("itl_first").steps]
-    assert steps[-1] == "itl_first" and len(steps) == len(set(steps)) and "prompt" not in steps

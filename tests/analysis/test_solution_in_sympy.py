@@ -3,8 +3,6 @@
 import copy
 import itertools
 import pickle
-import subprocess
-import sys
 
 import pytest
 import sympy
@@ -159,39 +157,6 @@ def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
         assert agrees(whole, study, solution.value)
 
 
-@pytest.mark.full
-def test_where_there_is_no_expression_it_says_why():
-    study = sr.Study(**CHAT)
-    bracketed = study.solve("batch**3 + batch = 30", "batch")
-    assert (bracketed.sympy, bracketed.expanded) == (
-        None,
-        None,
-    ) and bracketed.why_numeric == "no closed form of readable size exists"
-    never = sr.Study(**CHAT | {"prompt": 8192}).solve("batch_to_ridge")
-    assert (never.sympy, never.value, never.why_numeric) == (
-        None,
-        None,
-        "the two sides do not meet",
-    )
-    same = study.solve("batch*2 = 2*batch", "batch")
-    assert (same.sympy, same.why_numeric) == (None, "the two sides are the same")
-    many = sr.solve("useful_devices_itl")
-    assert many.sympy is None and many.why_numeric.startswith("there are more choices of arms")
-    assert (
-        study.solve("max_batch_memory").why_numeric
-        == sr.solve("max_batch_memory").why_numeric
-        == ""
-    )
-
-
-def test_pieces_in_latex():
-    written = sr.solve("max_batch_itl")._repr_latex_()
-    assert r"\begin{cases}" in written and written.count(r"\text{if }") == 2
-    assert sympy.latex(sr.solve("max_batch_memory").sympy, symbol_names=s.latex).startswith(
-        r"\begin{cases}"
-    )
-
-
 # ------------------------------------------------------------------------------------------------- where, expanded
 
 
@@ -303,18 +268,6 @@ def test_copies_are_the_same_answer(pair):
             repr(one),
         )
         assert made.sympy == one.sympy and made.where == one.where and made.assumed == one.assumed
-
-
-@pytest.mark.full
-def test_another_process_reads_a_pickled_solution(tmp_path):
-    solution = sr.Study(**CHAT).solve("max_batch_memory")
-    path = tmp_path / "solution.pickle"
-    path.write_bytes(pickle.dumps(solution))
-    lines = "import pickle, sys\nread = pickle.load(open(sys.argv[1], 'rb'))\nprint(read.integer, read.sympy, hash(read) is not None)"
-    done = subprocess.run(
-        [sys.executable, "-c", lines, str(path)], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == f"{solution.integer} {solution.sympy} True\n"
 
 
 def test_values_find_derived_quantities_when_asked(tmp_path):

@@ -9,7 +9,6 @@ import pytest
 import symroof as sr
 from symroof.api import Study
 from symroof.cases.quantity_result import Number
-from symroof.theory.sympy_input import known
 
 from ..near import near
 
@@ -204,18 +203,6 @@ def test_an_unknown_quantity_names_the_nearest(study):
     assert "did you mean 'ttft'" in refused(lambda: study.derive("ttfft"))
 
 
-def test_aliases_are_known_and_never_printed():
-    assert known("isl") == "prompt"
-    assert known("bs") == "batch"
-    assert sr.Study("llama-3-8b", "h100-sxm", isl=7).value("prompt") == 7
-
-
-def test_every_fault_of_the_keywords_comes_at_once():
-    with pytest.raises(sr.InputError) as caught:
-        sr.Study("llama-3-8b", batch=0, mfu=2, nonsense=1)
-    assert [problem.path for problem in caught.value.problems] == ["batch", "mfu", "nonsense"]
-
-
 # -------------------------------------------------------------------------------------------------- targets, files
 
 
@@ -260,31 +247,6 @@ def test_load_reports_faults_with_their_places(tmp_path):
 # ----------------------------------------------------------------------------------------------------- how it shows
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("batches", "more", "further"),
-    [
-        ([1, 2, 3, 4], "", ""),
-        ([1, 2, 3, 4, 5], "; ...", "; 1 further case"),
-        ([1, 2, 3, 4, 5, 6], "; ...", "; 2 further cases"),
-    ],
-)
-def test_four_cases_are_shown(batches, more, further):
-    study = sr.Study("gpt2", prompt=100, batch=batches)
-    assert (
-        repr(study)
-        == f"Study({'; '.join(f'GPT-2 124M on no hardware, batch {n}, prompt 100' for n in batches[:4])}{more})"
-    )
-    page = study._repr_html_()
-    assert f"<caption>Study{further}</caption>" in page
-    assert all(f"batch {n}, prompt 100" in page for n in batches[:4]) and "batch 5" not in page
-    assert "concurrency" not in page and "ttft" not in page  # a row only where a case has a value
-    assert (
-        "cost_per_mtok"
-        in sr.Study("gpt2", ["h100-sxm", "h200"], prompt=100, output=20)._repr_html_()
-    )  # the price of one of them is known
-
-
 def test_an_empty_study():
     """A model, a device, a value or a precision is something; a counting choice is none of these."""
     assert sr.Study().empty and sr.Study(assume={"attention": "full"}).empty
@@ -298,19 +260,6 @@ def test_a_label_over_a_range_that_does_not_change_comes_as_itself():
     """Memory binds a step of one request at any efficiency of arithmetic above a hundredth."""
     assert sr.Study("gpt2", "h100-sxm", prompt=100, mfu="0.5..1").value("decode_bound") == "memory"
     assert sr.Study("gpt2", "h100-sxm", prompt=100, mfu="0.5..1").value("fits") is True
-
-
-def test_a_quantity_of_ones_own_without_words_means_its_name():
-    study = (
-        sr.Study(batch=3)
-        .define("mine", "2*batch")
-        .define("yours", "3*batch", means="three times as many", latex="y_3")
-    )
-    assert [study.first.case.theory.symbol(name).meaning for name in ("mine", "yours")] == [
-        "mine",
-        "three times as many",
-    ]
-    assert study.value("mine") == 6 and study.derive("yours").latex().startswith("y_3 = ")
 
 
 # ---------------------------------------------------------------------------------------------------- derivations
@@ -330,14 +279,6 @@ def test_a_derivation_is_a_sympy_expression():
         for symbol in derivation.expanded.free_symbols
     }
     assert derivation.expanded.subs(values) == 327680
-
-
-def test_a_derivation_prints_itself(study):
-    derivation = study.derive("ttft")
-    assert derivation.latex()
-    assert derivation._repr_latex_().startswith("$")
-    assert derivation.steps[-1].symbol.name == "ttft"
-    assert derivation.result.value == study.value("ttft")
 
 
 def test_every_step_of_a_derivation_comes_after_what_it_needs(study):

@@ -4,17 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.case_titles import case_label, case_title, degrees
 from symroof.analysis.constraints import UNBOUNDED, constraints, passes
 from symroof.analysis.verdict import (
     LOAD,
     all_met,
-    case_warnings,
-    default_basis,
     efficiency_basis,
     findings,
     overloaded,
-    splits_evenly,
     target_checks,
     target_warnings,
     unknown_targets,
@@ -27,7 +23,6 @@ from symroof.cases.ranges import Ranges
 from ..near import near
 
 GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100, "output": 20}
-H100 = "NVIDIA H100 SXM5 80 GB"
 
 
 @pytest.mark.parametrize(
@@ -185,118 +180,6 @@ def test_a_load_of_one_is_too_much(rate, load):
 
 
 @pytest.mark.parametrize(
-    ("more", "title", "label"),
-    [
-        ({}, f"GPT-2 124M on {H100}, prompt 100, output 20", H100),
-        ({"tp": 12}, f"GPT-2 124M on 12 × {H100}, prompt 100, output 20", f"12 × {H100}"),
-        (
-            {"tp": 2, "batch": 20_000},
-            f"GPT-2 124M on 2 × {H100}, batch 20,000, prompt 100, output 20",
-            f"2 × {H100}",
-        ),
-        (
-            {"pp": 2, "batch": 4},
-            f"GPT-2 124M on 2 × {H100}, batch 4, prompt 100, output 20, pp 2",
-            f"2 × {H100}, pp 2",
-        ),
-        (
-            {"tp": 2, "pp": 3, "batch": 4},
-            f"GPT-2 124M on 6 × {H100}, batch 4, prompt 100, output 20, tp 2, pp 3",
-            f"6 × {H100}, tp 2, pp 3",
-        ),
-        (
-            {"batch": [3, 4]},
-            f"GPT-2 124M on {H100}, batch 3, prompt 100, output 20",
-            f"{H100}, batch 3",
-        ),
-        (
-            {"batch": "2..2000"},
-            f"GPT-2 124M on {H100}, batch 2 to 2,000, prompt 100, output 20",
-            H100,
-        ),
-        (
-            {"tp": [1, 2], "mfu": [0.5, 1]},
-            f"GPT-2 124M on {H100}, prompt 100, output 20, mfu 0.5",
-            f"{H100}, mfu 0.5",
-        ),
-    ],
-)
-def test_a_case_in_a_line(more, title, label):
-    answers = Study(**{**GPT2, **more}).first
-    assert (case_title(answers), case_label(answers)) == (title, label)
-    assert case_warnings(answers) == []
-    assert degrees(answers) == [part for part in title.split(", ") if part[:3] in ("tp ", "pp ")]
-
-
-@pytest.mark.parametrize(
-    ("more", "span"),
-    [
-        ({"batch": 1234}, "batch 1,234, prompt 100, output 20"),
-        ({"prompt": "2*batch", "batch": 4}, "batch 4, prompt 8, output 20"),
-        ({"prompt": "2*batch", "batch": "2..4"}, "batch 2 to 4, prompt 2*batch, output 20"),
-        ({"batch": 7, "prompt": "90..110"}, "batch 7, prompt 90 to 110, output 20"),
-        (
-            {"prompt": "2*cached_prefix + 3*gemm_k"},
-            "prompt 2*cached_prefix + 3*gemm_k, output 20",
-        ),  # no value
-    ],
-)
-def test_what_a_title_says_of_the_requests(more, span):
-    assert case_title(Study(**{**GPT2, **more}).first) == f"GPT-2 124M on {H100}, {span}"
-
-
-def test_a_title_without_a_model_or_a_device():
-    assert case_title(Study(prompt=100).first) == "no model on no hardware, prompt 100"
-    assert case_label(Study(prompt=100).first) == "no model on no hardware, prompt 100"
-    assert case_label(Study(prompt=100, batch=[2, 3]).cases[1]) == "batch 3"
-    drafted = Study("opt-6.7b", "h100-sxm", engine="ideal", draft="gpt2", prompt=100).first
-    assert case_title(drafted) == f"OPT 6.7B drafted by GPT-2 124M on {H100}, prompt 100"
-
-
-def test_of_several_models_each_is_named_first():
-    first, second = Study(**{**GPT2, "model": ["gpt2", "opt-6.7b"], "batch": [3, 4]}).cases[::2]
-    assert case_label(first) == f"GPT-2 124M, {H100}, batch 3"
-    assert case_label(second).startswith("OPT") and case_label(second).endswith(
-        f", {H100}, batch 3"
-    )
-
-
-def test_memory_warnings():
-    """248.9 MB and 20,000 caches of 119 tokens of 36,864 bytes are 87.99 GB; of a range one end or both are beyond the device's."""
-    capacity = {"mem_capacity": "80 GB"}
-    needed = (
-        "of the 80 GB of memory that may be used, so no latency, rate or cost of it can be reached"
-    )
-    (line,) = case_warnings(Study(**GPT2, **capacity, batch=20_000).first)
-    assert line == f"does not fit: needs 87.99 GB {needed}"
-    (line,) = case_warnings(Study(**GPT2, **capacity, batch="10000..30000").first)
-    assert (
-        line
-        == f"does not fit everywhere in its ranges: needs 87.99 GB (44.12 to 131.9 GB) {needed}"
-    )
-    (line,) = case_warnings(Study(**GPT2, **capacity, tp=2, batch=40_000).first)
-    assert line.startswith("does not fit: the fullest of 2 devices needs 87.86 GB of")
-    assert case_warnings(Study(**GPT2, **capacity, batch=18_000).first) == []
-
-
-def test_devices_that_share_out_heads():
-    """Twelve heads: each device has as many, or a copy of one; a query head is never copied."""
-    answers = Study(**GPT2).first
-    assert [group for group in range(1, 40) if splits_evenly(answers, group)] == [1, 2, 3, 4, 6, 12]
-    grouped = Study("llama-3-8b", prompt=100).first  # 32 query heads, 8 of the cache
-    assert [group for group in range(1, 70) if splits_evenly(grouped, group)] == [
-        1,
-        2,
-        4,
-        8,
-        16,
-        32,
-    ]
-    (line,) = case_warnings(Study(**{**GPT2, "engine": "ideal"}, tp=24).first)
-    assert line == "tp 24 does not divide 12 query heads: the fullest device has 1"
-
-
-@pytest.mark.parametrize(
     ("more", "words"),
     [
         ({}, "bound at 100 % of peak"),
@@ -308,59 +191,6 @@ def test_devices_that_share_out_heads():
 )
 def test_what_times_rest_on(more, words):
     assert efficiency_basis(Study(**GPT2, **more).first) == words
-
-
-def test_eight_bit_weights_beside_wider_activations():
-    """Worth a warning where the device multiplies 8 bits, and nobody chose the width of activations."""
-    (line,) = case_warnings(Study(**GPT2, weights="fp8").first)
-    assert (
-        line
-        == "fp8 weights beside fp16 activations are multiplied at fp16; --activations fp8 takes the fp8 peak"
-    )
-    assert case_warnings(Study(**GPT2, weights="fp8", activations="fp8").first) == []
-    assert case_warnings(Study(**GPT2, weights="fp8", activations="fp16").first) == []
-    assert case_warnings(Study(**GPT2, weights="int4").first) == []
-    assert (
-        case_warnings(
-            Study(**{**GPT2, "hardware": "a100-80gb-sxm", "engine": "ideal"}, weights="fp8").first
-        )
-        == []
-    )
-
-
-def test_an_efficiency_above_the_roof_is_impossible():
-    """An inter-token latency of a picosecond would be work at many times the peak."""
-    lines = [
-        line
-        for line in case_warnings(Study(**GPT2, itl="1e-9 s").first)
-        if line.startswith("impossible")
-    ]
-    assert [line.split(" is ")[0] for line in lines] == [
-        "impossible: decode_mfu",
-        "impossible: decode_mbu",
-    ]
-    assert all(line.endswith(", above the roof") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("efficiency", "engine", "words"),
-    [
-        (
-            "measured",
-            None,
-            "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements",
-        ),
-        (
-            "measured",
-            "ollama",
-            "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements",
-        ),
-        ("peak", "ollama", "bound at 100 % of peak"),
-        (None, None, "bound at 100 % of peak"),
-    ],
-)
-def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
-    assert default_basis(efficiency, engine) == words
 
 
 @pytest.mark.parametrize(

@@ -63,27 +63,6 @@ def test_effects_add_up_to_the_difference_and_factors_multiply_to_the_ratio(pair
         assert all(step.effect for step in found.steps)
 
 
-@pytest.mark.parametrize(
-    ("change", "label"),
-    [
-        ({"batch": 4}, "batch: 1 request -> 4 requests"),
-        ({"assume": {"logits": "all"}}, "logits: last -> all"),
-        ({"assume": {"attention": "full"}}, "attention: causal -> full"),
-        ({"mfu": 0.5}, "mfu: 1 -> 0.5"),
-        ({"weights": "fp8"}, "weights: fp16 -> fp8"),
-    ],
-)
-def test_a_single_difference_has_its_plain_effect(change, label):
-    quantity = "ttft" if "assume" in change or "mfu" in change else "itl"
-    found = way(PLAIN, {**PLAIN, **change}, quantity)
-    (step,) = [step for step in found.steps if step.label == label]
-    others = sum(step.effect for step in found.steps if step.label != label)
-    assert step.effect + others == sr.Study(**{**PLAIN, **change}).value(quantity) - sr.Study(
-        **PLAIN
-    ).value(quantity)
-    assert others == 0
-
-
 def test_a_later_difference_works_on_what_the_earlier_ones_made():
     """Cache by hand: twice the prompt first, then four times the batch on the longer prompt."""
     found = way(PLAIN, {**PLAIN, "prompt": 4096, "batch": 4}, "kv_cache_bytes")
@@ -171,17 +150,6 @@ def test_what_cannot_be_explained_is_refused(one, other, quantity, message):
 GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100, "output": 20}
 
 
-def test_to_nothing_and_from_nothing():
-    """A factor of nothing is nothing, and there is none from nothing on."""
-    there, back = way(GPT2, {**GPT2, "itl": "0 s"}, "itl"), way({**GPT2, "itl": "0 s"}, GPT2, "itl")
-    assert (there.factor, [step.factor for step in there.steps]) == (0, [0])
-    assert (back.factor, [step.factor for step in back.steps]) == (None, [None])
-    assert [row[3] for row in there.rows()] == ["", "× 0", "× 0"] and [
-        row[3] for row in back.rows()
-    ] == ["", "", ""]
-    assert back.as_json()["factor"] is back.as_json()["steps"][0]["factor"] is None
-
-
 def test_a_choice_and_what_it_needs_are_one_step():
     """Prefill on devices of its own has no value until there are any: both changes are one step, of the kind of the last."""
     found = way(
@@ -200,25 +168,6 @@ def test_a_choice_and_what_it_needs_are_one_step():
     )
     assert found.rows("a", "b")[1][:2] == ["input", step.label] and found.notes() == []
     assert step.after - step.before == found.effect == found.end.value - found.start.value
-
-
-def test_what_a_tool_gets_wrong_stands_in_notes_and_in_json():
-    found = way(GPT2, {**GPT2, "preset": "genz"}, "itl")
-    slip = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
-    assert [step["slip"] for step in found.as_json()["steps"]] == [None, slip]
-    notes = found.notes()
-    assert notes[0] == f"slip: {slip}" and notes[1].startswith(
-        "differs without effect here: prefill_time, "
-    )
-    assert notes[2:] == ["moves nothing after what is listed above, but would alone: activations"]
-    silent = notes[1].partition(": ")[2].split(", ")
-    assert "kv_bytes_per_element" not in silent and {"roofline", "attention", "peak_flops"} <= set(
-        silent
-    )  # two bytes on both sides
-    vllm = way(GPT2, {**GPT2, "preset": "vllm"}, "itl")
-    assert vllm.steps == () and vllm.notes()[0].startswith(
-        "the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, "
-    )
 
 
 def test_a_side_that_memory_does_not_hold_is_flagged():

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import pytest
 import sympy
@@ -102,54 +100,8 @@ def test_a_study_that_is_changed_is_another_one():
         copied.value("share")
 
 
-@pytest.mark.full
-def test_reports_and_loaded_studies():
-    for make in (
-        lambda: sr.check("docs/blog-post.md"),
-        lambda: sr.check("docs/blog-post.md").claims[0],
-        lambda: sr.Study.load("llama-3-8b-chat"),
-    ):
-        one, same = make(), make()
-        assert (
-            one == same
-            and hash(one) == hash(same)
-            and pickle.loads(pickle.dumps(one)) == one == copy.deepcopy(one)
-        )
-
-
 def test_errors_keep_their_problems():
     with pytest.raises(sr.InputError) as raised:
         sr.Study(bacth=3, prompt=-1)
     made = pickle.loads(pickle.dumps(raised.value))
     assert str(made) == str(raised.value) and made.problems == raised.value.problems
-
-
-@pytest.mark.full
-def test_what_is_pickled_here_answers_in_another_process(tmp_path):
-    """And what is pickled there is equal here."""
-    study = used(CASE)
-    things = {
-        "study": study,
-        "derivation": study.derive("itl"),
-        "compiled": sr.compile("itl", ["batch"], study=study),
-        "slope": sympy.diff(s.itl * s.batch, s.batch),
-    }
-    (tmp_path / "things").write_bytes(pickle.dumps(things))
-    script = f"""
-import pickle
-things = pickle.loads(open({str(tmp_path / "things")!r}, "rb").read())
-study = things["study"]
-study.value("itl")
-numbers = [study.value("itl"), things["derivation"].result.value, float(things["compiled"](8.0)), study.value(things["slope"])]
-open({str(tmp_path / "back")!r}, "wb").write(pickle.dumps((study, things["derivation"], numbers)))
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)
-    back, derivation, (itl, derived, compiled, slope) = pickle.loads(
-        (tmp_path / "back").read_bytes()
-    )
-    assert back == study and derivation == study.derive("itl") and hash(back) == hash(study)
-    assert (
-        itl == derived == study.value("itl")
-        and compiled == pytest.approx(float(itl))
-        and slope == study.value(things["slope"])
-    )

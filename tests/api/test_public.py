@@ -1,8 +1,6 @@
 """Every public name of ``import symroof as sr``, and every result it returns, is documented with an example that runs as a doctest."""
 
 import inspect
-import subprocess
-import sys
 
 import pytest
 
@@ -64,18 +62,3 @@ def test_what_can_be_refused_documents_its_error(name):
     owner, _, method = name.rpartition(".")
     function = getattr(getattr(sr, owner), method) if owner else getattr(sr, name)
     assert "InputError:" in inspect.getdoc(function)
-
-
-FUNCTIONS = ("select", "calibrate", "check", "compile", "solve")
-LOADS = "for room in ('select.selection', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("order", ["functions first", "rooms first"])
-def test_a_room_never_hides_the_function_of_its_name(order):
-    """The import system binds ``symroof.select`` to its parent; in a fresh process the function has to stay callable."""
-    callable_all = f"assert all(callable(getattr(sr, name)) for name in {FUNCTIONS})"
-    lines = ["import importlib", "import symroof as sr", callable_all, LOADS, callable_all]
-    if order == "rooms first":
-        lines = ["import importlib", LOADS, *lines]
-    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

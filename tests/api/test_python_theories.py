@@ -218,34 +218,6 @@ def test_flops_that_sympy_leaves_unsaid():
     assert theory.study(size=7e9, tokens=1e12).value("work") == pytest.approx(4.2e22)
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("entries", "says"),
-    [
-        (({"Width": None}, {}), r"inputs\.Width: a name has lower-case letters"),
-        (({"batch": None}, {}), r"inputs\.batch: is already a name in symroof"),
-        (({"pi": None}, {}), r"inputs\.pi: is a reserved word of studies and formulas"),
-        (({"rows": 3}, {}), r"inputs\.rows\.unit: expected a unit"),
-        (({"rows": {"unit": "byte", "of": 3}}, {}), r"inputs\.rows\.of: unknown key"),
-        (({"rows": {"sign": "negative"}}, {}), r"inputs\.rows\.sign: must be one of positive, nonnegative, real"),
-        (({"rows": {"default": -1}}, {}), r"inputs\.rows\.default: must be 0 or more"),
-        (({"rows": "byte"}, {"area": "rows*columns"}), r"define\.area\.formula: unknown name 'columns'"),
-        (({"rows": "byte"}, {"area": Symbol("rows") * Symbol("columns")}), r"define\.area\.formula: unknown name 'columns'"),
-        (({"rows": "byte"}, {"area": "rows + 3 s"}), r"define\.area\.formula: rows is byte but 3 s is s"),
-        (({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}), r"define\.area\.formula: area is declared as s but 2\*rows is byte"),
-        (({"rows": "byte"}, {"area": "side", "side": "area"}), r"is defined by itself: area -> side -> area"),
-        (({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}), r"define\.area\.formula: an Integral has no meaning here"),
-        (({"rows": "byte"}, {"area": None}), r"define\.area: has to have one of formula"),
-        (({"rows": "byte"}, {}, {"full": "rows = 3 byte"}), r"thresholds\[0\]\.unknown: is missing"),
-        (({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}), r"thresholds\[0\]\.equation: rows is byte but 3 s is s"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_is_wrong_is_said_at_its_entry(entries, says):
-    with pytest.raises(sr.InputError, match=says):
-        sr.Theory(*entries)
-
-
 def test_define_points_to_a_theory_where_a_symbol_is_new():
     with pytest.raises(sr.InputError, match=r"unknown name 'zeal'\n.*sr\.Theory\(inputs=\{"):
         sr.Study("llama-3-8b").define("keen", Symbol("zeal") * 2)

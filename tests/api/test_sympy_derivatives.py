@@ -1,10 +1,6 @@
 """Derivatives of quantities: whatever form SymPy leaves them in, the number is that of differences between whole cases, never silently 0."""
 
-import copy
-import pickle
 import random
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +10,6 @@ from sympy import Derivative, Eq, Max, Min, Rational, Symbol, diff
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.theory.symbols import INPUTS, base_name
 
 CASE = {
     "model": "llama-3-8b",
@@ -230,18 +225,6 @@ def test_every_quantity_moves_as_between_two_cases(setting):
     assert compared > 40
 
 
-@pytest.mark.full
-def test_what_was_asked_before_makes_no_difference():
-    """Which arm a quantity follows at the batch that is found there turns on that batch."""
-    study = sr.Study(**SERVED)
-    for by in (s.mfu, s.mbu):
-        study.value(diff(s.goodput, by)), study.value(diff(s.sustained_itl, by))
-    assert study.value(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).value(
-        diff(s.max_goodput, s.mbu)
-    )
-    assert_slope(s.max_goodput, s.mbu, {**SERVED, "mbu": Fraction(3, 5)})
-
-
 def test_a_width_that_differs_between_layers_is_asked_for_by_its_kind():
     study = sr.Study(**{**CASE, "model": "gemma-3-27b"})
     with pytest.raises(
@@ -313,15 +296,6 @@ def test_compiled_over_arrays():
     )
 
 
-@pytest.mark.full
-def test_swept():
-    grid = STUDY.sweep(batch=[4, 8], quantities=[diff(s.itl, s.batch)])
-    (name,) = (name for name in grid if str(name).startswith("Derivative"))
-    assert grid[name].values.tolist() == pytest.approx(
-        [float(STUDY.value(diff(s.itl, s.batch)))] * 2
-    )
-
-
 def test_solved_for_where_it_vanishes():
     """B/(a + bB)**2 is largest at B = a/b, a step's time being a + bB."""
     one, two = (sr.Study(**{**CASE, "batch": batch}).value("itl") for batch in (1, 2))
@@ -347,22 +321,6 @@ def test_numbers_put_in_find_the_derivatives_as_well():
     )
 
 
-def test_numbers_of_symbols_alone_leave_a_derivative_standing():
-    slope = diff(s.itl * s.batch, s.batch)
-    assert slope.xreplace({s.itl: 5, s.batch: 2}) == 2 * diff(s.itl, s.batch) + 5
-    there = sympy.Subs(diff(s.itl, s.batch), s.batch, 2)
-    assert slope.subs({s.itl: 5, s.batch: 2}) == 2 * there + 5
-    assert slope.subs(s.itl, s.ttft) == diff(s.ttft * s.batch, s.batch)
-    assert (
-        slope.subs(s.itl, s.batch**2).doit()
-        == slope.xreplace({s.itl: s.batch**2}).doit()
-        == 3 * s.batch**2
-    )
-    assert slope.subs(STUDY.values(quantities=True)).has(
-        Derivative
-    )  # ``subs`` looks nothing up: what it cannot put in stands
-
-
 # ------------------------------------------------------------------------------ they are functions of what they depend on
 
 
@@ -385,36 +343,12 @@ def test_sympy_takes_them_as_functions_of_their_inputs():
         sympy.Poly(s.itl * s.batch + 1, s.batch)
 
 
-def test_they_depend_on_what_they_are_computed_of_under_any_counting_choice():
-    assert {part.name for part in s.ridge_point.free_symbols} == {"peak_flops", "mem_bandwidth"}
-    assert {"mfu", "expert_spread", "n_layers"} < {part.name for part in s.itl.free_symbols}
-    for setting in (LOADED, MIXTURE, {**CASE, "model": "gemma-3-27b", "tp": 2, "pp": 2}):
-        theory = sr.Study(**setting).first.case.theory
-        for name in theory.definitions:
-            inputs = {base_name(part) for part in theory.dependencies(name)} & INPUTS.keys()
-            assert inputs <= {part.name for part in s.symbol(name).args} | {base_name(name)}
-
-
 def test_an_input_of_one_kind_of_layer_moves_what_the_input_does():
     kind = s.symbol("n_layers.global")
     assert kind in s.params.free_symbols and kind not in s.ridge_point.free_symbols
     assert diff(s.params, kind) != 0 and sympy.limit(s.params / kind, kind, sympy.oo).has(
         sympy.Limit
     )
-
-
-def test_a_copy_is_an_equal_object():
-    for part in (s.batch, s.itl, s.decode_bound, s.symbol("of_mine"), s.symbol("n_layers.local")):
-        assert copy.deepcopy(part) == part == pickle.loads(pickle.dumps(part))
-    slope = diff(s.itl * s.batch, s.batch)
-    assert pickle.loads(pickle.dumps(slope)) == slope == copy.deepcopy(slope)
-
-
-@pytest.mark.full
-def test_a_pickle_of_another_process_is_the_same_object_here():
-    script = "import pickle, sys, symroof.symbols as s; sys.stdout.buffer.write(pickle.dumps(s.itl*s.batch))"
-    made = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout
-    assert pickle.loads(made) == s.itl * s.batch
 
 
 # ------------------------------------------------------------------------------------------------- where two arms meet

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import sympy
-from sympy import Eq, Rational, pi
+from sympy import Rational, pi
 
 import symroof as sr
 from symroof import symbols as s
@@ -96,19 +96,6 @@ def test_a_remainder_moves_with_what_is_divided():
         sympy.diff(s.kv_cache_bytes, BATCH)
     )
     assert STUDY.value(sympy.diff(sympy.floor(s.kv_cache_bytes / 1000), BATCH)) == 0
-
-
-@pytest.mark.full
-def test_solved_by_number():
-    assert STUDY.solve(Eq(sympy.sin(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(
-        100 * math.pi / 6
-    )
-    assert STUDY.solve(Eq(sympy.erf(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(
-        47.69362762044699
-    )
-    assert STUDY.solve("log(batch) = 3", "batch").value == pytest.approx(math.exp(3))
-    circle = STUDY.solve("pi*batch = 30", "batch")
-    assert circle.value == pytest.approx(30 / math.pi) and circle.sympy == 30 / pi
 
 
 def test_over_ranges_what_goes_up_and_down_is_looked_at_between():

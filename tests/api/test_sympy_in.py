@@ -68,15 +68,6 @@ def test_value_and_exact_take_expressions():
         STUDY.value(s.itl + s.prefill_flops)
 
 
-@pytest.mark.full
-def test_derive_takes_an_expression():
-    derivation = STUDY.derive(s.ttft / s.itl)
-    assert derivation.definition == s.ttft / s.itl
-    assert derivation.result.value == STUDY.value("ttft") / STUDY.value("itl")
-    put_in = float(derivation.expanded.subs(STUDY.values()))
-    assert put_in == pytest.approx(float(derivation.result.value), rel=1e-12)
-
-
 def test_compile_takes_expressions_and_symbols():
     both = sr.compile([s.ttft / s.itl, "itl"], [s.batch], study=STUDY)
     ratio, _ = both(np.array([1.0, 8.0, 64.0]))
@@ -84,19 +75,6 @@ def test_compile_takes_expressions_and_symbols():
     slope = sr.compile(sympy.diff(STUDY.sympy("itl"), s.batch), ["batch"], study=STUDY)
     itl_at = sr.compile("itl", ["batch"], study=STUDY)
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
-
-
-@pytest.mark.full
-def test_a_second_derivative_is_that_of_the_arm_that_binds():
-    """A step of two straight arms bends nowhere but between them; a rate over such a step bends as the quotient does."""
-    assert STUDY.value(sympy.diff(STUDY.sympy("itl"), s.batch, 2)) == 0
-    rate = s.batch / STUDY.sympy("itl")
-    bend = sr.compile(sympy.diff(rate, s.batch, 2), ["batch"], study=STUDY)
-    at = sr.compile(s.batch / s.itl, ["batch"], study=STUDY)
-    assert (
-        bend(8.0) == pytest.approx((at(8.5) - 2 * at(8.0) + at(7.5)) * 4, rel=0.01)
-        and bend(8.0) < 0
-    )
 
 
 def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
@@ -201,17 +179,6 @@ def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
     assert study.value(wasted + s.prefill_flops) == Fraction(7, 4) * study.value("prefill_flops")
     with pytest.raises(sr.InputError, match=r"s\^2"):
         study.define("squared", s.ttft * s.itl, unit="s")
-
-
-def test_everything_at_once_is_importable_and_hides_nothing_of_sympy():
-    names = {}
-    exec("from sympy import *\nfrom symroof.symbols import *", names)
-    assert (
-        names["batch"] is s.batch
-        and names["itl"] is s.itl
-        and names["kv_cache_bytes"] is s.kv_cache_bytes
-    )
-    assert names["latex"] is sympy.latex and not any(hasattr(sympy, name) for name in s.__all__)
 
 
 def test_an_expression_equals_zero_and_a_list_of_one_is_its_element():

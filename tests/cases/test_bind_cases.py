@@ -9,7 +9,6 @@ from symroof.cases.bind_cases import bound_cases, variant
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError, NoValueHere
 from symroof.specs.fields import ValueRange
-from symroof.symbolic.expressions import number
 
 from ..near import near
 
@@ -96,13 +95,6 @@ def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
         "command line",
         "study",
     )
-
-
-def test_laying_over_changes_neither():
-    weak, strong = request_of(batch=1, prompt=10), request_of(batch=4)
-    strong.over(weak)
-    assert weak.values["batch"] == (number(Fraction(1)),)
-    assert "prompt" not in strong.values
 
 
 def test_every_value_has_its_source():

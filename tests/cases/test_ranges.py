@@ -12,8 +12,7 @@ from symroof.api import Study
 from symroof.cases.ranges import Ranges
 from symroof.resources import data_folder
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import is_relation, symbol
-from symroof.symbolic.expressions import names as names_of
+from symroof.symbolic.expressions import is_relation
 from symroof.symbolic.reading import parse
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ExpressionName
@@ -174,19 +173,6 @@ def test_labels_and_truths_are_those_that_occur(study):
         assert set(said) == {value_at(bound, point, name) for point in points}, name
 
 
-def test_a_range_that_begins_where_only_exact_sums_have_a_value():
-    """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
-    answers = Study(
-        "gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41", efficiency="peak"
-    ).first
-    for name in ("chunked_ttft", "loaded_ttft"):
-        values = [
-            value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)
-        ]
-        result = answers.result(name)
-        assert (result.low, result.high) == (min(values), max(values)) and result.low < result.high
-
-
 def test_a_rate_that_keeps_less_than_a_request_busy():
     """At such a batch other arms win than from one request on, where nothing moves with the bandwidth; prompts of others take a third of a step."""
     case = {
@@ -206,13 +192,6 @@ def test_a_rate_that_keeps_less_than_a_request_busy():
     assert (float(result.high), float(result.low)) == pytest.approx(ends) and 2.2 < ends[0] / ends[
         1
     ] < 3
-
-
-def test_some_studies_move_labels_and_truths():
-    """The check above would be empty if every label and truth stood still."""
-    edge, near = build("reserve across the edge"), build("windows near the ridge")
-    assert set(edge[1].truths(edge[0].formula("fits"))) == {True, False}
-    assert set(near[1].labels("decode_bound")) == {"compute", "memory"}
 
 
 def test_a_share_keeps_the_range_it_can_take():
@@ -273,41 +252,6 @@ def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corner
             assert span(answers.ranges, name) == (min(values), max(values)), name
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("prompt", [300, 4096])
-def test_the_best_batch_of_windows_and_experts_has_its_ends_at_corners(prompt):
-    """A batch in which every step is full, or pieces of prompts are spread over them: which of both it is, no efficiency moves."""
-    study = Study(
-        model="gpt-oss-20b", hardware="h200", tp=8, prompt=prompt, output=512, batch=16, mfu="0.4..0.6", mbu="0.6..0.9", arrival_rate="0.5/s", chunk=2048,
-        itl_target="4 ms", ttft_target="1 s",
-    )  # fmt: skip
-    (answers,) = study.cases
-    ends = [case.value("best_batch") for case in corners_of(answers)]
-    assert span(answers.ranges, "best_batch") == (min(ends), max(ends)) and min(ends) < max(ends)
-
-
-def corners_of(answers):
-    return [
-        answers.case.changed({"mfu": mfu, "mbu": mbu})
-        for mfu in (Fraction(2, 5), Fraction(3, 5))
-        for mbu in (Fraction(3, 5), Fraction(9, 10))
-    ]
-
-
-@pytest.mark.full
-def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
-    """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
-    bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
-    values = [
-        float(bound.changed({"batch": Fraction(batch)}).value("steady_batch"))
-        for batch in (2, 3, 8, 64)
-    ]
-    assert values == pytest.approx(sorted(values), rel=1e-6) and values[-1] < 2
-    assert [
-        *map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))
-    ] == pytest.approx([values[0], values[-1]], rel=1e-6)
-
-
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
 def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     """A batch of 1 does not keep up with five requests a second, so its TTFT has no value; the best batch has one at every MFU, whoever asks first."""
@@ -347,26 +291,6 @@ def test_a_study_whose_ranges_are_known_can_be_pickled():
     assert pickle.loads(pickle.dumps(study)).first.result("itl") == result
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_a_formula_that_is_a_name_is_that_quantity(first):
-    """Both have one text, and one of them the other as its formula: they must not be taken for each other, whoever is asked for first."""
-    answers = Study(
-        "mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2, efficiency="peak"
-    ).first
-    if first:
-        assert answers.result("itl").ranged
-    formula = answers.formula(symbol("itl"), answers.case.theory.symbol("itl"), timed=True)
-    ends = [
-        answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)
-    ]
-    assert (
-        [formula.low, formula.high]
-        == ends
-        == [answers.result("itl").low, answers.result("itl").high]
-    )
-    assert answers.ranges.truths(parse("itl >= 0 s")) == (True,)
-
-
 def test_an_answer_says_where_its_ends_were_found():
     """Of prompts in chunks of 512 the last has 1 to 512 tokens, whatever the prompts at the ends of the range leave."""
     answers = Study(
@@ -387,53 +311,6 @@ def test_a_value_that_exists_in_part_of_a_range_only():
     assert answers.result("utilization").span() == "0.1 to 1.1"
     assert answers.result("queue_wait").text() == "150 ms (no value in part of the range)"
     assert answers.quantities()["queue_wait"].flags == ("no_value_in_part_of_the_range",)
-
-
-PEAKS = {
-    "mfu*(1 - mfu)": (Fraction(1, 4), {"mfu": Fraction(1, 2)}),
-    "min(mfu + mbu, 2 - 3*mfu)": (Fraction(5, 4), {"mfu": Fraction(1, 4), "mbu": Fraction(1)}),
-    "min(mfu + mbu, 4/5 - mfu + 2*mbu, 3 - mfu - 3*mbu)": (
-        Fraction(53, 50),
-        {"mfu": Fraction(31, 50), "mbu": Fraction(11, 25)},
-    ),
-    "49*ceil(prompt/49) - prompt": (Fraction(48), None),
-    "prompt*(511 - prompt)": (Fraction(255 * 256), {"prompt": Fraction(255)}),
-    "mfu*mbu*(3 - mfu - mbu)/(1 + prompt/1000)": (
-        Fraction(1, 1),
-        {"mfu": Fraction(1), "mbu": Fraction(1), "prompt": Fraction(0)},
-    ),
-}
-"""Formulas over mfu and mbu in 0..1 and prompt in 0..1000: the largest value, and where it is taken. The three planes meet where 2*mfu - 0.8 = mbu and 2*mfu + 4*mbu = 3."""
-
-
-@pytest.mark.parametrize("text", PEAKS)
-def test_a_search_climbs_to_the_top(text):
-    top, place = PEAKS[text]
-    box = {
-        name: (Fraction(0), Fraction(1000 if name == "prompt" else 1))
-        for name in names_of(parse(text))
-    }
-    found = Ranges(case(None, mfu=1, mbu=1, prompt=500), box).bounds(of(text))
-    assert abs(found.high - top) < Fraction(1, 10**6) and found.high == case(
-        None, mfu=1, mbu=1, prompt=500
-    ).changed(found.highest).evaluate(parse(text))
-    assert place is None or all(
-        abs(found.highest[name] - place[name]) < Fraction(1, 10**3) for name in place
-    )
-
-
-def test_a_box_with_many_axes_is_looked_at_at_its_corners():
-    bound = case("llama-3-8b", **WORK)
-    box = {
-        name: (Fraction(1, 4), Fraction(1))
-        for name in ("mfu", "mbu", "memory_reserve", "step_overhead", "price", "power")
-    }
-    found = Ranges(bound, box).bounds(of("mfu*(1 - mfu)"))
-    assert (found.low, found.high, found.found) == (0, Fraction(3, 16), "corners")
-    few = Ranges(bound, {"mfu": box["mfu"]}).bounds(of("mfu*(1 - mfu)"))
-    assert (
-        few.low == 0 and abs(few.high - Fraction(1, 4)) < Fraction(1, 10**9) and few.found == "grid"
-    )
 
 
 @pytest.mark.parametrize(
@@ -462,60 +339,6 @@ def test_a_rounding_that_only_the_index_of_a_sum_moves():
     assert abs(float(high) - max(values)) < 1e-5
 
 
-@pytest.mark.full
-def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
-    """Ten axes are too many to search, but eight have one common widening. Brute force: each prompt and batch at each of its four corners; two chunks
-    of 1,024 end among the prompts."""
-    answers = Study(
-        "llama-3-8b",
-        "h100-sxm",
-        tp=2,
-        prompt="2040..2056",
-        output=64,
-        batch="5..8",
-        chunk=1024,
-        efficiency="measured",
-    ).first
-    corners, box = answers.measured_corners, answers.box
-    assert len(box) == 10 and len(corners) == 4 and len(answers.corners) == 16
-    places = [
-        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)})
-        for corner in corners
-        for p in range(2040, 2057)
-        for b in range(5, 9)
-    ]
-    for name in (
-        "loaded_ttft",
-        "sustained_itl",
-        "sustained_throughput",
-        "last_chunk",
-        "prefill_intensity",
-    ):
-        result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
-        assert (result.low, result.high) == (min(values), max(values)), name
-
-
-def test_names_of_corners_have_no_other_places():
-    """Of (mfu - 1/2)**2 the least is 1/16 where only 1/4 and 1 are looked at; prompts between the ends are."""
-    corners = [
-        {"mfu": Fraction(1, 4), "mbu": Fraction(1)},
-        {"mfu": Fraction(1), "mbu": Fraction(0)},
-    ]
-    still = {name: (Fraction(0), Fraction(1)) for name in ("step_overhead", "price", "power")}
-    box = {
-        "mfu": (Fraction(1, 4), Fraction(1)),
-        "mbu": (Fraction(0), Fraction(1)),
-        "prompt": (Fraction(0), Fraction(1000)),
-        **still,
-    }
-    ranges = Ranges(
-        case(None, mfu=1, mbu=1, prompt=500, price=Fraction(1, 2), power=1), box, corners
-    )
-    assert ranges.bounds(of("(mfu - 1/2)^2 + mbu")).low == Fraction(1, 4)
-    found = ranges.bounds(of("prompt*(511 - prompt)*(1 + mbu)"))
-    assert found.highest == {"prompt": 255, **corners[0]} and found.found == "grid"
-
-
 SERVED = {"prompt": "2040..2056", "output": 64, "batch": "5..8", "chunk": 1024}
 LIKE = {
     "at the peak": ({}, {}),
@@ -542,26 +365,6 @@ def test_ranges_of_a_case_like_another(label):
     for name in ("loaded_ttft", "sustained_itl", "memory_bytes_per_device"):
         result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
         assert (result.low, result.high) == (min(values), max(values)), name
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"efficiency": "measured"}, "at the expected values"),
-        ({"mbu": "0.5..0.9"}, "at the middle of the ranges"),
-        (
-            {"efficiency": "measured", "prompt": "1000..2000"},
-            "at the middle of the ranges and the expected efficiencies",
-        ),
-    ],
-)
-def test_where_values_stand_in_words(values, words):
-    answers = Study("llama-3-8b", "h100-sxm", **{"prompt": 1000, "batch": 4} | values).first
-    assert answers.range_position == words
-    low, high = answers.box["mbu"]
-    assert (answers.case.value("mbu") == pytest.approx(float(low + high) / 2)) is (
-        "efficiency" not in values
-    )  # what is measured has an expected value, not a middle
 
 
 POLES = {

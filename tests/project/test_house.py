@@ -36,7 +36,7 @@ BUDGETS = {
     "theory": 5947,
     "specs": 6020,
     "checkpoints": 5980,
-    "study": 10830,
+    "study": 10829,
     "select": 3230,
     "simulate": 2343,
     "servers": 2279,
@@ -44,8 +44,8 @@ BUDGETS = {
     "calibrate": 1858,
     "check": 9213,
     "report": 11413,
-    "cli": 5187,
-    "tests": 65243,
+    "cli": 5178,
+    "tests": 58111,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -88,31 +88,6 @@ def test_every_quantity_is_that_of_the_case_at_each_point(model, axes, changes):
                 assert value == pytest.approx(true, rel=1e-10, abs=least), where
 
 
-def test_a_grid_is_the_same_as_its_points():
-    names = ["ttft", "itl", "fits", "decode_bound", "cost_per_mtok", "concurrency"]
-    function = sr.compile(names, ["batch", "prompt", "tp"], study("gemma-2-9b").first)
-    axes = [np.arange(1.0, 40), np.arange(16.0, 9000, 300), np.array([1.0, 2, 4])]
-    scattered = function(*(x.ravel() for x in np.meshgrid(*axes, indexing="ij")))
-    for order in ((0, 1, 2), (2, 0, 1)):
-        opened = [axes[i].reshape([-1 if k == order[i] else 1 for k in range(3)]) for i in range(3)]
-        for name, grid, points in zip(names, function(*opened), scattered, strict=True):
-            back = np.transpose(grid, order).ravel()
-            if points.dtype.kind in "bU":
-                assert (back == points).all(), name
-            else:
-                np.testing.assert_allclose(back, points, rtol=1e-12, err_msg=name)
-
-
-def test_more_points_than_a_block_holds():
-    function = sr.compile(["itl", "fits"], ["batch", "prompt"], study("llama-3-8b").first)
-    rng = np.random.default_rng(5)
-    batch, prompt = rng.integers(1, 500, 100_000), rng.integers(1, 30_000, 100_000)
-    itl, fits = function(batch, prompt)
-    for i in range(0, 100_000, 9_973):
-        alone = function(float(batch[i]), float(prompt[i]))
-        assert (itl[i], fits[i]) == (pytest.approx(alone[0], rel=1e-13), alone[1])
-
-
 def test_fits_where_the_memory_is_used_up_to_the_last_byte():
     case = study("llama-3-8b", tp=1, engine="ideal", long_share=0).first
     per_token, weights = case.case.value("kv_bytes_per_token"), case.case.value("weight_bytes")

@@ -1,7 +1,5 @@
 """The grammar: reads what it should, refuses the rest with a column, in bounded time, and agrees with Python's arithmetic."""
 
-import itertools
-import random
 import re
 import time
 from contextlib import suppress
@@ -63,27 +61,10 @@ def exact(source, point):
 
 # ------------------------------------------------------------------------------------------------------------- totality
 
-PIECES = (
-    "a", "prompt", "n_layers.local", "2", "0", "1e9", "1e999", "3.35", "9", "64", "+", "-", "*", "/", "**", "^", "(", ")", ",", "=", "<", "<=", "%", " ", "max", "min",
-     "ceil(", "floor(", "sqrt(", "log2(", "sum(", "largest(", "itl(", "i", "GB", "B", "s", "TB/s", "FLOP", "step", "_", ".", "\\frac", "{", "}", "é", "٣", "²", "\n", "\0"
-)  # fmt: skip
-
 
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused(source):
     read(source)
-
-
-def test_any_pile_of_tokens_is_read_or_refused():
-    draw = random.Random("piles of tokens")
-    for _ in range(3000):
-        read("".join(draw.choices(PIECES, k=draw.randint(1, 25))))
-
-
-def test_any_sum_is_read_or_refused():
-    parts = ("i", "1", "0", "2", "i - 1", "1/i", "i**2", "i**-1", "2**i", "sum(i, i, 0, 0)", "a")
-    for body, first, last in itertools.product(parts, repeat=3):
-        read(f"sum({body}, i, {first}, {last})")
 
 
 DEEP = 63
@@ -147,15 +128,6 @@ def test_sums_do_not_get_around_the_bound_on_powers():
         assert largest <= 4096, source
 
 
-def test_sums_do_not_blow_up_a_formula():
-    source = doubled(4, "*".join(["i"] * 20), "a")
-    assert len(source) < 1200
-    start = time.process_time()
-    tree = read(source)
-    assert time.process_time() - start < SECONDS
-    assert tree is None or sum(1 for _ in parts(tree)) < 20 * len(source)
-
-
 # ------------------------------------------------------------------------------------------------------------ the bounds
 
 
@@ -217,13 +189,6 @@ def test_values_are_those_of_python(source, point):
     assert exact_value(tree, point) == expected
 
 
-@given(with_functions, points)
-def test_functions_are_those_of_python(source, point):
-    tree, expected = read(source), exact(source, point)
-    assume(expected is not None and tree is not None)
-    assert exact_value(tree, point) == expected
-
-
 @given(arithmetic, points)
 def test_a_formula_python_can_work_out_is_readable(source, point):
     """Refused are only a division by what is always zero and a power of it."""
@@ -266,9 +231,3 @@ numerators = st.integers(-(10**40), 10**40)
 def test_a_printed_number_is_the_number(numerator, denominator):
     number = Fraction(numerator, denominator)
     assert exact_value(parse(number_text(number)), {}) == number
-
-
-@pytest.mark.parametrize("source", ["1e40*1e40", "2**64*3**64*7**64", "*".join(["9**64"] * 30)])
-def test_what_can_be_read_can_be_printed_and_read_again(source):
-    tree = read(source)  # a number too large to be written and read back is refused
-    assert tree is None or exact_value(parse(text(tree)), {}) == exact_value(tree, {})

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from symroof.symbolic import searches
 from symroof.symbolic.searches import fixed_points, largest_whole
 
 
@@ -62,35 +61,11 @@ def test_one_of_a_stretch_of_fixed_points():
     assert 3 <= reached <= 5
 
 
-def test_points_that_are_done_wait_for_the_others():
-    """Fixed points at both ends and between, beside one that takes all turns: each as alone."""
-    a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])
-    together = fixed_points(lambda x: np.minimum(a + 0.2 * x**2 / 5, 4 + a / 5), np.full(7, 5.0))
-    for value, one in zip(a, together, strict=True):
-        alone = fixed_points(
-            lambda x, value=value: np.minimum(value + 0.2 * x**2 / 5, 4 + value / 5),
-            np.array([5.0]),
-        )
-        assert one == pytest.approx(float(alone[0]), rel=1e-13, abs=1e-25)
-        assert one == 5 or one == pytest.approx(
-            min(value + 0.04 * one**2, 4 + value / 5), rel=1e-12, abs=1e-12
-        )
-
-
 def test_a_body_above_the_bound_stands_at_the_bound_and_its_neighbours_are_found():
     a = np.array([9.0, 8.0, 7.99, 0.0])
     assert fixed_points(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx(
         [8, 8, 7.99, 0], rel=1e-13
     )
-
-
-@pytest.mark.parametrize("sharp", [1, 3, 12, 40])
-def test_a_fixed_point_takes_few_looks(sharp):
-    """However bent the body, no more than a plain halving of 64 turns takes, and for gentle ones far fewer."""
-    body, asked = counted(lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1)
-    reached = fixed_points(body, np.array([1.0]))
-    assert body(reached) == pytest.approx(reached, rel=1e-12)
-    assert len(asked) <= (20 if sharp < 10 else 45)
 
 
 @pytest.mark.parametrize("high", [0, 0.5, 1, 2, 3, 7, 7.5, 8])
@@ -111,26 +86,3 @@ def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
         np.array([20.0, 20.0, np.nan]),
     )
     assert reached.tolist() == pytest.approx([9, 0, math.nan], nan_ok=True)
-
-
-@pytest.mark.parametrize("together", [1, 21, 1024])
-def test_halvings_at_once_end_where_those_one_by_one_do(monkeypatch, together):
-    """Also where a condition holds, fails and has no value at random: a halving does not look everywhere."""
-    monkeypatch.setattr(searches, "TOGETHER", together)
-    draws = np.random.default_rng(9).choice([0.0, 1.0, np.nan], size=(7, 200))
-    high = np.array([0.0, 1.0, 5.5, 16.0, 40.0, 150.0, 199.0])
-
-    def one_by_one(row):
-        low, fails, met = 0, int(high[row]) + 1, 0
-        while fails - low > 1:
-            middle = (low + fails) // 2
-            if draws[row, middle] == 1:
-                met = middle
-            low, fails = (low, middle) if draws[row, middle] == 0 else (middle, fails)
-        return float(met if met == low else 0)
-
-    reached = largest_whole(
-        lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape),
-        high,
-    )
-    assert reached.tolist() == [one_by_one(row) for row in range(7)]

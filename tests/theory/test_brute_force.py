@@ -2,14 +2,12 @@
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.specs.model import ModelSpec
 from symroof.theory.switches import SWITCHES
 
-from ..near import near
 from . import case, oracle
 from .oracle import Kind, Model, Pass, Widths
 
@@ -119,86 +117,6 @@ def test_decode(model, switches, widths, context, batch):
         model, Pass(batch, 1, context - 1), switches, widths
     )
     assert found.value("kv_cache_bytes") == oracle.cache(model, batch, context, widths)
-
-
-DEVICE_TIMES = {
-    "link_bandwidth": 500, "link_latency": Fraction(1, 8), "step_overhead": Fraction(1, 3),
-    "layer_overhead": Fraction(1, 7), "mfu": Fraction(7, 10), "mbu": Fraction(1, 2),
-}  # fmt: skip
-RIDGE = st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(20)])
-
-
-def check_times(model, switches, prompt, batch, devices, ridge):
-    """Roofline of the fullest device, the all-reduces of a group and the fixed costs of a pass, for a prefill and a decode step."""
-    layers = sum(kind.count for kind in model.kinds)
-    found = bound(
-        model,
-        switches,
-        prompt=prompt,
-        batch=batch,
-        tp=devices,
-        peak_flops=ridge * 1000,
-        mem_bandwidth=1000,
-        **DEVICE_TIMES,
-    )
-    for name, overhead, step in (
-        ("prefill_time", 0, Pass(1, prompt, 0)),
-        ("itl", Fraction(1, 3) + layers * Fraction(1, 7), Pass(batch, 1, prompt - 1)),
-    ):
-        expected = oracle.roofline(
-            model,
-            step,
-            switches,
-            Widths(),
-            Fraction(7, 10) * ridge * 1000,
-            Fraction(1, 2) * 1000,
-            devices,
-        )
-        for _ in range(2 * layers if devices > 1 else 0):
-            expected += (
-                Fraction(1, 8)
-                + Fraction(2 * (devices - 1), devices)
-                * step.requests
-                * step.new
-                * model.d_model
-                * 2
-                / 500
-            )
-        assert found.value(name) == near(expected + overhead), name
-
-
-@pytest.mark.full
-@given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
-def test_times_of_the_whole_pass(model, switches, prompt, batch, devices, ridge):
-    chosen = (
-        plain(switches)
-        if switches["roofline"] != "per_operator"
-        else {**plain(switches), "roofline": "aggregate"}
-    )
-    check_times(model, chosen, prompt, batch, devices, ridge)
-
-
-@pytest.mark.full
-@given(models(), SETTINGS, st.integers(1, 30), st.integers(1, 30), st.integers(1, 4), RIDGE)
-def test_times_operator_by_operator(model, switches, prompt, batch, devices, ridge):
-    check_times(
-        model, {**plain(switches), "roofline": "per_operator"}, prompt, batch, devices, ridge
-    )
-
-
-@given(models(), st.integers(1, 40))
-def test_nominal_flops_do_not_move_with_logits(model, prompt):
-    last, every = (
-        bound(model, {"detail": "attention", "logits": rows}, prompt=prompt)
-        for rows in ("last", "all")
-    )
-    for quantity in ("prefill_flops", "prefill_bytes"):
-        assert last.value(quantity) == every.value(quantity)
-    attention = sum(
-        4 * kind.n_heads * kind.head_dim * oracle.pairs(kind, Pass(1, prompt, 0), "causal")
-        for kind in oracle.each_layer(model)
-    )
-    assert last.value("prefill_flops") == 2 * oracle.parameters(model) * prompt + attention
 
 
 def test_a_tied_head_keeps_its_bias():

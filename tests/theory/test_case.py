@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names, number, symbol
 from symroof.symbolic.printing import text
@@ -12,12 +11,9 @@ from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
 from symroof.theory.declarations import MissingInput, NoClosedForm, default_of, neutral_default
-from symroof.theory.dependence import Dependence
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName
 
-from ..near import near
-from . import DEVICE, case, made
+from . import made
 
 TWO_KINDS = Architecture(
     (
@@ -193,19 +189,6 @@ def test_a_formula_over_inputs():
     }
 
 
-def test_what_no_formula_calculates_with():
-    case = made(itl="2*fits")
-    assert [
-        case.first_non_number(parse(formula))
-        for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")
-    ] == [
-        None,
-        "fits",
-        "decode_bound",
-        None,
-    ]
-
-
 # ---------------------------------------------------------------------------------------------- totals that have parts
 
 
@@ -270,23 +253,6 @@ def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
     assert (layout.tp, layout.free) == (tp, any_number)
 
 
-def test_numbers_that_move_lay_a_case_out_as_where_they_are():
-    case = made(
-        tp=4, n_heads=6, d_model=64, n_layers=2, node_devices=2, network_bandwidth=Fraction(1, 2)
-    )
-    assert (
-        case.theory.layout.uneven == {"n_heads"}
-        and case.theory.layout.network
-        and case.theory.layout.copies
-    )
-    assert case.changed({"n_heads": Fraction(8)}).theory.layout.uneven == frozenset()
-    assert case.changed({"n_heads": Fraction(15, 2)}).theory.layout.uneven == {"n_heads"}
-    assert case.changed({"tp": 2.5}).theory.layout.free
-    assert (
-        case.changed({"params": Fraction(1, 2), "batch": Fraction(2)}).theory.layout.copies is False
-    )
-
-
 def test_names_that_may_be_any_number():
     case = made(tp=4)
     assert case.without_values(["batch", "prompt"]) is case and not case.theory.layout.free
@@ -323,74 +289,6 @@ def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
 
 
 # ------------------------------------------------------------------------------------------------------- changes and slopes
-
-
-def test_changed_inputs_reach_everything_that_depends_on_them():
-    """A given formula leads to names that the theory's own does not."""
-    case = made(price="3*chunk", chunk=5, power=2)
-    assert case.value("instance_price") == 15
-    assert case.changed({"chunk": Fraction(7)}).value("instance_price") == 21
-    assert case.at("instance_price", {"chunk": Fraction(9)}) == 27
-    assert case.changed({"power": Fraction(7)}).value("instance_price") == 15
-    plain = made(price=3, power=2)
-    assert [plain.changed({"price": Fraction(n)}).value("instance_price") for n in (4, 5, 4)] == [
-        4,
-        5,
-        4,
-    ]
-    both = plain.changed({"price": Fraction(4)}).changed(
-        {"price": Fraction(6), "power": Fraction(1)}
-    )
-    assert (both.value("instance_price"), both.value("power"), plain.value("instance_price")) == (
-        6,
-        1,
-        3,
-    )
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("by", ["prompt", "batch", "mbu", "power"])
-@pytest.mark.parametrize("model", ["llama-3-8b", "mixtral-8x7b", "gpt-oss-20b"])
-def test_a_change_gives_what_a_case_of_its_own_gives_where_formulas_are_given(model, by):
-    """Given formulas lead from one to another, to a total and to what follows it: no value that moves is taken from before."""
-    given = {
-        **DEVICE, "prompt": 700, "output": 9, "batch": 8, "mbu": "3/4", "power": 700,
-        "price": "power/10^6 + linear_flops_per_token/10^15",
-    }  # fmt: skip
-    given |= {
-        "memory_reserve": "weight_bytes*mbu/10",
-        "hit_rate": "1/(3 + batch)",
-        "step_overhead": "prompt/10^7",
-        "kv_bytes_per_token": "1000*batch + power",
-    }
-    here, value = (
-        case(model, **given),
-        {"prompt": 900, "batch": 16, "mbu": Fraction(1, 2), "power": 300}[by],
-    )
-    before = answers(here)
-    after, alone = (
-        answers(here.changed({by: Fraction(value)})),
-        answers(case(model, **{**given, by: value})),
-    )
-    assert after == {name: near(value) for name, value in alone.items()}
-    assert sum(before[name] != after[name] for name in QUANTITIES) >= 3
-
-
-def answers(bound):
-    """The value of every quantity, or why it has none."""
-    values = {}
-    for name in QUANTITIES:
-        try:
-            values[name] = bound.value(name)
-        except (NoValue, InputError) as error:
-            values[name] = type(error)
-    return values
-
-
-def test_the_same_change_is_worked_out_once():
-    case = made(price=3)
-    assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
-    assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
 
 
 def test_slopes_and_elasticities():
@@ -440,19 +338,6 @@ def test_a_search_for_a_batch():
     assert case.search("disaggregated_batch").kind == "fixed_point" and case.search("itl") is None
     assert made(**SERVED, disaggregated_batch=7).search("disaggregated_batch") is None
     assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
-
-
-def test_a_search_at_another_number_moves_as_it_does_there():
-    """``B = 10 r (1 + B/c)`` is ``10 r/(1 - 10 r/c)``, which grows by ``10/(1 - 10 r/c)**2`` for one of r: at r = 1/5 by 40 at c = 4, by 160/9 at c = 8."""
-    case = made(
-        **{**SERVED, "loaded_decode_time": "1 + batch/chunk"},
-        chunk=4,
-        price="disaggregated_batch(chunk = 8)",
-        power="disaggregated_batch(chunk = 4)",
-    )
-    assert case.value("price") == pytest.approx(8 / 3, rel=1e-12)
-    grows = [case.slope(name, "prefill_request_rate") for name in ("price", "power")]
-    assert grows == pytest.approx([160 / 9, 40], rel=1e-9)
 
 
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
@@ -519,26 +404,6 @@ def test_the_inputs_that_a_value_is_worked_out_from():
         "slot_steps",
         "response_steps",
     )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "keys", "moves"),
-    [("batch", {"batch"}, True), ("instance_price", {"power", "batch"}, True), ("instance_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
-     ("disaggregated_batch", {"response_steps"}, True), ("disaggregated_batch", {"price"}, False), ("queue_wait", {"utilization"}, True), ("decode_request_rate", {"response_steps"}, True),
-     ("peak_kv_cache_bytes", {"peak_context"}, True), ("ttft", {"itl"}, False),
-     ("price", {"power"}, True)],
-)  # fmt: skip
-def test_what_moves_with_what(name, keys, moves):
-    """An input that a formula changes counts as one that it moves with."""
-    case = made(
-        **SERVED, prompt=5, service_time=1, utilization=Fraction(1, 2), prefill_time="prompt*2",
-        context="prompt", kv_cache_bytes="context*3", peak_context=8, output=3, itl=1,
-        prefill_overhead=0, price="clock(power = 2)",
-    )  # fmt: skip
-    if name == "recompute_time":
-        case = made(prefill_time="prompt*2", context=6, prompt=5)
-    assert Dependence(case).moves(name, frozenset(keys)) is moves
 
 
 def test_a_default_that_a_formula_leaves_out_moves_it_all_the_same():

@@ -1,6 +1,5 @@
 """The declarations themselves: units that agree, one name and one sign for one thing, each operator said once."""
 
-import itertools
 import re
 from collections import defaultdict
 from fractions import Fraction
@@ -9,22 +8,17 @@ import pytest
 
 from symroof.specs import catalogue
 from symroof.symbolic import dimensions
-from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import number, parts
 from symroof.symbolic.reading import parse, written
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import DEGREES
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.steps import STEPS
 from symroof.theory.switches import SWITCHES, assume
-from symroof.theory.symbols import ALIASES, GROUPS, INPUTS
+from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
-from symroof.theory.theory_files import section
 from symroof.units import parse_unit
 
-from ..near import near
 from . import shipped
 
 LAYERS = {
@@ -284,38 +278,6 @@ def laid_out(architecture, assumptions, degrees):
 
 
 NAMES = sorted({**INPUTS, **QUANTITIES})
-IN_TURN = list(zip(CHOICES[1:], itertools.cycle(list(LAYOUTS)[1:]), strict=False))
-"""Every switch value on one of the layouts of several devices."""
-LAID_OUT = [
-    *((*choice, "one device") for choice in CHOICES),
-    *((*PLAIN, layout) for layout in list(LAYOUTS)[1:]),
-    *((*choice, layout) for choice, layout in IN_TURN),
-]
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(("switch", "value", "layout"), LAID_OUT)
-@pytest.mark.parametrize("architecture", [MIXED, HYBRID], ids=["dense", "hybrid"])
-def test_values_move_as_their_units_do(switch, value, layout, architecture):
-    """Counting in bits, or in fifths of a second, changes every quantity by its own unit and by nothing else."""
-    degrees = LAYOUTS[layout]
-    built = laid_out(architecture, assume(**{switch: value}), degrees)
-    before = Case(built, values_for(built, degrees, False))
-    after = Case(built, values_for(built, degrees, True))
-    assert before.theory is built and after.theory is built
-    compared = set()
-    for name in built.definitions:
-        try:
-            old = before.value(name)
-        except NoValue:
-            continue
-        new = after.value(name)
-        compared.add(name)
-        is_number = not isinstance(old, (bool, str))
-        expected = old * scale(built.symbol(name).dimension) if is_number else old
-        difference = name.endswith(("added_time", "open_step_time"))  # of nearly equal times
-        assert new == (pytest.approx(expected, rel=1e-8) if difference else near(expected)), name
-    assert not HEADLINES - compared
 
 
 # -------------------------------------------------------------------------------------------------------- what is refused
@@ -366,52 +328,6 @@ def test_bytes_over_bandwidth_is_a_time_and_never_a_rate():
 # -------------------------------------------------------------------------------------------------------------- said once
 
 
-def rows_of(label):
-    return [*layer_rows(LAYERS[label], "layer"), *outer_rows(Architecture(learned_positions=True))]
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("label", LAYERS)
-def test_no_two_operators_share_a_formula(label):
-    """But for the tables, the head and the input table are each vocabulary x width, which is what tying means, and the two connections of a layer's copies."""
-    owners = defaultdict(set)
-    for row in (row for row in rows_of(label) if not row.kept):  # a bias is as long as any other
-        owners[row.stream, re.sub(r"[()\s]", "", row.amount)].add(row.operator)
-    shared = {amount: names for amount, names in owners.items() if len(names) > 1}
-    assert all(
-        names <= {"embedding", "lm_head"}
-        or names <= {"hyper_attention", "hyper_ffn"}
-        or names <= {"residual_attention", "residual_ffn"}
-        for names in shared.values()
-    ), shared
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("label", LAYERS)
-def test_a_row_is_written_once(label):
-    written = [
-        (row.operator, row.stream, row.amount, row.per, row.phase, row.when, row.reach)
-        for row in layer_rows(LAYERS[label], "layer")
-    ]
-    assert len(written) == len(set(written))
-
-
-def test_every_quantity_group_of_a_step_is_declared_for_every_step():
-    for step in STEPS:
-        for kind in (
-            "flops",
-            "bytes",
-            "intensity",
-            "compute_time",
-            "memory_time",
-            "roofline_time",
-            "link_time",
-            "overhead",
-            "bound",
-        ):
-            assert f"{step.name}_{kind}" in QUANTITIES
-
-
 # ------------------------------------------------------------------------------------------------------- names and signs
 
 ALL = [*INPUTS.values(), *QUANTITIES.values()]
@@ -424,22 +340,6 @@ def test_every_symbol_says_what_it_is():
         assert symbol.latex.count("{") == symbol.latex.count("}"), symbol
         assert len(symbol.meaning) > 5, symbol
         assert parse_unit(symbol.unit).size == 1, f"the unit of {symbol.name} is no base unit"
-
-
-def test_names_are_unique():
-    inputs = [symbol.name for group in GROUPS.values() for symbol in group]
-    of_steps = {f"{step.name}_{entry.name}" for step in STEPS for entry in section("each_step")}
-    stated = {*of_steps, *(entry.name for entry in section("define"))}
-    made = [
-        name
-        for entry in section("define")
-        if (name := f"{entry.name}_per_device") in QUANTITIES and name not in stated
-    ]
-    quantities = [*(entry.name for entry in section("define")), *made]
-    every = [*inputs, *quantities, *of_steps]
-    assert sorted(every) == sorted(set(every))
-    assert set(QUANTITIES) | set(INPUTS) == set(every)
-    assert not set(ALIASES) & set(every)
 
 
 def test_no_sign_stands_for_two_things():
@@ -483,20 +383,3 @@ def test_a_switch_and_its_variants_agree():
             assert given == known or (given < known and "closed form" in quantity.meaning), (
                 quantity.name
             )
-
-
-@pytest.mark.full
-def test_every_pair_of_switch_values_builds():
-    """A check over all pairs of the counting switches, on layers of two kinds."""
-    names = (
-        "parameters",
-        "attention_flops",
-        "attention",
-        "activations",
-        "fusion",
-        "logits",
-        "roofline",
-    )
-    for one, other in itertools.combinations(names, 2):
-        for a, b in itertools.product(SWITCHES[one].values, SWITCHES[other].values):
-            check_all(theory(MIXED, assume(**{one: a, other: b})))

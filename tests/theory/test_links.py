@@ -245,17 +245,3 @@ def test_how_many_all_reduces(layout, experts, count, free, degree, share):
         )
         == count * share
     )
-
-
-@pytest.mark.parametrize("name", ["itl", "loaded_time", "prefill_time"])
-def test_made_up_values_tell_changes_apart(name):
-    """The table would hold nothing if changed inputs made no difference."""
-    point = Made(0)
-    values = [
-        point.value(name),
-        point(name, batch=1),
-        point(name, batch=2),
-        point(name, prompt=1),
-        point(name, batch=1, prompt=1),
-    ]
-    assert len(set(values)) == len(values)

@@ -1,6 +1,5 @@
 """What must hold of every case: scaling, monotony, sums over steps, switches, given quantities."""
 
-from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -8,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.specs.model import ModelSpec
-from symroof.symbolic.evaluation import NoValue
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.switches import DETAIL, SWITCHES
+from symroof.theory.switches import SWITCHES
 
 from ..near import near
 from . import DEVICE, case, oracle
@@ -56,9 +53,6 @@ workloads = st.fixed_dictionaries(
 )
 some_model = st.sampled_from(MODELS)
 
-ROUNDING = 1e-8
-"""What may be left where terms cancel."""
-
 
 @given(some_model, workloads, st.integers(1, 4))
 def test_twice_the_device_is_twice_as_fast(model, work, devices):
@@ -95,44 +89,6 @@ def test_a_better_device_never_hurts(model, work, devices, better, roofline):
         assert after.value(name) <= before.value(name), name
 
 
-layouts = st.fixed_dictionaries(
-    {
-        "tp": st.sampled_from([1, 2, 8, 16, 64]),
-        "pp": st.integers(1, 6),
-        "attention_dp": st.sampled_from([1, 3, 16]),
-        "dp": st.integers(1, 3),
-    }
-)
-
-
-@pytest.mark.full
-@given(
-    st.sampled_from((*MODELS, "mixtral-8x7b", "deepseek-v3")),
-    workloads,
-    layouts,
-    st.sampled_from(ROOFLINES),
-    st.sampled_from([1, 4, 8]),
-)
-def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, node):
-    """Whatever the layout: stages in one node, in several, and stages of several nodes."""
-    network = {
-        "node_devices": node,
-        "network_bandwidth": 5 * 10**10,
-        "network_latency": 0,
-        "link_latency": Fraction(1, 100),
-    }
-    served = {"arrival_rate": 1, "price": Fraction(1, 1000), "power": 700, "chunk": 512}
-    here = case(
-        model, {"roofline": roofline}, **DEVICE | FIXED | network | served, **work, **layout
-    )
-    for name in QUANTITIES:
-        with suppress(NoValue):
-            value = here.value(name)
-            if name == "fresh_skew":  # a difference of third moments, in tokens
-                value /= here.value("fresh_tokens")
-            assert isinstance(value, str) or value >= -ROUNDING or name == "free_memory", name
-
-
 @given(some_model, workloads)
 def test_one_device_is_no_group(model, work):
     """A group of one has no link time, whatever the link, and needs none."""
@@ -156,51 +112,6 @@ def test_a_group_divides_what_counts_no_copies(model, work, devices):
     assert group.value("decode_roofline_time") == near(one.value("decode_roofline_time") / devices)
     for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
         assert group.value(name) == one.value(name), name
-
-
-@given(some_model, workloads, st.integers(2, 8))
-def test_copies_cost_a_group_more_than_a_share_and_never_more_than_all(model, work, devices):
-    one, group = case(model, **DEVICE, **work), case(model, **DEVICE, **work, tp=devices)
-    for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
-        assert group.value(name) == one.value(name), name
-    for name in (
-        "decode_roofline_time",
-        "prefill_roofline_time",
-        "weight_bytes_per_device",
-        "kv_cache_bytes_per_device",
-        "memory_bytes_per_device",
-    ):
-        assert one.value(name) / devices <= group.value(name) <= one.value(name), name
-    assert (
-        group.value("memory_bytes")
-        == devices * group.value("memory_bytes_per_device")
-        > one.value("memory_bytes")
-    ), "norms are copied"
-
-
-GROWING = (
-    "decode_flops",
-    "decode_bytes",
-    "itl",
-    "decode_throughput",
-    "kv_cache_bytes",
-    "memory_bytes",
-    "decode_time",
-    "response_time",
-)
-
-
-@given(some_model, workloads, st.integers(1, 50))
-def test_more_requests_are_more_work(model, work, more):
-    few, many = (
-        case(model, **DEVICE, **work),
-        case(model, **DEVICE, **{**work, "batch": work["batch"] + more}),
-    )
-    for name in GROWING:
-        assert many.value(name) >= few.value(name) * (1 - ROUNDING), name
-    assert many.value("decode_flops") * work["batch"] == few.value("decode_flops") * (
-        work["batch"] + more
-    )
 
 
 @given(some_model, workloads, st.integers(1, 5000))
@@ -288,23 +199,6 @@ def test_the_bound_flips_within_a_response():
     assert found.value("decode_time") == near(expected)
 
 
-def test_growing_steps_do_not_look_at_the_context():
-    for growth, moves in (("growing", False), ("fixed", True)):
-        times = {
-            case("llama-3-8b", {"kv_growth": growth}, **DEVICE, **WORK, context=context).value(
-                "decode_time"
-            )
-            for context in (500, 100_000)
-        }
-        assert (len(times) == 2) == moves, growth
-
-
-def test_a_response_of_one_token_has_no_decode_step():
-    found = case("llama-3-8b", **DEVICE, prompt=100, output=1)
-    assert found.value("decode_time") == 0
-    assert found.value("response_time") == found.value("ttft")
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("batch", "context"), [(1, 500), (40, 3000), (500, 9000)])
@@ -317,77 +211,6 @@ def test_rooflines_are_ordered(model, batch, context):
     least = time["aggregate"] * (1 - 1e-12)
     assert least <= time["per_operator"]
     assert least <= time["no_overlap"] <= 2 * time["aggregate"] * (1 + 1e-12)
-
-
-LEVELS = {
-    "exact": {
-        "parameters": "matmul",
-        "attention_flops": "on",
-        "kv_traffic": "on",
-        "activations": "on",
-    },
-    "attention": {
-        "parameters": "nominal",
-        "attention_flops": "on",
-        "kv_traffic": "on",
-        "activations": "off",
-    },
-    "kv": {
-        "parameters": "nominal",
-        "attention_flops": "off",
-        "kv_traffic": "on",
-        "activations": "off",
-    },
-    "weights": {
-        "parameters": "nominal",
-        "attention_flops": "off",
-        "kv_traffic": "off",
-        "activations": "off",
-    },
-}
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_detail_is_a_name_for_four_switches(level):
-    assert DETAIL[level] == LEVELS[level]
-    spec = ModelSpec.model_validate(oracle.as_spec(WINDOWS))
-    chosen = {**{name: switch.default for name, switch in SWITCHES.items()}, **LEVELS[level]}
-    found = case(spec, {"detail": level}, prompt=70, batch=3)
-    assert (found.value("prefill_flops"), found.value("prefill_bytes")) == oracle.totals(
-        WINDOWS, Pass(1, 70, 0), chosen, Widths()
-    )
-    assert (found.value("decode_flops"), found.value("decode_bytes")) == oracle.totals(
-        WINDOWS, Pass(3, 1, 69), chosen, Widths()
-    )
-
-
-def test_a_switch_beside_detail_wins():
-    assert (
-        case("llama-3-8b", {"detail": "weights", "kv_traffic": "on"}, prompt=100).value(
-            "decode_bytes"
-        )
-        == 8030261248 * 2 + 100 * 131072
-    )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("switch", "value"),
-    [
-        (name, value)
-        for name, switch in SWITCHES.items()
-        if name != "window_cache"
-        for value in switch.values
-    ],
-)
-def test_no_switch_changes_what_is_resident(switch, value):
-    for model in ("llama-3-8b", "gemma-2-9b"):
-        switched, default = (
-            case(model, s, **DEVICE, prompt=6000, batch=20, output=100)
-            for s in ({switch: value}, {})
-        )
-        for name in ("kv_cache_bytes", "weight_bytes", "memory_bytes", "fits"):
-            assert switched.value(name) == default.value(name), name
 
 
 def test_resident_by_hand():
@@ -420,48 +243,10 @@ def test_a_given_quantity_replaces_its_definition():
     assert found.value("decode_time") == near(39 * itl)
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("model", ["deepseek-v2-lite", "gpt-oss-20b"])
-def test_any_quantity_may_be_given(model):
-    """Also one that only a pass over a prompt has. Every other then has a value or a reason for none."""
-    work = {**DEVICE, **WORK}
-    for name in QUANTITIES:
-        found = case(model, **work, **{name: 3})
-        with suppress(NoValue):
-            found.value("ttft")
-        assert found.value(name) == 3
-
-
-def test_given_flops_of_expanding_a_latent_cache_reach_the_pass_that_expands_it():
-    """900 tokens, as many FLOPs each instead of their own."""
-    before, after = (
-        case("deepseek-v2-lite", **DEVICE, **WORK, **more)
-        for more in ({}, {"expansion_flops_per_token": 10**9})
-    )
-    own = 2 * 27 * 512 * 16 * (128 + 128)
-    assert after.value("prefill_flops") - before.value("prefill_flops") == 900 * (10**9 - own)
-    assert after.value("decode_flops") == before.value("decode_flops")
-
-
-def test_given_bytes_per_token_reach_the_cache():
-    for model, layers_token in (("llama-3-8b", 131072), ("mistral-7b-v0.1", 131072)):
-        assert case(model, **DEVICE, **WORK).value("kv_cache_bytes") == 6 * 900 * layers_token
-        assert (
-            case(model, **DEVICE, **WORK, kv_bytes_per_token=320_000).value("kv_cache_bytes")
-            == 6 * 900 * 320_000
-        )
-
-
 def test_given_bytes_per_token_reach_the_cache_of_mixed_layers():
     """Below every window a cache is batch x context x bytes per token, whatever the layers are."""
     found = case("gemma-2-9b", **DEVICE, **WORK, kv_bytes_per_token=320_000)
     assert found.value("kv_cache_bytes") == 6 * 900 * 320_000
-
-
-def test_given_parameters_reach_the_memory():
-    found = case("llama-3-8b", {"detail": "weights"}, **DEVICE, **WORK, params=8 * 10**9)
-    assert found.value("weight_bytes") == 16 * 10**9
-    assert found.value("decode_flops") == 2 * 8 * 10**9 * 6
 
 
 def test_a_tie_is_compute():
@@ -521,8 +306,3 @@ def test_money_and_energy_by_hand():
     )
     assert found.value("energy_per_token") == 1400 * turn / found.value("output")
     assert found.value("energy_per_request") == 1400 * turn
-
-
-def test_prefill_throughput_counts_computed_tokens():
-    found = case("llama-3-8b", **DEVICE, prompt=1000, cached_prefix=400, prefill_batch=3)
-    assert found.value("prefill_throughput") == 3 * 600 / found.value("prefill_time")

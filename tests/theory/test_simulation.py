@@ -6,14 +6,10 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.resources import data_folder
-from tools.evidence.serving_page import wait_line
 from tools.simulation import (
     KINDS,
-    SERVED,
     deployment,
     differences,
-    first_tokens,
     over_simulated,
 )
 
@@ -95,32 +91,6 @@ def test_several_prompts_in_a_step_leave_no_tautology():
     )
 
 
-@pytest.mark.full
-def test_a_first_token_waits_for_the_rest_of_the_step():
-    case = {
-        "model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 4, "prompt": 100,
-        "output": 300, "batch": 64, "chunk": 2048, "arrival_rate": 2,
-    }  # fmt: skip
-    study = sr.Study(**case)
-    found = study.simulate(requests=3000, replications=3, seed=2)
-    assert float(study.value("loaded_ttft")) == pytest.approx(
-        found.summary["ttft"]["mean"].value, rel=0.05
-    )
-
-
-@pytest.mark.full
-def test_a_whole_prompt_in_one_attention_group_makes_all_wait():
-    """DeepSeek-V3 in 8 groups of 64: a step with a prompt of 2,000 tokens in a group takes far longer than a mean one."""
-    case = {
-        "model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "attention_dp": 8,
-        "prompt": 2000, "output": 500, "batch": 512, "chunk": 16384,
-    }  # fmt: skip
-    study = sr.Study(**case)
-    assert study.value("worst_itl") > study.value("sustained_itl") * 3 / 2
-    off = differences(case, replications=2)
-    assert abs(off["rate"]) <= 0.03 and abs(off["itl"]) <= 0.03
-
-
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_rate_is_beyond_compute_or_bandwidth(kind):
@@ -156,16 +126,3 @@ def _flops(case, given):
     own = of(given["prompt"], given["output"])
     share = Fraction(str(given.get("long_share", 0)))
     return own + share * (of(given["long_prompt"], given["long_output"]) - own) if share else own
-
-
-@pytest.mark.full
-def test_how_far_the_estimated_time_to_first_token_is_off_is_listed():
-    page = (
-        (data_folder("specs").parent / "docs" / "serving.md")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
-    assert wait_line("disaggregated", 0.8, *first_tokens("disaggregated", 0.8)) in page, (
-        "stale: python -m tools.evidence"
-    )
-    assert all(any(line.startswith(f"| {kind} | ") for line in page) for kind in SERVED)

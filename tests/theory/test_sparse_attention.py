@@ -3,13 +3,10 @@
 The expectations are written from what such a layer computes, with plain numbers and no code of the engine.
 """
 
-from itertools import combinations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..near import near
 from .test_other_layers import (
     HEAD_ROW,
     OUTSIDE,
@@ -249,24 +246,6 @@ def test_a_step_for_each_head():
     ) + 6 * 4 + 2 + 2 + 2 + (2 + 3 + 3)
 
 
-@pytest.mark.parametrize(("zero", "taken"), [(2, 3), (4, 2)])
-def test_experts_that_compute_nothing(zero, taken):
-    """A token drawn to places of which some are empty: on average over every choice of places it multiplies with so many real experts."""
-
-    pool = {
-        "kind": "moe", "n_experts": 4, "n_zero_experts": zero, "experts_per_token": taken,
-        "d_expert": 5,
-    }  # fmt: skip
-    spec, heads = of_one_layer({"kind": "none"}, pool), [(D, 4 + zero)]
-    chosen = list(combinations(range(4 + zero), taken))
-    real = [sum(place < 4 for place in places) for places in chosen]
-    p = prefill(spec, (1, 6, 0))
-    assert p.value("params") == OUTSIDE + D * (4 + zero) + 4 * 3 * D * 5
-    assert p.value("prefill_flops") * len(chosen) == 6 * (
-        multiplied(heads, 1) * len(chosen) + multiplied([(D, 5)] * 2 + [(5, D)], 1) * sum(real)
-    ) + HEAD_ROW * len(chosen)
-
-
 @pytest.mark.parametrize("residual", [True, False])
 def test_hyper_connections(residual):
     """Around both blocks of a layer: weights out of all copies, and each copy multiplied with those that are its own."""
@@ -281,36 +260,6 @@ def test_hyper_connections(residual):
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (
         3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4
     )
-
-
-@pytest.mark.parametrize("group", [1, 2, 5])
-def test_attention_residuals(group):
-    """Layer by layer, as Kimi K3's code goes: sums are kept, the running one of a group is weighed with them, the head weighs all."""
-    layers = 5
-    spec = of_one_layer({"n_heads": 2, "n_kv_heads": 1, "head_dim": 4}, count=layers)
-    a, b = (
-        prefill({**spec, "attention_residuals": {"group": group}}, (2, 7, 0)),
-        prefill(spec, (2, 7, 0)),
-    )
-    sums, running, weighed, moved = 0, True, 0, 0
-    for i in range(layers):
-        for block in ("attention", "ffn"):
-            if block == "attention" and i == 0:
-                sums, running, moved = (
-                    1,
-                    False,
-                    1,
-                )  # the embedding is the first sum, and all there is: the input is written as it is
-                continue
-            sources = sums + running if block == "attention" else sums + 1
-            weighed, moved = weighed + sources, moved + sources + 1
-            if block == "attention" and i % group == 0:
-                sums, running = sums + 1, False
-            running = True
-    weighed, moved = weighed + sums + 1, moved + sums + 2
-    assert a.value("params") - b.value("params") == (2 * layers + 1) * 2 * D
-    assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 7 * weighed * (2 * D + 2 * D)
-    assert a.value("prefill_bytes") - b.value("prefill_bytes") == near(2 * 7 * moved * D * 2)
 
 
 @pytest.mark.parametrize(
