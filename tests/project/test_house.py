@@ -45,7 +45,7 @@ BUDGETS = {
     "check": 9213,
     "report": 11413,
     "cli": 5178,
-    "tests": 58111,
+    "tests": 57589,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
