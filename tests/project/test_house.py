@@ -35,7 +35,7 @@ BUDGETS = {
     "symbolic": 5735,
     "theory": 5947,
     "specs": 6020,
-    "checkpoints": 5980,
+    "checkpoints": 4091,
     "study": 10829,
     "select": 3230,
     "simulate": 2343,
@@ -45,7 +45,7 @@ BUDGETS = {
     "check": 9213,
     "report": 11413,
     "cli": 5178,
-    "tests": 57589,
+    "tests": 57387,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

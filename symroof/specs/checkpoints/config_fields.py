@@ -34,6 +34,8 @@ class Config:
         consulted: the places of all fields that were asked for, here and in the objects inside.
         around: the place of the model's fields, where these are those of one layer laid over them.
         numbers: what a list of whole numbers holds, by its identity and its least: each is looked through once, not once a layer.
+        inner: defaults of the objects inside.
+        taken: what a list of words says, by its identity.
     """
 
     document: JsonDocument
@@ -46,6 +48,8 @@ class Config:
     consulted: set[Location] = field(default_factory=set)
     around: Location | None = None
     numbers: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
+    inner: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    taken: dict[int, list[str]] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------------------------ finding a field
 
@@ -184,16 +188,19 @@ class Config:
             self.numbers[id(entries), least] = frozenset(read)
         return entries
 
+    def held(self, name: str) -> frozenset[int]:
+        """The numbers that a list holds, of one that is there."""
+        return self.numbers[id(self.wholes(name)), 0]
+
     def lists(self, name: str, layer: int) -> bool | None:
         """Whether a list of layers holds one by its number; None where null or absent."""
-        entries = self.wholes(name)
-        return None if entries is None else layer in self.numbers[id(entries), 0]
+        return None if self.wholes(name) is None else layer in self.held(name)
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
         entries = self.listed(name, length)
-        if entries is None:
-            return None
+        if entries is None or id(entries) in self.taken:
+            return None if entries is None else self.taken[id(entries)]
         for value in entries:
             if not isinstance(value, str) or value not in known:
                 self.fail(
@@ -201,7 +208,8 @@ class Config:
                     f"has an unknown entry: {kind_of_value(value)}",
                     nearest(str(value)[:40], known),
                 )
-        return [known[value] for value in entries]
+        self.taken[id(entries)] = [known[value] for value in entries]
+        return self.taken[id(entries)]
 
     # --------------------------------------------------------------------------------------------------- parts of it
 
@@ -226,7 +234,7 @@ class Config:
         if not 0 < layers <= MOST_LAYERS:
             self.fail(name, f"lays out {layers:,} layers; from 1 to {MOST_LAYERS:,} can be read")
 
-    def inside(self, name: str, defaults: Mapping[str, Any] | None = None) -> Config:
+    def inside(self, name: str) -> Config:
         """The fields of an object inside this one; an absent one has its class's defaults."""
         value = self.data.get(name)
         self.consulted.add((*self.place, name))
@@ -236,7 +244,7 @@ class Config:
             self.document,
             (*self.place, name),
             value or {},
-            defaults or {},
+            self.inner.get(name, {}),
             {},
             self.source,
             self.filled,
@@ -269,6 +277,7 @@ class Config:
             self.consulted,
             self.place,
             self.numbers,
+            self.inner,
         )
 
     @cached_property

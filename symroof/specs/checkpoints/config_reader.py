@@ -10,15 +10,14 @@ from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import (
-    DECODER_OF_TWO,
-    NESTED,
-    REFUSED,
-    SAME_AS,
-    WRAPPERS,
+from symroof.specs.checkpoints.family import (
+    Family,
     family_of,
     known_types,
+    model_fields,
+    refused,
+    table,
+    wrappers,
 )
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
@@ -46,15 +45,20 @@ def read_config(
     own = _own_type(document, place, data)
     name, family = _family(document, place, data, own, assume_family)
     if paired := next((field for field in PAIRED if data.get(field) is True), None):
-        raise InputError(document.problem((*place, paired), f"is true: {DECODER_OF_TWO}"))
+        raise InputError(
+            document.problem(
+                (*place, paired),
+                "is true: it is the decoder of a pair with an encoder; models of one decoder are read",
+            )
+        )
     caveats = (
         [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
     )
     caveats += _left_aside(document, data)
-    c = Config(document, place, data, family.defaults, family.names, family.source)
+    c = family.config(document, place, data)
     fields, kinds = model_fields(family, c)
     fields |= _around(document, place, c)
-    caveats += _unread(c, SAME_AS.get(name, name), assumed=own != name)
+    caveats += _unread(c, family, name, assumed=own != name)
     fields |= {
         "name": spec_name(title_of(document)),
         "title": title_of(document),
@@ -80,13 +84,13 @@ def read_config(
     return made.model_copy(update={"quantization": stored})
 
 
-def _unread(c: Config, name: str, assumed: bool) -> list[str]:
+def _unread(c: Config, family: Family, name: str, assumed: bool) -> list[str]:
     """What is said of the keys that the family did not take.
 
     Raises:
         InputError: the family is only assumed, and one of them could carry structure.
     """
-    left = unread(c, name)
+    left = unread(c, family.without_effect)
     structure = [entry for entry in left if entry[1]]
     if assumed and structure:
         message = f"{name} does not know what may be structure: {unread_text(structure)}"
@@ -110,7 +114,7 @@ def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]
     """The part of the file that holds the language model: itself, or a nested object."""
     place: Location = ()
     data: Mapping[str, Any] = document.data
-    while name := next((name for name in NESTED if data.get(name) is not None), None):
+    while name := next((name for name in table()["nested"] if data.get(name) is not None), None):
         if not isinstance(data[name], dict):
             raise InputError(
                 document.problem(
@@ -137,7 +141,7 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
 def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> str | None:
     """The type of the language model that the file names, or the one that its wrapper has."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
-    wrapper = WRAPPERS.get(outer or "")
+    wrapper = wrappers().get(outer or "")
     return (
         wrapper.family if wrapper and (own is None or not place) else own
     )  # text fields may be at the top level (Qwen2-VL)
@@ -152,12 +156,12 @@ def _family(
 ) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
     outer = _type(document, (), document.data)
-    refused = next((kind for kind in (outer, own) if kind in REFUSED), None)
-    if assumed is None and refused is not None:
+    unreadable = next((kind for kind in (outer, own) if kind in refused()), None)
+    if assumed is None and unreadable is not None:
         raise InputError(
             document.problem(
-                () if refused == outer else (*place, "model_type"),
-                f"{refused} is not read: {REFUSED[refused]}",
+                () if unreadable == outer else (*place, "model_type"),
+                f"{unreadable} is not read: {refused()[unreadable]}",
             )
         )
     name = assumed if assumed is not None else own
@@ -198,7 +202,7 @@ def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
 
 def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any]:
     """What the file around a nested language model decides: whether the embeddings are tied."""
-    wrapper = WRAPPERS.get(_type(document, (), document.data) or "")
+    wrapper = wrappers().get(_type(document, (), document.data) or "")
     if not place or wrapper is None or wrapper.tied is None:
         return {}
     around = Config(

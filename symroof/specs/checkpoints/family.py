@@ -1,103 +1,199 @@
-"""A family of models: what its ``config.json`` makes of a layer list, as data."""
+"""Families of models, read from ``specs/checkpoints/families.yaml``: what a ``config.json`` of each makes of a layer list."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
+from symroof.resources import data_folder
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.layer_layouts import (
-    ALL_FULL,
-    CHUNKED,
-    DENSE,
-    FULL,
-    NOTHING,
-    SLIDING,
-    SPARSE,
-    Layout,
-)
-from symroof.specs.checkpoints.recipes import (
-    CHUNK,
-    GATED,
-    GROUPED,
-    NO_FEED,
-    RMS,
-    WINDOW,
-    Recipe,
-    flag,
-    made,
-    whole,
-)
+from symroof.specs.checkpoints.family_expressions import Expressions, Term
+from symroof.specs.checkpoints.family_fields import listed
+from symroof.specs.checkpoints.family_rules import FUNCTIONS
 from symroof.specs.layer_order import distinct_layers
+from symroof.strict_yaml import load
 
-V5, V524 = "transformers 5.23.0", "transformers 5.24.0"
-TIED = {"tie_word_embeddings": True}
+Recipe = Mapping[str, Any]
+"""What the fields of a config make of a part of a layer: by each key of a model spec a value, an expression, or a part inside."""
+PARTS = {"mixers": ("attention", "mixers"), "beside": ("attention", "mixers")}
+"""Named parts that a recipe may be made of, where they are not those of its own key."""
+PLAIN = {"attention": "grouped", "ffn": "gated", "experts": None, "norm": None, "outer": None}
+"""Recipes of an entry, with the part that one which is left out is."""
+TAKEN_BY_RULES = (
+    "num_attention_heads",
+    "num_key_value_heads",
+    "num_experts_per_tok",
+    "num_hidden_layers",
+)
+"""Fields that functions take which do not name them."""
 MOST_KINDS = 128
 """Distinct kinds of layer in one model; real ones have a few, those with a width for each layer a few dozen."""
 
 
-@dataclass(frozen=True)
+@lru_cache(maxsize=1)
+def table() -> dict[str, Any]:
+    """The file as it stands."""
+    data: dict[str, Any] = load(data_folder("specs") / "checkpoints" / "families.yaml").data
+    return data
+
+
+@lru_cache(maxsize=1)
+def expressions() -> Expressions:
+    of_lists = {"listed": listed(words("layers")), "fed": listed(words("feeds"))}
+    return Expressions(FUNCTIONS | of_lists, table()["parts"]["rules"])
+
+
+@lru_cache(maxsize=4)
+def words(kind: str) -> Mapping[str, str]:
+    """The words of a list of layers, each with what it means here."""
+    return dict(table()["words"][kind])
+
+
+def joined(written: Any, key: str) -> dict[str, Any]:
+    """A recipe, a name of one, or a list of both, joined in order."""
+    if isinstance(written, str):
+        return next(
+            dict(held[written])
+            for section in PARTS.get(key, (key,))
+            if written in (held := table()["parts"][section])
+        )
+    if isinstance(written, list):
+        return {name: value for part in written for name, value in joined(part, key).items()}
+    return dict(written or {})
+
+
+@dataclass(frozen=True, eq=False)
 class Family:
-    """One entry of the table.
+    """One entry of the table; a key that it lacks is that of the plainest model.
 
     Attributes:
         source: the class whose configuration and modelling code were read.
-        defaults: what it supplies where a file is silent.
-        attention: the recipe of full attention; windows and chunks add their own field to it.
-        mixers: recipes of other words that ``mixing`` may yield: recurrences, attention of another shape.
-        ffn, experts: the recipes of a dense feed-forward block, and of a sparse one.
-        mixing, feeding: the word of every layer.
-        norm: the recipe of the normalisation.
-        outer: recipes of what is outside the layers.
+        defaults: what it supplies where a file is silent; ``inside`` the same for objects in it.
         names: spellings of a field, where the class takes others than its name.
+        attention, ffn, experts: recipes of full attention, a dense feed-forward block and a sparse one.
+        mixers: recipes of other words that ``mixing`` yields: recurrences, attention of another shape.
+        layers: how many there are.
+        mixing, feeding: the word of every layer.
+        norm, outer: recipes of the normalisation, and of what is outside the layers.
+        without_effect: keys that change nothing in this class alone.
     """
 
-    source: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    attention: Recipe = field(default_factory=lambda: GROUPED)
-    mixers: Mapping[str, Recipe] = field(default_factory=dict)
-    ffn: Recipe = field(default_factory=lambda: GATED)
-    experts: Recipe | None = None
-    mixing: Layout = ALL_FULL
-    feeding: Layout | None = None
-    norm: Recipe = field(default_factory=lambda: RMS)
-    outer: Recipe = field(default_factory=dict)
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    entry: Mapping[str, Any]
 
-    def recipe_of_mixer(self, word: str) -> Recipe | None:
-        """The recipe behind a word of ``mixing``."""
-        own = {
-            FULL: self.attention,
-            SLIDING: {**self.attention, **WINDOW},
-            CHUNKED: {**self.attention, **CHUNK},
+    @property
+    def source(self) -> str:
+        return str(self.entry["source"])
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        return joined(self.entry.get("defaults"), "defaults")
+
+    @cached_property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        written = joined(self.entry.get("names"), "names")
+        return {name: tuple(spellings) for name, spellings in written.items()}
+
+    @property
+    def without_effect(self) -> list[str]:
+        return self.entry.get("without_effect") or []
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Every key of a file that the entry mentions."""
+        recipes = [self.recipe(key, plain) for key, plain in PLAIN.items()]
+        recipes += [self.mixers, OUTER, {"layers": self.entry.get("mixing"), "feeds": self.feeding}]
+        rules = table()["parts"]["rules"]
+        text = " ".join(map(str, recipes))
+        text += " ".join(rule for name, rule in rules.items() if name in text)
+        fields = {*re.findall(r"[A-Za-z_]\w*", text), *self.defaults, *TAKEN_BY_RULES}
+        spelled = {one for name in fields for one in self.names.get(name, (name,))}
+        return frozenset(spelled) | {"max_position_embeddings"}
+
+    def config(self, document: Any, place: Any, data: Mapping[str, Any]) -> Config:
+        """The fields of a file as the class takes them."""
+        inside = self.entry.get("inside") or {}
+        return Config(document, place, data, self.defaults, self.names, self.source, inner=inside)
+
+    def recipe(self, key: str, plain: str | None = None) -> Recipe:
+        return joined(self.entry.get(key, plain), key)
+
+    @cached_property
+    def mixers(self) -> Mapping[str, Recipe]:
+        """The recipe behind each word of ``mixing``; windows and chunks add their own field to full attention."""
+        full = self.recipe("attention", "grouped")
+        own = self.entry.get("mixers") or {}
+        return {
+            "full": full,
+            "window": {**full, **joined("window", "attention")},
+            "chunk": {**full, **joined("chunk", "attention")},
+            **{word: joined(written, "mixers") for word, written in own.items()},
         }
-        return self.mixers.get(word, own.get(word))
 
-    def recipe_of_feed(self, word: str) -> Recipe:
-        """The recipe behind a word of ``feeding``."""
-        return {DENSE: self.ffn, SPARSE: self.experts or self.ffn, NOTHING: NO_FEED}[word]
+    @cached_property
+    def feeds(self) -> Mapping[str, Recipe]:
+        """The recipe behind each word of ``feeding``."""
+        dense = self.recipe("ffn", "gated")
+        sparse = self.recipe("experts") or dense
+        return {"dense": dense, "sparse": sparse, "none": {"kind": "none"}}
+
+    @property
+    def feeding(self) -> str:
+        return str(
+            self.entry.get("feeding") or ("sparse" if self.entry.get("experts") else "dense")
+        )
+
+    def words(self, c: Config) -> list[tuple[str, str]]:
+        """What each layer is: its mixer and what follows it."""
+        mixing, feeding = (
+            self.term(each) for each in (self.entry.get("mixing", "full"), self.feeding)
+        )
+        numbers = range(self.term(self.entry.get("layers", "n")).read(c, 0))
+        mixers = [mixing.read(c, i) for i in numbers]
+        return [(mixer, feeding.read(c, i)) for i, mixer in enumerate(mixers)]
+
+    def term(self, text: str) -> Term:
+        return expressions()(text)
+
+    def layer(self, c: Config, i: int, mixing: str, feeding: str) -> dict[str, Any]:
+        """One layer, as a model spec writes it."""
+        recipe = self.mixers.get(mixing)
+        if recipe is None:
+            said = next((key for key, word in words("layers").items() if word == mixing), mixing)
+            c.fail("layer_types", f"has {said!r}, which {self.source} does not know")
+        own = c.of_layer(i)
+        mixer, feed = made(recipe, own, i), made(self.feeds[feeding], own, i)
+        beside, norms = mixer.pop("beside", None), mixer.pop("norms", feed.pop("norms", None))
+        more = {"mixer": beside, "norms": norms}
+        return {
+            "attention": mixer,
+            "ffn": feed,
+            **{key: value for key, value in more.items() if value is not None},
+        }
 
 
-def sizes(
-    vocab: int,
-    width: int,
-    inner: int | None,
-    layers: int | None,
-    heads: int,
-    kv_heads: int | None,
-    **more: object,
-) -> dict[str, object]:
-    """The defaults nearly every class has; the embeddings are not tied unless ``more`` ties them."""
-    return {
-        "vocab_size": vocab, "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers,
-        "num_attention_heads": heads, "num_key_value_heads": kv_heads, "tie_word_embeddings": False, **more,
-    }  # fmt: skip
+def made(recipe: Recipe, c: Config, i: int) -> dict[str, Any]:
+    """A recipe for one layer of a config: its expressions read, its parts made; what is nothing is left out."""
+    found = {key: _made(key, value, c, i) for key, value in recipe.items()}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _made(key: str, value: Any, c: Config, i: int) -> Any:
+    if isinstance(value, str):
+        return expressions()(value).read(c, i)
+    if isinstance(value, list | dict):
+        part = joined(value, key)
+        when = part.pop("when", None)
+        return None if when and not expressions()(when).read(c, i) else made(part, c, i)
+    return value
 
 
 OUTER: Recipe = {
-    "d_model": whole("hidden_size"),
-    "vocab_size": whole("vocab_size"),
-    "tied_embeddings": flag("tie_word_embeddings"),
+    "d_model": "hidden_size",
+    "vocab_size": "vocab_size",
+    "tied_embeddings": "flag(tie_word_embeddings)",
 }
+NORM: Recipe = {"kind": "rms", "per_layer": 2}
 
 
 def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
@@ -106,10 +202,10 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     Raises:
         InputError: a field that is not what it should be, at its place.
     """
-    fields = made({**OUTER, **family.outer}, c, 0)
-    fields["norm"] = made({**RMS, **family.norm}, c, 0)
+    fields = made({**OUTER, **family.recipe("outer")}, c, 0)
+    fields["norm"] = made({**NORM, **family.recipe("norm")}, c, 0)
     fields["layers"], kinds = distinct_layers(
-        layer(family, c, i, *words) for i, words in enumerate(_words(family, c))
+        family.layer(c, i, *words) for i, words in enumerate(family.words(c))
     )
     if len(fields["layers"]) > MOST_KINDS:
         c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
@@ -118,45 +214,47 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     return fields, kinds
 
 
-def try_layers(family: Family, c: Config) -> None:
-    """Read a config as :func:`model_fields` does, but one layer of each kind alone: enough to know which fields are taken.
+@dataclass(frozen=True)
+class Wrapper:
+    """A multimodal type: the family of its language model where the file does not name one.
 
-    Raises:
-        InputError: a field that is not what it should be, at its place.
+    Attributes:
+        family: the ``model_type`` of the language model by default.
+        tied: the class's default for tying the embeddings; None where the language model's own holds.
+        forwards: whether a language model that says it is tied makes the whole so (older files say it there).
     """
-    made({**OUTER, **family.outer}, c, 0)
-    made({**RMS, **family.norm}, c, 0)
-    kinds: dict[tuple[str, str, bool], int] = {}
-    for i, words in enumerate(_words(family, c)):
-        alone = c.has_own_fields(i)  # such a layer has fields that no other takes
-        if alone or (*words, alone) not in kinds:
-            kinds[*words, alone] = i
-            layer(family, c, i, *words)
-    c.states("max_position_embeddings")
+
+    family: str
+    tied: bool | None = None
+    forwards: bool = False
 
 
-def _words(family: Family, c: Config) -> list[tuple[str, str]]:
-    mixing = family.mixing(c)
-    feeding = (
-        family.feeding(c) if family.feeding else [SPARSE if family.experts else DENSE] * len(mixing)
-    )
-    return list(zip(mixing, feeding, strict=True))
+@lru_cache(maxsize=1)
+def wrappers() -> Mapping[str, Wrapper]:
+    return {name: Wrapper(**fields) for name, fields in table()["wrappers"].items()}
 
 
-def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[str, Any]:
-    """One layer, as a model spec writes it."""
-    recipe = family.recipe_of_mixer(mixing)
-    if recipe is None:
-        c.fail("layer_types", f"has {mixing!r}, which {family.source} does not know")
-    own = c.of_layer(i)
-    made_mixer, made_feed = made(recipe, own, i), made(family.recipe_of_feed(feeding), own, i)
-    beside, norms = (
-        made_mixer.pop("beside", None),
-        made_mixer.pop("norms", made_feed.pop("norms", None)),
-    )
-    return {
-        "attention": made_mixer,
-        **({"mixer": beside} if beside else {}),
-        "ffn": made_feed,
-        **({"norms": norms} if norms is not None else {}),
-    }
+@lru_cache(maxsize=1)
+def refused() -> Mapping[str, str]:
+    """Types that transformers can load and that are not read, with the reason."""
+    return {name: each["why"] for each in table()["refused"] for name in each["types"]}
+
+
+@lru_cache(maxsize=256)
+def family_of(model_type: str) -> Family | None:
+    """The family of a type."""
+    entry = table()["families"].get(table()["same_as"].get(model_type, model_type))
+    return None if entry is None else Family(entry)
+
+
+def families() -> Iterator[tuple[str, Family]]:
+    """Every family by its name; commoner ones come first."""
+    for name in table()["families"]:
+        family = family_of(name)
+        assert family is not None
+        yield name, family
+
+
+def known_types() -> list[str]:
+    """Every ``model_type`` that can be read."""
+    return sorted({*table()["families"], *table()["same_as"], *table()["wrappers"]})

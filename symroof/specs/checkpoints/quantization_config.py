@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
+from symroof.specs.checkpoints.family import table
 from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, NamedOperators, operators_named
 from symroof.specs.checkpoints.quantization_methods import (
     METHODS,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 Report = Callable[[Location, str, str], Problem]
 
 FIELDS = ("quantization_config", "compression_config")
-NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "language_model_config")
 LISTS = (
     "modules_to_not_convert",
     "ignored_layers",
@@ -84,7 +84,7 @@ def _in_config(place: Location, message: str, hint: str) -> Problem:
 
 def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
     """The field, at the top level or with the language model's fields."""
-    for place in ((), *((name,) for name in NESTED)):
+    for place in ((), *((name,) for name in table()["nested"])):
         inside = config.get(place[0]) if place else config
         if isinstance(inside, Mapping):
             for name in FIELDS:
@@ -115,7 +115,7 @@ class Held:
 def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     counts = (
         inside.get("num_hidden_layers")
-        for inside in (config, *(config.get(name) for name in NESTED))
+        for inside in (config, *(config.get(name) for name in table()["nested"]))
         if isinstance(inside, Mapping)
     )
     n_layers = next((n for n in counts if isinstance(n, int) and 0 < n <= MOST_LAYERS), None)
@@ -139,7 +139,8 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
 
 def _type(config: Mapping[str, Any]) -> str:
     inner = next(
-        (inside for name in NESTED if isinstance(inside := config.get(name), Mapping)), config
+        (inside for name in table()["nested"] if isinstance(inside := config.get(name), Mapping)),
+        config,
     )
     return str(inner.get("model_type") or "")
 

@@ -5,7 +5,7 @@ could carry structure stops the reading.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
@@ -109,68 +109,6 @@ ONE_KIND = {
 }
 """Lists of a word for each layer that change nothing where every layer is the plain one."""
 
-OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for family, keys in {
-    **dict.fromkeys(("axk1", "deepseek_v2", "deepseek_v3", "longcat_flash", "mistral4", "sarvam_mla"), "head_dim num_key_value_heads"),
-    **dict.fromkeys(("deepseek_v32", "hy_v4"), "head_dim layer_types learnable_sink_init hc_magnitude"),
-    "openai-gpt": "afn",
-    "zamba": "hidden_mamba_act n_mamba_heads",
-    "afmoe": "mup_enabled route_scale",
-    "bailing_hybrid": "head_dim kda_safe_gate kda_lower_bound",
-    "bailing_moe": "norm_head norm_softmax",
-    "bamba": "chunk_size",
-    "bloom": "n_layer skip_bias_add_qkv",
-    "cohere2": "order_of_interleaved_layers use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding",
-    "cohere2_moe": "expert_selection_fn shared_expert_combination_strategy",
-    "dbrx": "attn_type",
-    "deepseek_v4": "mlp_layer_types num_hash_layers num_key_value_heads qk_rope_head_dim",
-    "dots3_note_text": "head_dim",
-    "ernie4_5_moe": "moe_norm_min moe_capacity moe_gate moe_use_aux_free",
-    "falcon": "ff_factor",
-    "falcon_mamba": "rms_norm",
-    "gemma3_text": "_sliding_window_pattern",
-    "gemma3n_text": "activation_sparsity_pattern altup_active_idx altup_coef_clip altup_correct_scale",
-    "gemma4_text": "use_bidirectional_attention",
-    "glm_moe_dsa": "head_dim index_share_for_mtp_iteration index_skip_topk_offset index_topk_freq layer_types qk_head_dim",
-    "gpt_bigcode": "inference_runner pad_key_length pre_allocate_kv_cache validate_runner_input num_key_value_heads",
-    "gpt_neo": "attention_layers",
-    "granitemoehybrid": "normalization_function",
-    "hunyuan_v1_dense": "use_qk_norm",
-    "hunyuan_v1_moe": "moe_drop_tokens num_shared_expert use_mixed_mlp_moe use_qk_norm",
-    "hy_v3": "enable_moe_fp32_combine",
-    "kimi_linear": "gate_lower_bound head_dim kda_layers mla_use_nope num_key_value_heads",
-    "laguna": "moe_apply_router_weight_on_input moe_router_logit_softcapping",
-    "lfm2": "block_mlp_init_scale block_out_init_scale block_use_swiglu block_use_xavier_init conv_use_xavier_init full_attn_idxs",
-    "lfm2_moe": "use_expert_bias",
-    "llama4_text": "use_qk_norm",
-    "mamba": "n_layer pad_vocab_size_multiple rms_norm",
-    "mamba2": "chunk_size intermediate_size norm_before_gate rms_norm",
-    "mimo_v2_flash": "attention_chunk_size",
-    "minicpm3": "dim_model_base head_dim num_key_value_heads scale_depth scale_emb",
-    "minimax": "block_size full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor",
-    "minimax_m2": "qk_norm_type use_qk_norm use_routing_bias",
-    "minimax_m3_vl_text": "attention_output_gate first_k_dense_replace index_local_blocks moe_intermediate_size n_shared_experts qk_norm_type "
-    "use_qk_norm sparse_disable_index_value sparse_init_block sparse_local_block sparse_score_type use_routing_bias "
-    "use_sparse_attention",
-    "mpt": "attn_config embedding_fraction expansion_ratio learned_pos_emb no_bias norm_type verbose",
-    "nemotron_h": "attention_bias chunk_size expand mamba_proj_bias moe_shared_expert_overlap n_shared_experts time_step_rank",
-    "phi3": "attention_bias",
-    "qwen2": "attention_bias",
-    "qwen3": "use_qk_norm",
-    "qwen3_5_moe_text": "attn_output_gate output_gate_type",
-    "qwen3_5_text": "attn_output_gate output_gate_type",
-    "qwen3_moe": "max_window_layers use_qk_norm",
-    "recurrent_gemma": "final_w_init_variance_scale logits_soft_cap w_init_variance_scale",
-    "rwkv": "rescale_every",
-    "rwkv7": "attn_mode fuse_cross_entropy fuse_norm num_heads",
-    "smollm3": "no_rope_layers",
-    "starcoder2": "mlp_type norm_type",
-    "step3_text": "norm_expert_weight",
-    "step3p5": "n_shared_experts num_sliding_attention_heads first_k_dense_replace num_experts use_moe_router_bias",
-    "youtu": "embedding_initializer_range head_dim num_key_value_heads",
-    "zamba2": "chunk_size hybrid_layer_ids kv_channels num_query_groups use_mem_eff_path use_mem_rope",
-}.items()}  # fmt: skip
-"""Keys without effect in one family: what its class does whatever they say, or of a kernel alone."""
-
 WORDS = _words("""
 activated attention attn block blocks cache chunk compress compressed compression compressor conv cross dense depth dim dims embd embedding embeddings
 every expand expansion expert experts factor ffn freq frequency gate group groups hash head heads hidden idx idxs index indexer indices interleave
@@ -182,9 +120,11 @@ ssm state states step stride swa top topk type types width window windows
 MOST_NAMED = 12
 
 
-def unread(c: Config, family: str) -> list[tuple[Location, bool]]:
-    """The keys of a file that nothing took, those that could carry structure (true) first, each with its place."""
-    left = [(place, could_be_structure(place[-1], value)) for place, value in _left(c, family)]
+def unread(c: Config, without_effect: Collection[str]) -> list[tuple[Location, bool]]:
+    """The keys of a file that nothing took and that are not ``without_effect`` in its family, those that could carry structure (true) first, each with its place."""
+    left = [
+        (place, could_be_structure(place[-1], value)) for place, value in _left(c, without_effect)
+    ]
     return sorted(left, key=lambda entry: not entry[1])
 
 
@@ -206,7 +146,7 @@ def could_be_structure(key: object, value: Any) -> bool:
     return counts or bool(WORDS & set(words))
 
 
-def _left(c: Config, family: str) -> Iterator[tuple[Location, Any]]:
+def _left(c: Config, without_effect: Collection[str]) -> Iterator[tuple[Location, Any]]:
     """Every key around and in the language model that nothing took and that may have an effect."""
     data: Mapping[str, Any] = c.document.data
     for depth in range(len(c.place) + 1):
@@ -218,25 +158,25 @@ def _left(c: Config, family: str) -> Iterator[tuple[Location, Any]]:
                 or (key in OTHER_PARTS and isinstance(value, dict))
                 or (inside and _is_repeated(value, c.data.get(key)))
             )
-            if aside or _is_known(c, family, place, value):
+            if aside or _is_known(c, without_effect, place, value):
                 continue
-            yield from _left_inside(c, family, place, value)
+            yield from _left_inside(c, without_effect, place, value)
         data = data[str(inside)] if inside else {}
 
 
 def _left_inside(
-    c: Config, family: str, place: Location, value: Any
+    c: Config, without_effect: Collection[str], place: Location, value: Any
 ) -> Iterator[tuple[Location, Any]]:
     """A key, or, of an object that was looked into, those in it that nothing took."""
     if place not in c.consulted or not isinstance(value, dict):
         yield place, value
     else:
         for key, inner in value.items():
-            if not _is_known(c, family, (*place, key), inner):
-                yield from _left_inside(c, family, (*place, key), inner)
+            if not _is_known(c, without_effect, (*place, key), inner):
+                yield from _left_inside(c, without_effect, (*place, key), inner)
 
 
-def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
+def _is_known(c: Config, without_effect: Collection[str], place: Location, value: Any) -> bool:
     """Whether a key was taken, states nothing, or changes nothing."""
     key = str(place[-1])
     if value is None or value == [] or value == {}:
@@ -247,7 +187,7 @@ def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
         return True
     if (
         key in NO_EFFECT
-        or key in OF_FAMILY.get(family, ())
+        or key in without_effect
         or NO_EFFECT_ENDS.fullmatch(key)
         or key in AHEAD
         or key.startswith("mtp_")

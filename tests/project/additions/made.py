@@ -82,7 +82,13 @@ OF_THE_CATALOGUE = {
 
 OF_CHECKPOINTS = {
     "An architecture family": [
-        Insert(f"{CHECKPOINTS}/dense.py", '    "made_up": Family("MadeUpConfig", sizes(1000, 64, 128, 2, 4, 2), FLOORED, norm={"per_layer": 3}),\n', '    "mistral": Family('),
+        Insert(
+            "specs/checkpoints/families.yaml",
+            "  made_up:\n    source: MadeUpConfig\n    attention: floored\n    norm: {per_layer: 3}\n"
+            "    defaults: [untied, {vocab_size: 1000, hidden_size: 64, intermediate_size: 128, num_hidden_layers: 2,\n"
+            "      num_attention_heads: 4, num_key_value_heads: 2}]\n",
+            "  mistral:\n    source: ",
+        ),
     ],
     "A quantization method": [
         Insert(

@@ -7,7 +7,7 @@ import importlib
 import json
 import warnings
 
-from symroof.specs.checkpoints.family_table import FAMILIES
+from symroof.specs.checkpoints.family import table
 
 from . import DATA
 
@@ -151,7 +151,7 @@ def measured(model_type):
 def main():
     import transformers
 
-    names = [name for name in types() if name in FAMILIES]
+    names = [name for name in types() if name in table()["families"]]
     how = f"Built on the meta device from the configuration classes of transformers {transformers.__version__}: parameters, shared ones once."
     COUNTS.write_text(
         json.dumps(

@@ -4,13 +4,7 @@ import json
 
 import pytest
 
-from symroof.specs.checkpoints.family_table import (
-    FAMILIES,
-    SAME_AS,
-    WRAPPERS,
-    family_of,
-    known_types,
-)
+from symroof.specs.checkpoints.family import family_of, known_types, table, wrappers
 from symroof.theory.block_rows import SCAN
 from symroof.theory.operator_table import placed_rows, total
 from symroof.theory.sparse_rows import CORE
@@ -85,7 +79,7 @@ def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
     }
     own = {
         field: value
-        for field, value in FAMILIES[name].defaults.items()
+        for field, value in family_of(name).defaults.items()
         if name not in NOT_OF_THE_CLASS.get(field, ())
     }
     assert own == expected
@@ -177,10 +171,9 @@ def test_every_family_is_measured():
     for entry in MEASURED.values():
         config = entry["config"]
         own = config.get("text_config", {}).get("model_type") or config["model_type"]
-        reached |= {SAME_AS.get(own, own), WRAPPERS[own].family if own in WRAPPERS else own}
-    unmeasured = {
-        name for name in known_types() if name not in SAME_AS and name not in WRAPPERS
-    } - reached
+        wrapper = wrappers().get(own)
+        reached |= {table()["same_as"].get(own, own), wrapper.family if wrapper else own}
+    unmeasured = {name for name in known_types() if name in table()["families"]} - reached
     assert unmeasured == set()
 
 
@@ -237,5 +230,5 @@ def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
 
 
 def test_wrappers_lead_to_families():
-    for name, wrapper in WRAPPERS.items():
+    for name, wrapper in wrappers().items():
         assert family_of(wrapper.family), name

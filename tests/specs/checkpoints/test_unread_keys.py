@@ -7,8 +7,8 @@ import re
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.checkpoints.family_table import FAMILIES, NESTED
-from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT, NO_EFFECT_ENDS, OF_FAMILY
+from symroof.specs.checkpoints.family import family_of, table
+from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT, NO_EFFECT_ENDS
 
 from . import DATA, case, problem, read
 
@@ -39,7 +39,7 @@ def made_up(key, seed):
 
 def with_key(config, key, value, inside):
     """A config with one more key, with the language model's own or around them."""
-    for nested in NESTED:
+    for nested in table()["nested"]:
         if inside and isinstance(config.get(nested), dict):
             return config | {nested: with_key(config[nested], key, value, inside)}
     return config | {key: value}
@@ -104,7 +104,7 @@ def test_the_hint_names_a_family_that_gives_the_same_model(model):
     hint = error.value.problems[0].hint
     named = re.search(r"--assume-family (\w+)", hint)
     if named:
-        assert named[1] in FAMILIES
+        assert named[1] in table()["families"]
         found, right = (
             case(made).value("params")
             for made in (read(plain, assume_family=named[1]), read(CONFIGS[model]))
@@ -191,7 +191,7 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
             key in DECODERS[name]
             or key in NO_EFFECT
             or NO_EFFECT_ENDS.fullmatch(key)
-            or key in OF_FAMILY.get(name, ())
+            or key in family_of(name).without_effect
             or key in AHEAD
         ):
             continue

@@ -1,0 +1,186 @@
+"""The expressions of the table of families: fields as they are read, which of six layers is of which kind, widths that are rounded."""
+
+import json
+
+import pytest
+
+from symroof.errors import InputError
+from symroof.specs.checkpoints.config_fields import Config
+from symroof.specs.checkpoints.family import expressions, families
+from symroof.specs.checkpoints.json_text import loads_json
+
+USED = {"sliding_window": 4, "use_sliding_window": True}
+
+
+def config(names=None, defaults=None, **data):
+    document = loads_json(json.dumps(data))
+    return Config(document, (), document.data, defaults or {}, names or {})
+
+
+def value(text, layer=0, layers=6, **data):
+    """What an expression is for a layer of a config."""
+    return expressions()(text).read(config(num_hidden_layers=layers, **data), layer)
+
+
+def test_what_an_expression_is():
+    """Each kind of node once; by hand."""
+    fields = {"a": 7, "b": 2, "yes": True, "no": False, "none": None, "inner": {"c": 5}}
+    for text, expected in {
+        "a": 7, "inner.c": 5, "a + b * 2 - 1": 10, "a // b": 3, "a % b": 1, "-b": -2, "not flag(no)": True, "flag(yes) and b": 2,
+        "absent? or a": 7, "a? or absent": 7, "count(absent)": 0, "count(a)": 7, "n - i": 4, "i in (1, 2)": True, "i == 2": True, "i != 2": False,
+        "i < 2": False, "i <= 2": True, "i > 2": False, "i >= 2": True, "a if flag(yes) else absent": 7, "full": "full", "max(a, b)": 7,
+        "states(a)": True, "states(absent)": False, "whole(a, 0)": 7, "None": None,
+    }.items():  # fmt: skip
+        assert value(text, 2, **fields) == expected, text
+
+
+@pytest.mark.parametrize(
+    "text", ["a +", "a ** b", "a.b()", "unheard(a)", "[a]", "lambda: a", "a < b < c", "f'{a}'"]
+)
+def test_what_is_no_expression(text):
+    with pytest.raises(ValueError, match="expression"):
+        expressions()(text)
+
+
+def test_a_field_that_is_wrong_is_named():
+    with pytest.raises(InputError, match="a: is missing"):
+        value("a")
+    with pytest.raises(InputError, match=r"inner\.c: expected a whole number, found true"):
+        value("inner.c?", inner={"c": True})
+
+
+LAYOUTS = [
+    ("window if (i + 1) % 3 else full", {}, "wwfwwf"),
+    ("window_behind", {**USED, "max_window_layers": 4}, "ffffww"),
+    ("window_behind", {**USED, "use_sliding_window": False, "max_window_layers": 4}, "ffffff"),
+    ("either(entry(listed_ones), chunk, full, linear)", {"listed_ones": [1, 0, 1, 1, 0, 0]}, "cfccff"),
+    ("either(entry(listed_ones), chunk, full, linear)", {}, "llllll"),
+    ("either(entry_if_listed(every), chunk, full, linear)", {"every": 2}, "llllll"),
+    ("full if lists(those) else linear", {"those": [0, 5]}, "fllllf"),
+    ("either(lists(those, i + 1), full, linear, window)", {"those": [1, 6]}, "fllllf"),
+    ("either(lists(those), full, linear, window)", {}, "wwwwww"),
+    ("linear if i % 4 != below(at, 4) else full", {"at": 2}, "llflll"),
+    ("local_by_type()", {"attention_types": [[["global", "local"], 2], [["local"], 2]]}, "fwfwww"),
+    ("repeated_block()", {"block_types": ["recurrent", "recurrent", "attention"]}, "llwllw"),
+    ("listed(layer_types)", {"layer_types": ["attention", "mamba", "short_conv", "full_attention", "hybrid", "sliding_attention"]}, "flcfhw"),
+    ("nemotron_mixer()", {"hybrid_override_pattern": "M-*EM*"}, "lnfnlf"),
+    ("nemotron_feed()", {"layers_block_type": ["attention", "moe", "mamba", "mlp", "moe", "mlp"]}, "nsndsd"),
+    ("sparse_by_step", {"num_experts": 8, "decoder_sparse_step": 2, "mlp_only_layers": [3]}, "dsddds"),
+    ("sparse_by_step", {"num_experts": 0, "decoder_sparse_step": 1}, "dddddd"),
+    ("step_sparse()", {"moe_layers_enum": "1, 4"}, "dsddsd"),
+    ("dense_first", {"first_k_dense_replace": 2}, "ddssss"),
+]  # fmt: skip
+
+
+def test_which_of_six_layers_is_what():
+    for text, data, expected in LAYOUTS:
+        assert "".join(value(text, i, **data)[0] for i in range(6)) == expected, text
+
+
+def test_lists_that_are_not_right_name_their_field():
+    pairs = "expected pairs of a list of words and how often it is repeated"
+    for text, data, said in (
+        ("entry(ones)", {"ones": [1, 0]}, "ones: has 2 entries for 6 layers"),
+        ("lists(those)", {"those": ["2"]}, "those: expected a whole number"),
+        ("listed(layer_types)", {"layer_types": ["conv"] * 7}, "layer_types: has 7 entries for 6"),
+        ("listed(layer_types)", {"layer_types": ["x"] * 6}, "layer_types: has an unknown entry"),
+        ("below(at, 3)", {"at": 3}, "at: 3 is not less than 3 3"),
+        ("local_by_type()", {"attention_types": [[["global", "local"], 2]]}, "for each of 6 layers"),
+        ("local_by_type()", {"attention_types": [[["global"], 0]]}, pairs),
+        ("local_by_type()", {"attention_types": [4]}, pairs),
+        ("nemotron_mixer()", {"hybrid_override_pattern": "MX"}, "has 'X'; the letters are M"),
+        ("step_sparse()", {"moe_layers_enum": "1;2"}, "expected numbers with commas between"),
+        ("zamba2_layer()", {}, "6 layers need layers_block_type, which is missing"),
+        ("makes_keys()", {"num_kv_shared_layers": 6}, "6 leaves no layer of 6 that makes keys"),
+        ("pool(experts)", {"experts": 8, "num_experts_per_tok": 9}, "9 is more than experts 8"),
+        ("divisor(kv)", {"kv": 3, "num_attention_heads": 4}, "kv: 3 does not divide"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as error:
+            value(text, **data)
+        assert said in str(error.value), text
+
+
+def test_widths_that_follow_from_others():
+    """Two thirds, times the factor, up to the next multiple; a sixteenth rounded up; three quarters of an even share."""
+    lfm2 = {"block_multiple_of": 16, "block_auto_adjust_ff_dim": True}
+    heads = {"hidden_size": 64, "num_attention_heads": 4}
+    state = {"expand": 2, "hidden_size": 12, "num_heads": 4}
+    for text, data, expected in (
+        ("lfm2_width()", {"intermediate_size": 97, "block_ffn_dim_multiplier": 1.0, **lfm2}, 64),
+        ("lfm2_width()", {"intermediate_size": 98, "block_ffn_dim_multiplier": 1.0, **lfm2}, 80),
+        ("lfm2_width()", {"intermediate_size": 96, "block_ffn_dim_multiplier": 1.5, **lfm2}, 96),
+        ("lfm2_width()", {"intermediate_size": 98, **lfm2}, 65),
+        ("dt_rank()", {"time_step_rank": "auto", "hidden_size": 17}, 2),
+        ("dt_rank()", {"time_step_rank": 7, "hidden_size": 17}, 7),
+        ("olmo_key_dim()", heads, 12),
+        ("olmo_key_dim()", heads | {"linear_num_key_heads": 3}, 16),
+        ("olmo_key_dim()", heads | {"linear_key_head_dim": 9}, 9),
+        ("mamba2_width()", state | {"mamba_head": "auto"}, 24),
+        ("given(wide, 4 * hidden_size)", {"hidden_size": 12}, 48),
+        ("given(wide, 4 * hidden_size)", {"wide": 7}, 7),
+        ("even_share()", heads, 16),
+        ("own_share()", heads | {"num_attention_heads": 3}, 21),
+        ("each(wide)", {"wide": [1, 2, 3, 4, 5, 6]}, 1),
+        ("each(wide)", {"wide": 9}, 9),
+    ):  # fmt: skip
+        assert value(text, **data) == expected, text
+    with pytest.raises(InputError, match="4 heads of 5 do not make up the 24 channels"):
+        value("mamba2_width()", **state, mamba_head=5)
+
+
+def test_what_is_filled_in_says_why():
+    c = config(hidden_size=12)
+    expressions()("given(wide, 4 * hidden_size)").read(c, 0)
+    assert [(one.field, one.value, one.why) for one in c.filled.values()] == [
+        ("wide", "48", "4 * hidden_size")
+    ]
+
+
+def test_every_expression_of_the_table_can_be_read():
+    for name, family in families():
+        texts = [*family.mixers.values(), *family.feeds.values(), family.recipe("outer")]
+        written = [text for recipe in texts for text in recipe.values() if isinstance(text, str)]
+        for text in (*written, family.feeding, family.entry.get("mixing", "full")):
+            assert expressions()(text), (name, text)
+
+
+# --------------------------------------------------------------------------------------------------------- single fields
+
+
+def test_what_a_field_may_be():
+    c = config(zero=0, minus=-1, longer="x" * 10_001, empty="", many=10**8, more=10**8 + 1, half=0.5, none=None, yes=True)  # fmt: skip
+    assert (c.maybe("zero", 0), c.whole("minus", least=-1), c.maybe("none")) == (0, -1, None)
+    assert (c.maybe("many"), c.number("half"), c.flag("yes"), c.flag("none")) == (
+        10**8, 0.5, True, False,
+    )  # fmt: skip
+    for read, message in (
+        (lambda: c.whole("zero"), "zero: expected a whole number, 1 or more, found 0"),
+        (lambda: c.whole("none"), "none: is null; expected a whole number"),
+        (lambda: c.whole("absent"), "absent: is missing"),
+        (lambda: c.maybe("more"), "more: is far too large: 100000001; at most 100,000,000"),
+        (lambda: c.text("longer"), "longer: expected a text, found the text 'xxxx"),
+        (lambda: c.text("empty"), "empty: expected a text, found the text ''"),
+        (lambda: c.number("many"), "many: expected a positive number, found 100000000"),
+        (lambda: c.flag("zero"), "zero: expected true or false, found 0"),
+        (lambda: c.bounded("many", 10_001), "many: lays out 10,001 layers"),
+        (lambda: c.inside("half"), "half: expected an object with fields, found 0.5"),
+        (lambda: c.listed("half"), "half: expected a list, found 0.5"),
+    ):
+        with pytest.raises(InputError) as error:
+            read()
+        assert message in str(error.value)
+
+
+def test_a_field_by_its_other_spellings():
+    """The first that says something counts; one that is null is nothing, and a default is written down only where the file has none of them."""
+    names, defaults = {"n": ("n_new", "n_old")}, {"n": 7}
+    both = config(names, defaults, n_new=None, n_old=3)
+    assert (both.whole("n"), both.states("n"), both.place_of("n")) == (3, True, ("n_old",))
+    null = config(names, defaults, n_new=None)
+    assert (null.maybe("n"), null.states("n"), null.place_of("n")) == (None, False, ("n_new",))
+    silent = config(names, defaults)
+    assert (silent.whole("n"), silent.states("n"), silent.place_of("n")) == (7, False, ("n",))
+    assert (dict(both.filled), dict(null.filled)) == ({}, {})
+    assert [(one.field, one.value, one.why) for one in silent.filled.values()] == [
+        ("n", "7", "the default of the class")
+    ]
