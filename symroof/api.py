@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symroof.report.pictures.simulated import DrawnSimulation
     from symroof.report.review_files import Review
     from symroof.sweep.axes import Axis
-    from symroof.sweep.plan import Plan
+    from symroof.sweep.grid import Grid
     from symroof.theory.declarations import Declarations
 
 
@@ -44,7 +44,8 @@ class Study(core.Study):
         An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
         counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings are in the
         attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
-        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
+        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost. More than
+        a gigabyte of numbers are dask arrays.
 
         A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, with the ``quantities`` or alone.
 
@@ -157,7 +158,7 @@ class Study(core.Study):
             os.fspath(against) if not isinstance(against, core.Study) else "the other",
         )
 
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
+    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.
 
         Raises:
@@ -168,9 +169,11 @@ class Study(core.Study):
         >>> [axis.name for axis in plan.axes]
         ['batch']
         """
-        from symroof.sweep.make_plan import plan
+        from symroof.sweep.make_grid import make_grid
 
-        return plan(self.request, axes, quantities, self.spec.title if self.spec else None)
+        return make_grid(
+            self.request, axes, quantities, (self.spec.title or "") if self.spec else ""
+        )
 
     def calibrate(
         self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None

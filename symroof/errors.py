@@ -184,6 +184,7 @@ class DoesNotFit(UserWarning):
 
 EXTRAS = {
     "xarray": "sweep",
+    "dask": "sweep",
     "netCDF4": "sweep",
     "zarr": "sweep",
     "pyarrow": "sweep",

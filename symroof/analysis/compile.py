@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -198,62 +198,6 @@ class Compiled:
                 )
 
 
-class Function(Protocol):
-    """The function of a case."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]: ...
-    @property
-    def depends(self) -> Mapping[str, frozenset[str]]: ...
-    @property
-    def labels(self) -> Mapping[str, tuple[str, ...]]: ...
-    def codes(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
-        """Every output over the arrays: floats, truths, places in ``labels``."""
-        ...
-
-
-ENDS = ("low", "high")
-
-
-@dataclass(frozen=True)
-class WithEnds:
-    """A function with the least and the largest of what is expected behind its times, rates and costs: those at ``corners`` of measured efficiencies."""
-
-    own: Function
-    corners: Sequence[Function]
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return (*self.own.outputs, *(f"{name}_{end}" for name in self._ranged for end in ENDS))
-
-    @property
-    def _ranged(self) -> tuple[str, ...]:
-        """What has a value at every corner."""
-        everywhere = set(self.own.outputs).intersection(*(there.outputs for there in self.corners))
-        return tuple(name for name in self.own.outputs if name in everywhere)
-
-    @property
-    def depends(self) -> Mapping[str, frozenset[str]]:
-        own = self.own.depends
-        return {**own, **{f"{name}_{end}": own[name] for name in self._ranged for end in ENDS}}
-
-    @property
-    def labels(self) -> Mapping[str, tuple[str, ...]]:
-        return self.own.labels
-
-    def codes(self, *arrays: Any) -> tuple[Array, ...]:
-        own, *there = (
-            dict(zip(each.outputs, each.codes(*arrays), strict=True))
-            for each in (self.own, *self.corners)
-        )
-        outputs = dict(own)
-        for name in self._ranged:
-            values = [own[name], *(corner[name] for corner in there)]
-            outputs[f"{name}_low"] = np.fmin.reduce(values)
-            outputs[f"{name}_high"] = np.maximum.reduce(values)  # none where a corner has none
-        return tuple(outputs.values())
-
-
 def compile(
     quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any
 ) -> Compiled:
@@ -351,7 +295,7 @@ def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case) -> Co
     results = []
     for name in names:
         try:
-            results.append(_output(name, keys, case))
+            results.append(output(name, keys, case))
             with np.errstate(all="ignore"):
                 along.value(name)
         except NoValue as error:
@@ -359,8 +303,12 @@ def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], case: Case) -> Co
     return Compiled(case, inputs, tuple(results))
 
 
-def _output(name: str, keys: frozenset[str], case: Case) -> Output:
-    """One quantity as an output of its kind; a label that no input moves has its one value."""
+def output(name: str, keys: frozenset[str], case: Case) -> Output:
+    """One quantity as an output of its kind; a label that none of the ``keys`` moves has its one value.
+
+    Raises:
+        NoValue: an input is missing.
+    """
     tree = symbol(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
     fixed = is_condition_or_label(tree) and case.dependencies(name).isdisjoint(keys)
     value: Any = case.value(name) if fixed else None
@@ -370,4 +318,4 @@ def _output(name: str, keys: frozenset[str], case: Case) -> Output:
     return Output(declared, truth=is_relation(tree))
 
 
-__all__ = ["Compiled", "compile", "compile_alike", "compile_cases"]
+__all__ = ["Compiled", "compile", "compile_alike", "compile_cases", "output"]

@@ -158,9 +158,9 @@ def request_of(
                 read = weight_precisions if name == "weights" else precision_names
                 precision[name] = read(value)
             elif device_input(name):
-                of_devices[name] = (device_setting(name, _exact(value), bare=True),)
+                of_devices[name] = (device_setting(name, exact(value), bare=True),)
             else:
-                values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
+                values[canonical(name)] = settings(name, exact(value), bare=True, own=own)
     with reading("assume"):
         switches = read_assumptions(dict(assume or {}))
     with reading("efficiency"):
@@ -218,10 +218,10 @@ def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def _exact(value: Any) -> Any:
+def exact(value: Any) -> Any:
     """Python numbers as exact ones: the float 0.1 means the decimal 0.1."""
     if isinstance(value, (list, tuple, range)):
-        return [_exact(item) for item in value]
+        return [exact(item) for item in value]
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a number")
@@ -249,7 +249,7 @@ def target_request(targets: dict[str, Any]) -> Request:
             statistics[name], limit = (
                 split_statistic(value) if symbol.unit == "s" else ("mean", value)
             )
-            values[symbol.name] = settings(symbol.name, _exact(limit), formulas=False, bare=True)
+            values[symbol.name] = settings(symbol.name, exact(limit), formulas=False, bare=True)
         except ValueError as error:
             fault, *_ = _problems("targets", name, error)
             confused = name in WITH_UNIT and "is needed" in fault.message

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import progress_bar, say, say_json
+from symroof.cli.output import say, say_json
 
 
 @click.command("sweep")
@@ -69,12 +69,12 @@ MOST_ROWS = 20
 def _print(planned: Any, as_table: bool) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
-    grid, warnings = sweep_json(planned)
+    grid = sweep_json(planned)
     if as_table:
         say(table(grid))
     else:
         say_json(grid)
-    for warning in warnings:
+    for warning in grid["warnings"]:
         say(f"! {warning}", err=True)
 
 
@@ -130,9 +130,11 @@ def _cell(value: Any, unit: str) -> str:
 
 def _write(planned: Any, out: str, as_json: bool) -> None:
     from symroof.analysis.verdict import basis_lines
-    from symroof.sweep.write_file import write
+    from symroof.sweep.metadata import warnings as warnings_of
+    from symroof.sweep.sweep_files import write
 
-    warnings = write(planned, out, progress_bar)
+    write(planned, out)
+    warnings = warnings_of(planned)
     for basis in basis_lines(planned.cases):
         say(basis, err=True)
     for warning in warnings:

@@ -1,67 +1,69 @@
-"""The compiled function under dask, unchanged: blocks of an array, and two workers of their own. Skipped where dask is not installed."""
+"""What is larger than memory is computed by dask, chunk by chunk, here or on the workers of a cluster."""
 
 import numpy as np
 import pytest
 
 import symroof as sr
+from symroof.sweep import dataset as sweep_dataset
 
-pytestmark = pytest.mark.full
-
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 128}
-NAMES = ["itl", "ttft", "memory_bytes"]
-
-
-@pytest.fixture(scope="module")
-def array():
-    return pytest.importorskip("dask.array")
+CASE = {"model": "llama-3-8b", "hardware": ["h100-sxm", "h200"], "output": 128}
+OVER = {"batch": range(1, 101), "prompt": range(64, 3264, 64)}
+NAMES = ["itl", "ttft", "memory_bytes", "decode_bound"]
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    return sr.compile(NAMES, ["batch", "prompt"], **CASE)
-
-
-@pytest.fixture(scope="module")
-def grid():
-    return np.arange(1.0, 101)[:, None], 64.0 * np.arange(1, 51)[None, :]
-
-
-def test_blocks_of_an_array(array, compiled, grid):
-    """One quantity by map_blocks, several by apply_gufunc, against points of their own."""
-    batch, prompt = (array.from_array(x, chunks=17) for x in grid)
-    itl = array.map_blocks(
-        sr.compile("itl", ["batch", "prompt"], **CASE), batch, prompt, dtype=float
-    )
-    assert itl.shape == (100, 50)
-    assert itl.npartitions == 18
-    all_three = array.apply_gufunc(
-        compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3
-    )
-    checked([itl.compute(), *(x.compute() for x in all_three[1:])])
+def larger_than_memory(monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sweep_dataset, "IN_MEMORY", 100)
+        patched.setattr(sweep_dataset, "CHUNK", 900)
+        found = sr.Study(**CASE).sweep(NAMES, **OVER)
+    assert found.itl.data.npartitions > 4 and found.ttft.data.npartitions == 1
+    return found
 
 
 def checked(found):
-    for i, k in ((0, 0), (99, 49), (37, 12)):
-        case = sr.Study(**CASE, batch=i + 1, prompt=64 * (k + 1))
-        for name, values in zip(NAMES, found, strict=True):
-            assert values[i, k] == pytest.approx(float(case.value(name)), rel=1e-12)
+    whole = sr.Study(**CASE).sweep(NAMES, **OVER)
+    for name in whole:
+        assert found[name].dims == whole[name].dims and found[name].attrs == whole[name].attrs
+        if whole[name].dtype.kind == "f":
+            np.testing.assert_allclose(found[name].values, whole[name].values, rtol=1e-14)
+        else:
+            assert found[name].equals(whole[name])
+    study = sr.Study(**CASE | {"hardware": "h200"}, batch=38, prompt=64 * 13)
+    point = found.sel(hardware="h200", batch=38, prompt=64 * 13)
+    for name in NAMES[:3]:
+        assert point[name].item() == pytest.approx(float(study.value(name)), rel=1e-12)
 
 
+def test_chunk_by_chunk(monkeypatch):
+    checked(larger_than_memory(monkeypatch).compute())
+
+
+def test_ten_billion_points_are_asked_for_one():
+    grid = sr.Study(**CASE | {"hardware": "h200"}).sweep("itl", batch=range(1, 10**5), prompt=range(1, 10**5))  # fmt: skip
+    alone = sr.Study(**CASE | {"hardware": "h200"}, batch=7, prompt=90_001).value("itl")
+    assert grid.itl.sel(batch=7, prompt=90_001).values == pytest.approx(float(alone), rel=1e-12)
+
+
+def test_a_compiled_function_over_blocks():
+    array = pytest.importorskip("dask.array")
+    case = CASE | {"hardware": "h100-sxm"}
+    itl = sr.compile("itl", ["batch", "prompt"], **case)
+    batch, prompt = (
+        array.arange(1, 101, chunks=17)[:, None],
+        array.arange(64, 3264, 64, chunks=25)[None],
+    )
+    blocks = array.map_blocks(itl, batch, prompt, dtype=float)
+    assert blocks.shape == (100, 50) and blocks.npartitions == 12
+    study = sr.Study(**case, batch=38, prompt=64 * 13)
+    assert blocks[37, 12].compute() == pytest.approx(float(study.value("itl")), rel=1e-12)
+
+
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore")  # what the workers' own machinery warns of is not ours
-def test_two_workers_of_their_own(array, compiled, grid):
+def test_two_workers_of_their_own(monkeypatch):
     distributed = pytest.importorskip("distributed")
-    compiled.depends  # noqa: B018  what was looked at once must not keep it from being sent
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        batch, prompt = (array.from_array(x, chunks=50) for x in grid)
-        lazy = array.apply_gufunc(
-            compiled, "(),()->(),(),()", batch, prompt, output_dtypes=[float] * 3
-        )
-        found = client.gather(client.compute(list(lazy)))
-        pids = client.run(__import__("os").getpid)
-    assert len(set(pids.values())) == 2
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        found = client.compute(larger_than_memory(monkeypatch)).result()
+        assert len(set(client.run(__import__("os").getpid).values())) == 2
     checked(found)

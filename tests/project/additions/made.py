@@ -203,20 +203,17 @@ OF_VERDICTS = {
     ],
     "A format of sweeps": [
         Insert(
-            "symroof/sweep/tabbed.py",
-            '"""A sweep with tabs between its columns."""\n\n'
-            "from symroof.sweep.csv_file import _columns\n\n\n"
-            "def write_tabs(grid, path, filled):\n"
-            '    with path.open("w", encoding="utf-8") as stream:\n'
-            '        stream.write("\\t".join([*grid.plan.dims, *grid.plan.quantities]) + "\\n")\n'
-            "        for batch in filled:\n"
-            "            for block, values in batch:\n"
-            '                stream.writelines("\\t".join(row) + "\\n" for row in zip(*_columns(grid, block, values), strict=True))\n',
+            "symroof/sweep/sweep_files.py",
+            "def write_tabs(grid: Grid, path: Path) -> None:\n"
+            '    """A sweep with tabs between its columns."""\n'
+            "    from symroof.sweep.dataset import dataset\n\n"
+            '    dataset(grid).to_dataframe().to_csv(path, sep="\\t", float_format="%.16g")\n\n\n',
+            "def write_netcdf",
         ),
         Insert("symroof/cli/sweep_command.py", ".tsv, ", ".parquet, .nc or .zarr; without"),
         Insert(
-            "symroof/sweep/write_file.py",
-            '    ".tsv": ("tabbed", "write_tabs", ()),\n',
+            "symroof/sweep/sweep_files.py",
+            '    ".tsv": (write_tabs, ("xarray",)),\n',
             '    ".parquet": (',
         ),
     ],
