@@ -43,9 +43,8 @@ class Study(core.Study):
 
         An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
         counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings are in the
-        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
-        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost. More than
-        a gigabyte of numbers are dask arrays.
+        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Whether a point
+        fits in memory comes along with every latency, rate and cost. More than a gigabyte of numbers are dask arrays.
 
         A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, with the ``quantities`` or alone.
 
@@ -72,10 +71,8 @@ class Study(core.Study):
         study, formulas = copy(self), formula_columns(over, self.declared)
         for name, formula in formulas.items():
             study.define(name, formula, unit_of(formula, study.declared), text(formula))
-        axes = axes_of(
-            ((name, values) for name, values in over.items() if name not in formulas),
-            own=self.declared,
-        )
+        pairs = ((name, values) for name, values in over.items() if name not in formulas)
+        axes = axes_of(pairs, own=self.declared)
         return dataset(
             study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted)
         )
@@ -171,9 +168,7 @@ class Study(core.Study):
         """
         from symroof.sweep.make_grid import make_grid
 
-        return make_grid(
-            self.request, axes, quantities, (self.spec.title or "") if self.spec else ""
-        )
+        return make_grid(self.request, axes, quantities, self.spec.title if self.spec else None)
 
     def calibrate(
         self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None

@@ -130,15 +130,13 @@ def _cell(value: Any, unit: str) -> str:
 
 def _write(planned: Any, out: str, as_json: bool) -> None:
     from symroof.analysis.verdict import basis_lines
-    from symroof.sweep.metadata import warnings as warnings_of
+    from symroof.sweep.metadata import warnings
     from symroof.sweep.sweep_files import write
 
     write(planned, out)
-    warnings = warnings_of(planned)
-    for basis in basis_lines(planned.cases):
-        say(basis, err=True)
-    for warning in warnings:
-        say(f"! {warning}", err=True)
+    told = warnings(planned)
+    for line in (*basis_lines(planned.cases), *(f"! {warning}" for warning in told)):
+        say(line, err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     say(f"wrote {out}: {sizes}, {len(planned.variables)} variables", err=True)
     if as_json:
@@ -148,4 +146,4 @@ def _write(planned: Any, out: str, as_json: bool) -> None:
             "shape": list(planned.shape),
             "quantities": list(planned.quantities),
         }
-        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": warnings})
+        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": told})

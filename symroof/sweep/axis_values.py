@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symroof.specs.fields import ValueRange, in_unit
-from symroof.specs.input_values import setting
+from symroof.specs.input_values import needs_unit, setting
 from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import SHARES, Symbol
-from symroof.units import NUMBER, UnitError, parse_number
+from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
 
 MOST_ON_AXIS = 1_000_000
 """Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
@@ -94,6 +94,10 @@ def _progression(symbol: Symbol, text: str, own: Declarations) -> Values:
         raise ValueError(f"{text[:60]!r} is not a range; write {FORMS}")
     written = re.match(rf"{NUMBER}\s*", parts[1])
     unit = parts[1][written.end() :] if written else ""
+    if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
+        last_one = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
+        spelled = ":".join((parts[0], last_one, *(parts[2:] or ["+1"])))
+        raise ValueError(f"write the unit behind the last number; write '{spelled}'")
     first, last = single(symbol, _with_unit(parts[0], unit), own), single(symbol, parts[1], own)
     if first > last:
         turned = ":".join((parts[1], parts[0], *parts[2:]))

@@ -26,7 +26,10 @@ MOST_POINTS = 10**10
 
 
 def make_grid(
-    request: Request, over: Sequence[Axis], quantities: Iterable[Any] | None = None, title: str = ""
+    request: Request,
+    over: Sequence[Axis],
+    quantities: Iterable[Any] | None = None,
+    title: str | None = None,
 ) -> Grid:
     """A sweep over the axes of ``over``, and over every list in the request that they do not name.
 

@@ -28,16 +28,16 @@ def write_csv(grid: Grid, path: Path) -> None:
         written = csv.writer(stream, lineterminator="\n")
         written.writerow([*grid.dims, *words])
         for shape, columns in grid.rows():
-            cells = [_cells(column, words.get(name, ())) for name, column in columns.items()]
-            written.writerows(zip(*(np.broadcast_to(x, shape).flat for x in cells), strict=True))
-
-
-def _cells(column: Array, words: tuple[Any, ...]) -> Array:
-    """Texts, each once before it is repeated in rows; a number has the shortest digits that read back as the same."""
-    if words:
-        return np.array([*map(spelling, words), ""], dtype=object)[column]
-    texts = [str(x).removesuffix(".0") if x == x else "" for x in column.ravel().tolist()]
-    return np.array(texts, dtype=object).reshape(column.shape)
+            rows = []
+            for name, column in columns.items():  # a text is made once, then repeated in rows
+                values = column.ravel().tolist()
+                if spelled := [*map(spelling, words.get(name, ()))]:
+                    texts = [spelled[x] if x >= 0 else "" for x in values]
+                else:
+                    texts = [str(x).removesuffix(".0") if x == x else "" for x in values]
+                thin = np.array(texts, dtype=object).reshape(column.shape)
+                rows.append(np.broadcast_to(thin, shape).flat)
+            written.writerows(zip(*rows, strict=True))
 
 
 def write_parquet(grid: Grid, path: Path) -> None:
