@@ -78,7 +78,6 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
-    from symroof.cli.serve_command import serve_command
     from symroof.report.recommendation import reviewed, subject_of
     from symroof.report.review_files import review_files
     from symroof.report.view import view
@@ -98,8 +97,6 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         other,
         found,
     )
-    if found and found.pick:
-        data["recommended"]["recommendation"]["command"] = serve_command(found.pick)
     failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
     files = review_files(made, name, formats, data, other, with_figures=drawn)

@@ -103,11 +103,11 @@ def command(
     ttft and itl (means of a server under load where --output is known, else of one request alone), cost (per million output
     tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). The exit code is 0 if one passes, 1 if none does.
     """
-    from symroof.cli.serve_command import recommendation_json
     from symroof.select.candidates import device_counts, with_candidates
     from symroof.select.recommend import recommended_of
     from symroof.select.selection import select_from
     from symroof.select.selection_json import selection_json
+    from symroof.vllm.serve_line import serve_command
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = select_from(
@@ -118,7 +118,8 @@ def command(
     )
     if as_json:
         data = selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)
-        data |= recommendation_json(recommended_of(choice))
+        found = recommended_of(choice)
+        data |= found.as_json(serve_command(found.pick))
         say(json_text(data))
     elif everything or form != "text":
         say_marked(written(choice, show or MOST_DETAILED, lacks, form))

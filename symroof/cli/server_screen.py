@@ -10,6 +10,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
 from symroof.cli.case_screen import marked
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.report.purchase_text import price_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ COMPARED = (
     ("inter-token latency, at full slots", "sustained_itl"),
     ("longest step a request waits for", "worst_itl"),
     ("time to first token, under load", "loaded_ttft"),
-    ("output tokens, one replica", "sustained_throughput"),
+    ("output tokens of a device", "sustained_throughput_per_device"),
     ("load of all replicas", "load"),
     ("cost per million output tokens", "cost_per_mtok"),
     ("price of all devices", "fleet_price"),
@@ -55,9 +56,8 @@ def screen(advised: Review, without_effect: Iterable[str]) -> str:
         if rows
         else []
     )
-    lines += _replicas(advised)
+    lines += wrapped(replicas_text(advised), "  ", "") if replicas_text(advised) else []
     warnings = [
-        *advised.missed_targets,
         *advised.warnings,
         *marked(case_warnings(answers)),
         *(f"as given, it {text}" for text in target_warnings(answers)),
@@ -100,7 +100,8 @@ def _why(advised: Review) -> list[str]:
         line
         for advice in advised.advice
         for line in wrapped(
-            f"{engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}",
+            f"{engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
+            + f": {advice.because}",
             "    ",
             "  ",
             2,
@@ -132,17 +133,15 @@ def _rows(advised: Review) -> list[list[str]]:
     return rows if advised.line else [row[:2] for row in rows]
 
 
-def _replicas(advised: Review) -> list[str]:
-    if not advised.replicas:
-        return []
-    slow, expected = advised.replicas
-    rate = advised.served.study.first.result("arrival_rate").plain()
-    fewer = f"; {expected:,} as expected" if expected < slow else ""
-    return wrapped(
-        f"{rate} need{'s' * (slow == 1)} {slow:,} replica{'s' * (slow != 1)} of this line at the slow end of what was measured{fewer}",
-        "  ",
-        "",
-    )
+def replicas_text(advised: Review) -> str:
+    """The copies of the recommended line that the arrival rate needs, and what they cost; empty without a rate."""
+    pick = advised.pick
+    if pick is None or pick.load is None:
+        return ""
+    rate = pick.case.result("arrival_rate").plain()
+    many = "copy" if pick.replicas == 1 else "copies"
+    paid = price_text(pick)
+    return f"for {rate}: {pick.replicas:,} {many} of this line, {pick.devices:,} devices{f', {paid}' if paid else ''}"
 
 
 def _defaulted(advised: Review) -> list[str]:

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 
     from symroof.cases.bound_case import BoundCase
     from symroof.cases.quantity_result import Result
-    from symroof.vllm.advice import Advice, Review
+    from symroof.vllm.advice import Review
     from symroof.vllm.batch_limits import BatchLimit
     from symroof.vllm.command_line import ServeCommand
-
-
-SOLVED = "the line is read again; its batch meets the targets at the slow end of what was measured, as in `symroof select`, or where nothing does as expected"
 
 
 @click.command("vllm")
@@ -99,24 +96,16 @@ def review_json(advised: Review) -> dict[str, Any]:
         "limits": [_limit_json(limit) for limit in advised.limits],
         "recommended": {
             "line": advised.line or None,
-            "solved": SOLVED if advised.served.study.first.box else None,
-            "flags": [
-                {
-                    "flag": a.flag,
-                    "value": a.value,
-                    "because": a.because,
-                    "limits": [_limit_json(limit) for limit in a.limits],
-                }
-                for a in advised.advice
-            ],
-            "copies": {"slow": advised.replicas[0], "expected": advised.replicas[1]}
-            if advised.replicas
-            else None,
-            "quantities": {name: advised.fleet.json_with_bound(name) for name in advised.gives}
-            if advised.fleet
+            "flags": [vars(advice) for advice in advised.advice],
+            "quantities": {name: advised.pick.case.json_with_bound(name) for name in advised.gives}
+            if advised.pick
             else {},
-            "warnings": advised.missed_targets,
         },
+        **(
+            advised.found.as_json(advised.line)
+            if advised.found
+            else {"recommendation": None, "reason": advised.warnings[-1]}
+        ),
         **answers.ledger(tuple(advised.facts), everything=False),
         "warnings": list(
             dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *advised.warnings))
@@ -212,49 +201,17 @@ def _value(limit: BatchLimit) -> str:
 
 
 def _advice(advised: Review) -> list[str]:
-    """The recommended flags with their closed forms, and the command."""
-    if not advised.advice:
+    """The recommended flags, the command, and what it gives."""
+    if advised.pick is None:
         return []
-    lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.box else "")]
-    engine = advised.served.line.engine
-    for advice in advised.advice:
-        lines += [
-            f"  {engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}",
-            *_derived(advice),
-        ]
-    return [*lines, "", advised.line, "", *_gives(advised)]
+    from symroof.cli.server_screen import replicas_text
 
-
-def _gives(advised: Review) -> list[str]:
-    """The replicas that the arrival rate needs, and the resulting quantities."""
-
-    title = "with the recommended flags"
-    if advised.replicas:
-        slow, expected = advised.replicas
-        rate = advised.served.study.first.result("arrival_rate").plain()
-        condition = "load below 1" + (", the first token in time" if advised.in_time else "")
-        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({condition}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
-    missed_targets = [f"! {doubt}" for doubt in advised.missed_targets]
-    return (
-        [title, *missed_targets, _quantities(advised.gives, lambda name: advised.fleet), ""]
-        if advised.gives
-        else []
-    )
-
-
-def _derived(advice: Advice) -> list[str]:
-    """Each limit of a flag: equation, closed form if any, value."""
-    from symroof.symbolic.printing import text
-
-    lines = []
-    for limit in advice.limits:
-        solution = limit.solution
-        tree = solution.branch.closed_form if solution.branch else None
-        form = text(tree) if solution.value is not None and tree is not None else ""
-        shown = (
-            f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = "
-            if limit.value is not None
-            else ""
-        )
-        lines.append(f"      {limit.name}: {limit.equation}: {shown}{_value(limit)}")
-    return lines
+    engine, case = advised.served.line.engine, advised.pick.case
+    lines = ["recommended, as in `symroof select` on these devices"]
+    lines += [
+        f"  {engine.spelled(one.flag) or one.flag} {one.value}".rstrip() + f": {one.because}"
+        for one in advised.advice
+    ]
+    given = [title for title in (replicas_text(advised),) if title]
+    given += ["with the recommended flags", _quantities(advised.gives, lambda name: case), ""]
+    return [*lines, "", advised.line, "", *given]

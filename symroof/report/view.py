@@ -31,6 +31,7 @@ from symroof.report.purchase_text import purchase_view
 from symroof.report.recommendation import subject_of
 from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
+from symroof.vllm.serve_line import serve_command
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked
@@ -49,13 +50,12 @@ def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     from symroof.claims.check import check_study
 
     report = check_study(study)
-    counts = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
     failures = [
         (f"{claim.file}:{claim.line}: {claim.id}", claim.failure) for claim in report.failures
     ]
     return {
         "rows": [_claim_row(claim) for claim in report.claims],
-        "summary": counts,
+        "summary": [f"{count} {verdict}" for verdict, count in report.summary.items() if count],
         "failures": failures,
     }
 
@@ -142,10 +142,10 @@ def view(
         **sections,
         "against": against(*other) if other else None,
         "purchase": purchase_view(found) if found else None,
-        "recommended": found.as_json() if found else None,
+        "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,
         "symbols": symbols(subject, sections["thresholds"] or []),
-        "notes": [*(spec.notes if spec else ())],
+        "notes": list(spec.notes) if spec else [],
         "sources": sources(study),
         "inputs": input_hashes(study),
         "version": __version__,

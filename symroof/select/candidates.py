@@ -43,10 +43,8 @@ def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
     if not among:
         return made
     own = study.declared
-    lists: dict[str, Any] = {
-        name: _listed(name, value)
-        for name, value in ((_name(key, own), value) for key, value in among.items())
-    }
+    named = {_name(key, own): value for key, value in among.items()}
+    lists: dict[str, Any] = {name: _listed(name, value) for name, value in named.items()}
     named = {key: lists.pop(key, None) for key in KINDS}
     made.select(request_of(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
     return made
@@ -61,11 +59,9 @@ def _name(key: Any, own: Declarations) -> str:
     text = str(symbol_name(key))
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
-        hint = (
-            "did you mean 'hardware'?"
-            if equivalent_of_name(name) == "--hardware"
-            else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
-        )
+        hint = nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        if equivalent_of_name(name) == "--hardware":
+            hint = "did you mean 'hardware'?"
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 
@@ -76,25 +72,16 @@ def _listed(name: str, value: Any) -> list[Any]:
     Raises:
         InputError: none are left.
     """
-    items: list[Any] = (
-        [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    )
-    values = [
-        part for item in items for part in (_split(name, item) if isinstance(item, str) else [item])
-    ]
+    single = isinstance(value, str) or not isinstance(value, Iterable)
+    values: list[Any] = []
+    for item in [value] if single else value:
+        values += _split(name, item) if isinstance(item, str) else [item]
     if name in KINDS:
-        values = list(
-            dict.fromkeys(entry for item in values for entry in _matching(name, str(item)))
-        )
+        each = (entry for item in values for entry in _matching(name, str(item)))
+        values = list(dict.fromkeys(each))
     if not values:
-        raise InputError(
-            Problem(
-                ORIGIN,
-                "an empty list of candidates",
-                path=name,
-                hint=f"{name}={EXAMPLES.get(name, '1,2,4')}",
-            )
-        )
+        hint = f"{name}={EXAMPLES.get(name, '1,2,4')}"
+        raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name, hint=hint))
     return values
 
 
@@ -107,21 +94,11 @@ def _split(name: str, text: str) -> list[str]:
     values = [part.strip() for part in text.split(",") if part.strip()]
     if whole := re.fullmatch(r"\s*(\d+)\s*(?:-|:|\.\.)\s*(\d+)\s*", text):
         between = [str(2**i) for i in range(31) if int(whole[1]) < 2**i < int(whole[2])]
-        listed = ",".join([whole[1], *between[:6], whole[2]])
-        raise InputError(
-            Problem(
-                ORIGIN, f"{text[:40]!r} is not a list", path=name, hint=f"write {name}={listed}"
-            )
-        )
+        hint = f"write {name}={','.join([whole[1], *between[:6], whole[2]])}"
+        raise InputError(Problem(ORIGIN, f"{text[:40]!r} is not a list", path=name, hint=hint))
     if any(part.isdigit() and part.startswith("0") and part != "0" for part in values):
-        raise InputError(
-            Problem(
-                ORIGIN,
-                f"{text[:40]!r}: a comma separates candidates",
-                path=name,
-                hint=f"write {text.replace(',', '')[:40]}",
-            )
-        )
+        message, hint = f"{text[:40]!r}: a comma separates candidates", text.replace(",", "")[:40]
+        raise InputError(Problem(ORIGIN, message, path=name, hint=f"write {hint}"))
     return values
 
 
@@ -139,14 +116,8 @@ def _matching(name: str, item: str) -> list[str]:
         return [item]
     matching = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
     if not matching:
-        raise InputError(
-            Problem(
-                ORIGIN,
-                f"no {name} of the catalogue is like {item[:40]!r}",
-                path=name,
-                hint=f"`symroof list {KINDS[name]}`",
-            )
-        )
+        message, hint = f"no {name} of the catalogue is like {item[:40]!r}", f"`symroof list {KINDS[name]}`"  # fmt: skip
+        raise InputError(Problem(ORIGIN, message, path=name, hint=hint))
     return matching
 
 
@@ -166,31 +137,19 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, 
     rest = dict(among)
     value = rest.pop(DEVICES, ())
     words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)  # fmt: skip
-    counts = tuple(dict.fromkeys(_count(str(one).strip()) for one in words))
+    written = [str(one).strip() for one in words]
+    none = [word for word in written if not re.fullmatch(r"[0-9]{1,4}", word) or not 0 < int(word) <= MOST_DEVICES]  # fmt: skip
+    if none:
+        message = f"{none[0][:40]!r} is not a number of devices"
+        hint = f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"
+        raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
+    counts = tuple(dict.fromkeys(map(int, written)))
     clash = [name for name in LAYOUT_INPUTS if name in rest]
     if counts and clash:
-        raise InputError(
-            Problem(
-                ORIGIN,
-                f"{clash[0]} is what layouts of devices choose",
-                path=DEVICES,
-                hint=f"list {DEVICES} or {clash[0]}, not both",
-            )
-        )
+        hint = f"list {DEVICES} or {clash[0]}, not both"
+        message = f"{clash[0]} is what layouts of devices choose"
+        raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
     return rest, counts
-
-
-def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) <= MOST_DEVICES):
-        raise InputError(
-            Problem(
-                ORIGIN,
-                f"{word[:40]!r} is not a number of devices",
-                path=DEVICES,
-                hint=f"{DEVICES}=4,8, at most {MOST_DEVICES:,}",
-            )
-        )
-    return int(word)
 
 
 def check_open(study: Study, counts: Sequence[int]) -> None:
@@ -201,14 +160,9 @@ def check_open(study: Study, counts: Sequence[int]) -> None:
     """
     chosen = [name for name in LAYOUT_INPUTS if name in study.request.values] if counts else []
     if chosen:
-        raise InputError(
-            Problem(
-                "study",
-                f"{DEVICES} tries every layout, and the study fixes {chosen[0]}",
-                path=chosen[0],
-                hint=f"leave {chosen[0]} out of the study, or list --among {chosen[0]}=1,2,4,8 instead",
-            )
-        )
+        message = f"{DEVICES} tries every layout, and the study fixes {chosen[0]}"
+        hint = f"leave {chosen[0]} out of the study, or list --among {chosen[0]}=1,2,4,8 instead"
+        raise InputError(Problem("study", message, path=chosen[0], hint=hint))
 
 
 LAYOUT_INPUTS = ("tp", "pp", "attention_dp", "dp", "prefill_devices")

@@ -23,7 +23,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
 from symroof.select.screening import CLOSE, ISOLATED, Screening, screen
-from symroof.select.search_space import candidates_of, variant_of
+from symroof.select.search_space import Layouts, candidates_of, variant_of
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -295,14 +295,15 @@ def evaluate(
     listed: bool,
     devices: Sequence[int] = (),
     track: Track = untracked,
+    layouts: Layouts = (),
 ) -> list[Configuration]:
-    """Each case at the best of what nobody fixed, on each of so many ``devices`` if any are asked for; ``listed`` says that the study lists batches, so that no
-    window of them is said."""
+    """Each case at the best of what nobody fixed, on each of so many ``devices`` if any are asked for, in one of some ``layouts``; ``listed`` says that the study
+    lists batches, so that no window of them is said."""
     spaces = [
         candidates
         for bound_case in track(cases, "laying out configurations")
         for count in devices or (None,)
-        if (candidates := candidates_of(bound_case.between_corners(), count))
+        if (candidates := candidates_of(bound_case.between_corners(), count, layouts))
     ]
     return [
         _evaluated(candidates[0].bound_case, listed, screening)

@@ -16,7 +16,7 @@ from symroof.errors import InputError
 from symroof.select.configuration import Configuration, Run
 from symroof.select.headroom import headrooms
 from symroof.select.screening import PRICE
-from symroof.select.search_space import domain
+from symroof.select.search_space import Layouts, domain
 from symroof.select.selection import Selection, select_from
 
 HOUR = 3600
@@ -321,7 +321,8 @@ class Recommendation:
         named = pick.run.own.request.hardware
         try:
             narrowed = select_from(
-                with_candidates(study, {"hardware": list(named), "weights": narrow})
+                with_candidates(study, {"hardware": list(named), "weights": narrow}),
+                layouts=self.choice.layouts,
             )
         except InputError:
             return None
@@ -330,8 +331,8 @@ class Recommendation:
         less = found.passes and mine is not None and theirs is not None and theirs < mine
         return (narrow, found) if less else None
 
-    def as_json(self) -> dict[str, Any]:
-        """``recommendation`` and ``reason`` of the contract."""
+    def as_json(self, command: str | None) -> dict[str, Any]:
+        """``recommendation`` and ``reason`` of the contract; ``command`` starts the pick."""
         pick = self.pick
         if pick is None:
             return {"recommendation": None, "reason": self.reason, "closest": [one.as_json() for one in self.best]}  # fmt: skip
@@ -345,14 +346,15 @@ class Recommendation:
             "cheaper_if": None
             if cheaper is None
             else {"weights": cheaper[0]} | cheaper[1].as_json(),
+            "command": command,
         }
         return {"recommendation": said, "reason": None}
 
 
-def recommend(study: Study, counts: Sequence[int] = ()) -> Recommendation:
+def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -> Recommendation:
     """The recommendation for a study: the cheapest of what passes over everything that it leaves open.
 
-    Group sizes within a node or the domain of its links, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each.
+    Group sizes within a node or the domain of its links, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each; ``layouts``: what one command line starts, instead of every layout.
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
@@ -361,7 +363,7 @@ def recommend(study: Study, counts: Sequence[int] = ()) -> Recommendation:
     Raises:
         InputError: no model or no device to choose.
     """
-    return recommended_of(select_from(study, devices=counts))
+    return recommended_of(select_from(study, devices=counts, layouts=layouts))
 
 
 def recommended_of(choice: Selection) -> Recommendation:

@@ -1,17 +1,20 @@
 """What nobody fixed: group sizes, chunked or disaggregated prefill with its ratio, and the chunk, as candidates of one listed combination."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.verdict import under_load
+from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.select.screening import Candidate
+from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.efficiencies import DEFAULT_ENGINE
+from symroof.specs.engine_profile import IDEAL
+from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import fraction, is_number
 
 DEVICES_OF_A_NODE = 8
@@ -29,16 +32,25 @@ SHARES = 16
 """Of a given number of devices, prefill instances are tried in so many parts at most."""
 
 
-def candidates_of(bound_case: BoundCase, devices: int | None = None) -> list[Candidate]:
+Layouts = Sequence[Mapping[str, int]]
+"""What one command line can start instead: the degrees of a group, with its copies in ``dp``."""
+
+
+def candidates_of(
+    bound_case: BoundCase, devices: int | None = None, layouts: Layouts = ()
+) -> list[Candidate]:
     """The layouts of a combination that the engine starts, with every chunk or every ratio of prefill instances; the combination itself where all is fixed.
 
-    With ``devices`` only those that take so many in all, none where the engine starts none.
+    With ``devices`` only those that take so many in all, none where the engine starts none. With ``layouts`` only these, each as it is, or as often as an arrival
+    rate asks for.
 
     >>> from symroof.analysis.study import Study
     >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 1}
     >>> len(candidates_of(Study(**case).first)), len(candidates_of(Study(**case, tp=2, chunk=2048).first))
     (24, 1)
     """
+    if layouts:
+        return list(_lines(bound_case, layouts))
     made: list[Candidate] = []
     for degrees in _groups(bound_case):
         changes = dict(degrees)
@@ -55,10 +67,24 @@ def candidates_of(bound_case: BoundCase, devices: int | None = None) -> list[Can
     return made or ([Candidate(bound_case)] if devices is None else [])
 
 
+def _lines(bound_case: BoundCase, layouts: Layouts) -> Iterator[Candidate]:
+    """The layouts of a command line, prompts read as it is."""
+    often = queues(bound_case.case)
+    for degrees in layouts:
+        changes = {name: Fraction(n) for name, n in degrees.items() if name != "dp" or not often}
+        try:
+            made = variant_of(bound_case, changes)
+        except InputError:
+            continue  # the engine does not start it
+        for candidate in _chunked(made):
+            yield replace(candidate, copies_of=degrees["dp"] if often else 1)
+
+
 def _size(bound_case: BoundCase, degrees: Mapping[str, Fraction]) -> Fraction:
     """The devices of a group."""
     own = bound_case.case
-    return Fraction(math.prod(degrees.values()) if degrees else own.value("instance_devices"))
+    sizes = [degrees.get(name, 1) for name in ("tp", "attention_dp")]
+    return Fraction(math.prod(sizes) if degrees else own.value("instance_devices"))
 
 
 def variant_of(bound_case: BoundCase, changes: Mapping[str, Any], **assume: str) -> BoundCase:
@@ -90,14 +116,56 @@ def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
     if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
         yield {}
         return
-    most, case = domain(bound_case), bound_case.case
+    most = domain(bound_case)
     experts = "n_experts" in bound_case.given
     for tp in _sizes(most):
-        if not case.can_split_heads(tp):
-            continue
         for groups in _sizes(most // tp) if experts else [1]:
-            degrees = {"tp": tp, "attention_dp": groups}
-            yield {name: Fraction(n) for name, n in degrees.items() if n > 1}
+            degrees = {"tp": tp, "attention_dp": groups, "ep": tp * groups if groups > 1 else 1}
+            if starts(bound_case, degrees):
+                yield {name: Fraction(n) for name, n in degrees.items() if n > 1}
+
+
+def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
+    """Whether heads, and widths that experts or blocks of scales do not keep whole, divide among the tensor-parallel devices."""
+    tp, model = degrees["tp"], bound_case.model
+    if not bound_case.case.can_split_heads(tp):
+        return False
+    engine = bound_case.engine
+    cut = engine is None or engine.label == IDEAL or engine.kind == "ggml"
+    return (
+        cut
+        or model is None
+        or not uneven_cut(model, bound_case.chosen_model.name, tp, degrees["ep"] > 1)
+    )
+
+
+CUT = {
+    "n_heads": "query heads",
+    "d_ff": "columns of a feed-forward",
+    "d_expert": "columns of an expert",
+}
+"""What tensor parallelism cuts into equal parts."""
+
+
+def uneven_cut(model: ModelSpec, name: str, tp: int, whole_experts: bool) -> str:
+    """Why an engine does not start with so many tensor-parallel devices; empty where it does.
+
+    vLLM, SGLang and TensorRT-LLM cut query heads and feed-forward widths into equal parts (``verify_with_parallel_config`` and ``divide`` of vLLM); key
+    and value heads may also have copies. Blocks of scales stay whole, where a spec has them: a ``name`` that ends in ``FP8`` does not say whether one scale is of
+    a block or of a row. Experts that stand whole are not cut.
+    """
+    hub = model_by_hub_name(name)
+    block = 0 if hub and hub.stored else model.quantization and model.quantization.scale_rows
+    uneven: dict[str, None] = {}
+    for kind in model.layers if tp > 1 else ():
+        for key, width in kind.widths().items():
+            if key not in CUT or (whole_experts and key == "d_expert"):
+                continue
+            if width % tp:
+                uneven[f"{width:,} {CUT[key]}"] = None
+            elif key != "n_heads" and block and width // tp % block:
+                return f"tp {tp} cuts a feed-forward of {width:,} into {width // tp:,} each, which blocks of {block} rows with one scale do not divide"
+    return f"tp {tp} does not divide {' or '.join(uneven)}" if uneven else ""
 
 
 def _sizes(most: int) -> list[int]:

@@ -15,6 +15,7 @@ from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
+from symroof.select.search_space import Layouts
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
@@ -131,12 +132,14 @@ class Selection:
             those that cannot be judged.
         order: the criterion of that order, a key of :data:`ORDERS`.
         targets: the targets in base units.
+        layouts: those of a command line, where nothing else was looked at.
     """
 
     study: Study
     configurations: tuple[Configuration, ...]
     order: str
     targets: dict[str, Fraction] = field(hash=False)
+    layouts: Layouts = field(default=(), hash=False)
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -146,41 +149,16 @@ class Selection:
         from symroof.analysis.case_summary import DIGITS
         from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, card, html_table
 
-        count, passing = len(self.configurations), len(self.passing)
-        best = self.passing[0] if passing else None
-        said = f"{passing:,} of {count:,} configuration{'s' * (count != 1)} pass{'es' * (1 in (passing, count))}"
-        said += f"; first by {self.order}: {best.label}, batch {best.run.batch:,}" if best else ""
-        names = [
-            (name, head)
-            for name, head in SHOWN.items()
-            if any(c.run.result(name) for c in self.configurations)
-        ]
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
         rows = []
         for c in self.configurations[:MOST_SHOWN]:
-            results = [c.run.result(name) for name, _ in names]
-            values = [
-                replace(result, low=None, high=None).plain(DIGITS) if result else ""
-                for result in results
-            ]
-            rows.append(
-                [
-                    mark[c.state],
-                    c.label,
-                    f"{c.run.batch:,}",
-                    *values,
-                    ", ".join(dict.fromkeys((*c.run.missed_as_expected, *c.run.missed))),
-                ]
-            )
-        caption = f"the first {MOST_SHOWN} of {count:,}" if count > MOST_SHOWN else ""
-        return card(
-            [said],
-            html_table(
-                ["", "configuration", "batch", *(head for _, head in names), "misses"],
-                rows,
-                caption,
-            ),
-        )
+            results = (c.run.result(name) for name in SHOWN)
+            known = [r and replace(r, low=None, high=None).plain(DIGITS) for r in results]
+            missed = dict.fromkeys((*c.run.missed_as_expected, *c.run.missed))
+            rows.append([mark[c.state], c.label, f"{c.run.batch:,}", *(text or "" for text in known), ", ".join(missed)])  # fmt: skip
+        header = ["", "configuration", "batch", *SHOWN.values(), "misses"]
+        more = len(self.configurations) > MOST_SHOWN
+        return card([repr(self)[1:-1]], html_table(header, rows, f"the first {MOST_SHOWN}" * more))
 
     def target_name(self, target: str) -> str:
         """A target with the statistic that it is of, ``ttft p99``; a mean goes without saying."""
@@ -222,33 +200,16 @@ class Selection:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What the choice does not decide: no target, devices without a price."""
-        aim = (
-            ()
-            if self.targets
-            else (
-                "no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",
-            )
-        )
-        return (*aim, *self._without_price)
-
-    @property
-    def _without_price(self) -> tuple[str, ...]:
-        """The devices of which no price was found, where a price decides."""
-        if not PRICED & self.targets.keys() and self.order not in MONEY:
-            return ()
+        """What the choice does not decide: no target, devices without a price where a price decides."""
+        said = []
+        if not self.targets:
+            said.append("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'")  # fmt: skip
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
-        shown = ", ".join(names[:MOST_NAMED]) + (
-            f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-        )
-        return (
-            (
-                f"no price of {shown} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",
-            )
-            if names
-            else ()
-        )
+        if names and (PRICED & self.targets.keys() or self.order in MONEY):
+            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            said.append(f"no price of {', '.join(names[:MOST_NAMED])}{more} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device")  # fmt: skip
+        return tuple(said)
 
 
 def nearest_misses(choice: Selection) -> list[Configuration]:
@@ -294,9 +255,13 @@ def select(
 
 
 def select_from(
-    study: Study, by: str | None = None, track: Track = untracked, devices: Sequence[int] = ()
+    study: Study,
+    by: str | None = None,
+    track: Track = untracked,
+    devices: Sequence[int] = (),
+    layouts: Layouts = (),
 ) -> Selection:
-    """The same of a study that has its candidates; ``devices`` are numbers of devices to lay out in every way.
+    """The same of a study that has its candidates; ``devices`` are numbers of devices to lay out in every way, ``layouts`` those that a command line can start.
 
     Raises:
         InputError: no model or no device to choose, an unknown order, a number of devices that no layout takes.
@@ -306,7 +271,7 @@ def select_from(
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
     check_open(study, devices)
-    configurations = evaluate(study.cases, listed, devices, track)
+    configurations = evaluate(study.cases, listed, devices, track, layouts)
     if not configurations:
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
@@ -318,7 +283,8 @@ def select_from(
         ranked = sorted(
             decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order)
         )
-    return Selection(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
+    targets = targets_of(tuple(c.run for c in configurations))
+    return Selection(study, tuple(ranked), order, targets, layouts)
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
@@ -333,34 +299,17 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
 def _check_complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
     own = study.first
-    missing = [
-        name
-        for name, entry in (
-            ("model", own.model),
-            ("hardware", own.hardware or "mem_capacity" in own.given),
-        )
-        if not entry and "params" not in own.given
-    ]
+    known = {"model": own.model, "hardware": own.hardware or "mem_capacity" in own.given}
+    missing = [name for name, entry in known.items() if not entry and "params" not in own.given]
     if missing:
-        raise InputError(
-            [
-                Problem(
-                    "select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all"
-                )
-                for name in missing
-            ]
-        )
+        hints = {name: f"--{name} NAME, or --among {name}=all" for name in missing}
+        raise InputError([Problem("select", f"no {name} to choose", hint=hints[name]) for name in missing])  # fmt: skip
     try:
         study.first.case.value("memory_bytes")
     except MissingInput as error:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
-            raise InputError(
-                Problem(
-                    "select",
-                    f"what has to fit is not known without {error.name}",
-                    hint=f"--{error.name} 4096",
-                )
-            ) from None
+            message = f"what has to fit is not known without {error.name}"
+            raise InputError(Problem("select", message, hint=f"--{error.name} 4096")) from None
     except NoValue:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 

@@ -1,6 +1,8 @@
 """The flags of ``vllm serve`` that affect performance, and their meaning in symroof."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 SOURCE = (
     "vLLM: engine arguments, excerpts of the documentation (docs.vllm.ai, 2026); vllm/config/cache.py, vllm/config/scheduler.py and "
@@ -20,6 +22,9 @@ class Flag:
         says: its meaning in vLLM.
         short: other spellings.
         choices: allowed values, each with its name in symroof; empty if it sets nothing.
+        input: the input that its value is of, where it is of one; ``so``: what follows from that.
+        default: what vLLM sets where a line does not.
+        on, off: what a switch sets.
     """
 
     name: str
@@ -27,6 +32,11 @@ class Flag:
     says: str
     short: tuple[str, ...] = ()
     choices: tuple[tuple[str, str], ...] = ()
+    input: str = ""
+    so: str = ""
+    default: Any = None
+    on: str = ""
+    off: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,17 +100,28 @@ FLAGS: dict[str, Flag] = {
         Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES),
         Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES),
         Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS),
-        Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes"),
-        Flag("block-size", COUNT, "tokens per KV-cache block"),
+        Flag(
+            "gpu-memory-utilization",
+            SHARE,
+            "share of a device's memory that vLLM takes",
+            input="memory_share",
+            default=Fraction(92, 100),
+        ),
+        Flag("block-size", COUNT, "tokens per KV-cache block", input="block_size", default=16),
         Flag(
             "enable-prefix-caching",
             SWITCH,
             "prefix caching: prompts with a common prefix share its cache",
+            default="on",
+            on="cached_prefix stays what you give: --set cached_prefix=1024",
         ),
         Flag(
             "enable-chunked-prefill",
             SWITCH,
             "chunked prefill: prompts are prefilled in chunks during decode steps",
+            default="on",
+            on="chunked_ttft and mixed_time apply",
+            off="a prompt is prefilled whole: ttft applies, chunked_ttft does not",
         ),
         Flag(
             "speculative-config", JSON, "speculative decoding: drafted tokens are verified", ("sc",)
@@ -109,6 +130,7 @@ FLAGS: dict[str, Flag] = {
             "disable-hybrid-kv-cache-manager",
             SWITCH,
             "one kind of cache block: layers with a window keep the whole context",
+            on="window_cache = full",
         ),
         Flag("config", TEXT, "a file with more flags; those of the line are stronger"),
     )

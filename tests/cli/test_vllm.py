@@ -34,7 +34,7 @@ def test_the_line_to_start_comes_first_and_then_why(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("vllm", LINE, *CASE).out.splitlines()
     assert lines[0] == good("vllm", LINE, *CASE, "--json").json["recommended"]["line"]
-    assert lines[2].startswith("  --tensor-parallel-size 2: ") and max(map(len, lines[1:])) <= 100
+    assert lines[2].startswith("  --tensor-parallel-size 1: ") and max(map(len, lines[1:])) <= 100
     head = next(
         i for i, line in enumerate(lines) if "as given" in line and "with this line" in line
     )
@@ -60,11 +60,12 @@ def test_json_has_the_limits_as_solutions():
     }
     assert {flag["flag"] for flag in result["recommended"]["flags"]} == {
         "tensor-parallel-size",
-        "kv-cache-dtype",
+        "data-parallel-size",
         "max-num-seqs",
         "max-num-batched-tokens",
     }
-    assert read_line(result["recommended"]["line"])
+    assert result["recommendation"]["command"] == result["recommended"]["line"]
+    assert result["recommendation"]["devices"] == 2
 
 
 @pytest.mark.full

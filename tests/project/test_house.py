@@ -18,8 +18,9 @@ FLOORS = (
     ("specs", "symbols"),
     ("cases",),
     ("analysis",),
-    ("claims", "sweep", "simulate", "vllm", "calibrate"),
+    ("claims", "sweep", "simulate", "calibrate"),
     ("select",),
+    ("vllm",),
     ("report",),
     ("api",),
     ("cli",),
@@ -31,21 +32,21 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1959,
+    "top level": 1958,
     "symbolic": 5735,
     "theory": 5947,
     "specs": 6020,
     "checkpoints": 4091,
     "study": 10777,
-    "select": 3230,
+    "select": 3205,
     "simulate": 2343,
-    "servers": 2279,
+    "servers": 1773,
     "sweep": 1342,
     "calibrate": 1858,
     "check": 9213,
     "report": 11413,
-    "cli": 5178,
-    "tests": 57128,
+    "cli": 5073,
+    "tests": 57032,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -243,12 +243,12 @@ OF_THE_COMMAND_LINE = {
     "A flag of vLLM": [
         Insert(
             "symroof/vllm/flags.py",
-            '        Flag("compute-share", SHARE, "share of the peak that is reached"),\n',
+            '        Flag("compute-share", SHARE, "share of the peak that is reached", input="mfu"),\n',
             '        Flag("block-size", COUNT',
         ),
         Insert(
             "symroof/vllm/served_case.py",
-            '    if "compute-share" in line.flags:\n        values["mfu"] = _value(line, "compute-share")\n        _note_flag(line, flags, "compute-share", f"mfu = {float(values[\'mfu\']):g}")\n',
+            '    values |= note.inputs("compute-share")\n',
             '    switches = {"scheduling": "chunked"} if line.on("mixed-chunk")',
         ),
     ],

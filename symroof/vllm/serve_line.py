@@ -1,0 +1,105 @@
+"""Lines of servers as they are written: that of a purchase, and a given one with other flags."""
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+
+from symroof.select.recommend import Purchase
+from symroof.specs import catalogue
+from symroof.vllm.command_line import VARIABLE
+from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, VLLM, Engine, engine_of_image
+from symroof.vllm.served_case import ServedCase
+
+TOGETHER = ("tensor-parallel-size", "data-parallel-size", "enable-expert-parallel", "expert-parallel-size", "attention-dp")  # fmt: skip
+"""Flags of a layout: those that a recommended one does not have are left out."""
+SWITCHES = ("enable-expert-parallel", "attention-dp")
+
+
+def layout_flags(one: Purchase, engine: Engine, copies: int = 1) -> dict[str, str]:
+    """The flags that say the layout, the largest batch and the tokens of a step, by the names here; a switch has no value.
+
+    ``copies``: of the model, in one line. vLLM counts ranks beside its tensor-parallel devices, SGLang and TensorRT-LLM inside them; llama.cpp lays out by shares, which stay.
+    """
+    tp, ranks, ep = (one.parallel[name] for name in ("tp", "attention_dp", "ep"))
+    inside = engine in (SGLANG, TRTLLM)
+    found: dict[str, str] = {}
+    if engine is not LLAMA:
+        found["tensor-parallel-size"] = str(tp * ranks if inside else tp)
+        if ranks * copies > 1 and engine is not TRTLLM:
+            found["data-parallel-size"] = str(ranks * copies)
+        if ranks > 1 and inside:
+            found["attention-dp"] = ""
+        if ep > 1:
+            found |= {"expert-parallel-size": str(ep)} if inside else {"enable-expert-parallel": ""}
+    each = 1 if engine is SGLANG else ranks  # whose largest batch is of all groups
+    found["max-num-seqs"] = str(math.ceil(one.batch / each))
+    if one.chunk is not None:
+        decoded = float(one.case.case.value("decoded_tokens")) * one.batch
+        found["max-num-batched-tokens"] = str(math.ceil((one.chunk + decoded) / ranks))
+    return found
+
+
+def serve_command(one: Purchase | None) -> str | None:
+    """``vllm serve …`` of an instance that decodes; None of other engines, and without a model.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.select.recommend import recommend
+    >>> serve_command(recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048)).pick)
+    'vllm serve llama-3.1-8b --max-num-seqs 64 --max-num-batched-tokens 2112'
+    """
+    case = one.case if one else None
+    if one is None or case is None or case.model is None or case.engine is None:
+        return None
+    if case.engine.spec.name != VLLM.name:
+        return None
+    asked = one.run.own.request.models
+    named = asked[0] if asked and isinstance(asked[0], str) else case.model.name
+    flags: dict[str, str] = {}
+    if case.precisions.get("weights") == "fp8" and case.model.quantization is None:
+        flags["quantization"] = "fp8"
+    if case.precisions.get("kv") == "fp8":
+        flags["kv-cache-dtype"] = "fp8"
+    if one.parallel["pp"] > 1:
+        flags["pipeline-parallel-size"] = str(one.parallel["pp"])
+    flags |= layout_flags(one, VLLM)
+    if one.parallel["tp"] == 1:
+        del flags["tensor-parallel-size"]
+    return shlex.join(["vllm", "serve", named, *_words(flags, VLLM)])
+
+
+def recommended_line(served: ServedCase, chosen: Mapping[str, str]) -> str:
+    """The command with some flags chosen, each flag once."""
+    line, engine = served.line, served.line.engine
+    flags = dict(chosen)
+    if engine is LLAMA:  # whose slots share the cache out
+        flags["max-model-len"] = str(served.requested * int(chosen["max-num-seqs"]))
+    named = line.flags["model"].value
+    model = [engine.model_flag] if engine.model_flag else []
+    if line.before and engine_of_image(line.before[-1]) is not None:
+        model = ["--model"]  # older images take none without its flag
+    elif engine is LLAMA and catalogue.model_by_hub_name(named) is not None:
+        model = ["-hf"]
+    words = [*line.before, *model, str(named)]
+    kept = {
+        name: "" if written.value is True else written.text
+        for name, written in line.flags.items()
+        if name not in ("model", "config", *TOGETHER, *flags) and written.value is not False
+    }
+    off = [f"--no-{name}" for name, written in line.flags.items() if written.value is False and name not in TOGETHER]  # fmt: skip
+    words += [*_words(kept | flags, engine), *off]
+    return " ".join(map(_quoted, [*words, *served.others]))
+
+
+def _words(flags: Mapping[str, str], engine: Engine) -> list[str]:
+    """Flags as the engine spells them; those that it does not have are left out."""
+    spelled = {name: engine.spelled(name) for name in flags}
+    return [word for name, value in flags.items() if spelled[name] for word in (spelled[name], value) if word]  # fmt: skip
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it, with its variables and its home open."""
+    if re.fullmatch(r"~/[\w./:=,@%+-]*", word):
+        return word
+    plain = VARIABLE.search(word) and not re.search(r"""[\s"'`\\!]""", word)
+    return f'"{word}"' if plain else shlex.quote(word)
