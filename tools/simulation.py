@@ -149,7 +149,7 @@ def over_simulated(case, load, seeds=10, seed=1):
     """Time between tokens and time to first token at a load, by formula over simulated."""
     rate = load * closed(sr.Study(**case), "sustained_requests")
     study = sr.Study(**case, arrival_rate=rate)
-    requests = max(2000, 10 * int(study.first.case.value("batch")))
+    requests = max(4000, 10 * int(study.first.case.value("batch")))
     found = study.simulate("poisson", requests=requests, seed=seed, replications=seeds).summary
     return tuple(
         closed(study, f"loaded_{name}") / found[name]["mean"].value for name in ("itl", "ttft")

@@ -16,6 +16,7 @@ from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import symbol
+from symroof.symbolic.kernels import holds
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes_layout
@@ -158,7 +159,10 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
         metric = bound_case.result(tested)
         low, high = _reach(metric, bound_case)
         least = metric.value if measured_alone(bound_case) else low
-        met = bool(high <= limit) or (False if least > limit else None)
+        worst_holds, some_holds = (
+            bool(holds("<=", float(end), float(limit))) for end in (high, least)
+        )
+        met = worst_holds or (None if some_holds else False)
         checks.append(TargetCheck(name, metric, limit, met))
     return [*_load_check(bound_case), *checks]
 

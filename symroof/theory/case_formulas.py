@@ -36,7 +36,7 @@ from symroof.theory.devices import total_of
 from symroof.theory.layout import FREE, shapes_layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import ImplicitDefinition, Quantity
-from symroof.theory.symbols import ExpressionName, base_name
+from symroof.theory.symbols import base_name, named
 from symroof.theory.theory import Theory, UnknownName
 
 SET_ELSEWHERE = frozenset(["long_step_share", "work_overlap"])
@@ -320,7 +320,7 @@ class CaseFormulas(DropsCaches, ABC):
 
 def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     """The derivative of a fixed point ``x = body(x, by)``: body's by ``by`` over 1 minus body's by ``x``; at the upper end, that of the end."""
-    body, high = ExpressionName.of(parse(search.body)), ExpressionName.of(parse(search.high))
+    body, high = named(parse(search.body)), named(parse(search.high))
     there, within = ((search.unknown, symbol(name)),), ZERO
     if by != search.unknown:
         moved, own = (DerivativeName.of(body, each) for each in (by, search.unknown))

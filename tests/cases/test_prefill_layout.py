@@ -87,6 +87,7 @@ def test_three_that_prefill_for_two_that_decode():
         attention_dp=8,
         dp=2,
         prefill={"tp": 4, "pp": 2, "instances": 3},
+        efficiency="peak",
     )
     one = Study(**R1, tp=4, pp=2, efficiency="peak")
     assert study.value("prefill_request_rate") == Fraction(3, 2) / (

@@ -22,6 +22,7 @@ WAITING = {
     "chunk": 2048,
     "arrival_rate": 12,
     "dp": 1,
+    "efficiency": "peak",
 }
 """Its first token waits for the prompts before it: 48 ms at the peak."""
 
@@ -32,9 +33,9 @@ CASES = [
     ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "tp": 2, "batch": 4, "mfu": 0.5, "mbu": 0.7}, {"ttft": 0.5, "itl": 0.03}),
     ({"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "mfu": 0.4, "mbu": 0.7}, {"ttft": 0.2, "itl": 0.05}),
     ({"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "prompt": 1024, "output": 64, "tp": 2, "batch": 8, "mbu": 0.6}, {"itl": 0.02, "cost": 1}),
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 2, "assume": {"roofline": "no_overlap"}}, {"ttft": 0.015, "itl": 0.004}),
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 2, "efficiency": "peak", "assume": {"roofline": "no_overlap"}}, {"ttft": 0.015, "itl": 0.004}),
     ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8}, {"price": 10}),
-    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8, "assume": {"roofline": "per_operator"}}, {"itl": 0.001}),
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8, "efficiency": "peak", "assume": {"roofline": "per_operator"}}, {"itl": 0.001}),
     (WAITING, {"ttft": 0.04}),
 ]  # fmt: skip
 
