@@ -151,7 +151,7 @@ def copies(study):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("case", "itl"), list(deployments(10)), ids=str)
+@pytest.mark.parametrize(("case", "itl"), list(deployments(4)), ids=str)
 def test_one_question_has_one_answer(case, itl):
     assert contradictions(case, itl) == []
 
