@@ -95,6 +95,8 @@ def judge_formula(claim: ClaimSpec) -> Judgement:
         reason = f"holds at {needs}; {sides.difference()}"
         return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
     slips = formula_slips(_levels(sides)) if limit is None or not near else ()
+    if not slips and not near and "d_model" in names(sides.claimed):
+        slips = formula_slips([sides.taking(IDENTITIES[-1:])])
     stands = replace(stands, ratio=ratio, slips=slips, reason=dimension or sides.difference())
     return _unequal(stands, sides, near, bool(dimension))
 
