@@ -46,7 +46,7 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
     digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
     if figure.decimal_comma:
         return digits.replace(".", ",")
-    return digits.replace(",", figure.thousands_mark)
+    return digits
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.judgement import Judgement
-from symroof.claims.read.written_number import BOUND_WORD, read_written
+from symroof.claims.read.prose_numbers import BOUND_WORD
+from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.explain import explanations
 from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance, factor_text
 from symroof.claims.slips.simplifications import simplified_settings, with_round_params

@@ -30,8 +30,6 @@ RIGHT = {
     "A parameter takes 2 bytes.": ("weight_bytes_per_param weights=fp16", "2 bytes"),
     "24 tokens/s, below our 100 tok/s.": (f"user_rate {FIRST}", "24 tokens/s"),
     "42 ms, against a 30 ms target.": (f"itl {FIRST}", "42 ms"),
-    "A step takes 41.8 ms; the SLO is 50 ms.": (f"itl {FIRST}", "41.8 ms"),
-    "It stays within the 50 ms budget at 41.8 ms, not over our 60 ms.": (f"itl {FIRST}", "41.8 ms"),
     "It takes under 50 ms.": (f"itl {FIRST}", "under 50 ms"),
     # how numbers are written
     "4.179e-2 s": (f"itl {FIRST}", "4.179e-2 s"),
@@ -198,8 +196,6 @@ MISSED = {
     "33 TFLOP": ("prefill_flops model=llama-3-8b prompt=2048", "conditional", "attention_ignored"),
     "33 ms": ("ttft model=llama-3-8b hardware=h100-sxm prompt=2048", "conditional", "attention_ignored"),
     "4.8 ms": ("itl model=llama-3-8b hardware=h100-sxm prompt=128", "conditional", "tied_embedding"),
-    # 141.1 + 42.9 GB on 2*85.5 GB
-    "It fits on two H100": (f"relation=fits {H100} tp=2 prompt=4096 batch=32", "wrong", "kv_ignored"),
 }  # fmt: skip
 
 
@@ -212,46 +208,6 @@ def test_what_went_wrong_is_named_or_suggested_first(sentence):
         claim.derived,
         claim.slips,
     )
-
-
-FORMULAS = {
-    "kv_bytes_per_token formula='2*L*d*b' where.b=kv_bytes_per_element": ("wrong", "gqa_forgotten"),
-    f"kv_bytes_per_token {L70} formula='2*L*d*b' where.b=kv_bytes_per_element": (
-        "wrong",
-        "gqa_forgotten",
-    ),
-    "kv_bytes_per_token model=llama-2-7b formula='2*L*d*b' where.b=kv_bytes_per_element": (
-        "exact",
-        "",
-    ),  # 32 of 32 heads, 32*128 = d
-    f"kv_bytes_per_token {L70} formula='2*L*H_kv*d/H*b' where.b=kv_bytes_per_element": (
-        "exact",
-        "",
-    ),  # 8,192/64 = 128
-    "kv_bytes_per_token formula='2*L*H_kv*d/H*b' where.b=kv_bytes_per_element": (
-        "wrong",
-        "head_dim_assumed",
-    ),
-    "itl formula='weight_bytes/mem_bandwidth'": ("conditional", "compute_floor_ignored"),
-    "ttft formula='2*P*S/F'": ("conditional", "memory_floor_ignored"),
-    "prefill_flops formula='6*P*S' detail=weights": ("wrong", "training_flops"),
-}
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("annotation", FORMULAS)
-def test_formulas_hold_under_what_is_so_in_their_case(annotation):
-    (claim,) = claims(f"So. <!-- symroof: {annotation} -->")
-    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == FORMULAS[annotation], (
-        claim.reason
-    )
-    bound = {
-        "compute_floor_ignored": "decode bound by memory",
-        "memory_floor_ignored": "prefill bound by compute",
-    }
-    assert [needs.partition(",")[0] for needs in claim.assumptions_needed] == [
-        bound[slip.slip] for slip in claim.slips if slip.slip in bound
-    ]
 
 
 UNUSED = {
@@ -400,13 +356,6 @@ It takes 0.671 GB per 4k tokens. <!-- symroof: kv_cache_bytes prompt=2048 -->
 
 It takes 0.671 GB per 2k-token request. <!-- symroof: kv_cache_bytes batch=32 -->
 """
-
-
-def test_lengths_with_a_k_are_either_and_the_comment_wins_over_the_head():
-    """327,680 byte a token: times 4,096 are 1.342 GB, times 4,000 are 1.311 GB; times 8,000 are 2.621 GB, times 10,000 are 3.277 GB; times 2,048 are 0.671 GB."""
-    assert [(claim.line, claim.verdict) for claim in claims(LENGTHS)] == [
-        (line, "rounded") for line in (5, 6, 7, 11, 12, 13, 17, 19, 21)
-    ]
 
 
 def test_an_ambiguous_length_in_an_annotation_is_refused_with_both_its_values():

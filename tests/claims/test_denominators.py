@@ -202,30 +202,6 @@ def test_what_four_devices_share_evenly_is_a_quarter(quantity, value):
     assert claim.verdict in ("exact", "rounded")
 
 
-@pytest.mark.parametrize("card", ["of a 24 GB card", "on one 24 GB GPU", "of our 24 GB VRAM card"])
-def test_the_memory_that_names_a_card_is_not_the_number_of_a_claim(card):
-    claim = check_text(
-        f"The weights take 16.1 GB {card}. <!-- symroof: weight_bytes model=llama-3-8b -->", "n.md"
-    ).claims[0]
-    assert (claim.claimed, claim.verdict) == ("16.1 GB", "rounded")
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("That needs two A100s with 46.7 GB each.", ["device"]),
-        ("It is split across 4 GPUs, 35 GB apiece.", ["device"]),
-        ("On 4 GPUs, 8 users get 0.54 GB each and wait.", ["request"]),
-        ("Two GPUs. Now 46.7 GB each.", []),  # of another sentence
-        ("Over four links 46.7 GB each way.", []),
-        ("The GPU has 46.7 GB each.", []),  # of one there is no each
-    ],
-)
-def test_each_is_of_the_last_several_things_of_the_sentence(text, kind):
-    *_, figure = [figure for figure in figures(text) if figure.unit.startswith("GB")]
-    assert [one.kind for one in figure.denominators] == kind
-
-
 def test_a_price_in_a_claim_file_is_of_so_many_tokens():
     """2.99 USD an hour for 2,400 tokens a second are 0.346 USD a million."""
     given = {"price": "2.99 USD/hour", "decode_throughput": "2400 token/s"}

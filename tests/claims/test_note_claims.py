@@ -138,28 +138,6 @@ def test_five_hundred_annotations_are_read(count, problems):
 # --------------------------------------------------------------------------------------------------- what a number is of
 
 
-@pytest.mark.parametrize(
-    ("sentence", "settings", "fields"),
-    [
-        ("1.34 GB per 4k-token request", "", {"prompt": 4096, "per": "request"}),
-        ("1.31 GB per 4k-token request", "", {"prompt": 4000, "per": "request"}),
-        ("8 GB per 4k-token request", "", {"prompt": 4096, "per": "request"}),
-        ("8 GB per 4k-token request", " prompt=8000", {"prompt": 8000, "per": "request"}),
-        ("8 GB per 4k-token request", " context=8000", {"context": 8000, "per": "request"}),
-        ("8 GB per request", "", {"per": "request"}),
-        ("8 GB per request", " per=layer", {"per": "layer"}),
-        ("8 GB", "", {}),
-    ],
-)
-def test_how_long_the_requests_are_that_a_number_is_of(sentence, settings, fields):
-    """Of the lengths that 4k may be the one at which the number holds; the annotation's own length wins."""
-    (claim,) = data(f"It needs {sentence}. {marked('kv_cache_bytes model=llama-3-70b' + settings)}")
-    assert {
-        **{name: value for name, value in claim["given"].items() if name != "model"},
-        **({"per": claim["per"]} if "per" in claim else {}),
-    } == fields
-
-
 def test_the_cells_under_an_annotation_in_the_head():
     """One claim each, with the inputs of its row; the annotation's own win."""
     table = "| batch | itl (ms) {} |\n|---|---|\n| 1 | 5 |\n| 2 | 6 |\n"

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from symroof.claims.read.markdown import blocks, line_starts, passages, prose_of
-from symroof.claims.read.markdown_notes import numbers_of, read_note
-from symroof.claims.read.prose_numbers import figures
-from symroof.claims.read.spelled_arithmetic import equations_of_blocks
-from symroof.claims.read.tables import tables
+from symroof.claims.read.markdown import blocks, line_starts, passages, scanned
+from symroof.claims.read.markdown_notes import read_note
 
 ODD = """\
 ---
@@ -46,7 +43,7 @@ NOTES["post"] = (Path(__file__).resolve().parents[2] / "docs" / "blog-post.md").
 @pytest.mark.parametrize("name", NOTES)
 def test_prose_is_as_long_as_the_file(name):
     text = NOTES[name]
-    prose = prose_of(text)
+    prose = scanned(text).prose
     assert len(prose) == len(text)
     assert all(one in (" ", other) for one, other in zip(prose, text, strict=True))
     for start, paragraph in blocks(text):
@@ -63,34 +60,6 @@ def test_passages_and_comments_stand_where_they_say(name):
             one in (" ", other)
             for one, other in zip(passage.prose, text[passage.start :], strict=False)
         )
-
-
-@pytest.mark.parametrize("name", NOTES)
-def test_cells_stand_where_they_say(name):
-    for table in tables(prose_of(NOTES[name])):
-        for cell in (*table.head, *(cell for row in table.rows for cell in row)):
-            assert (
-                prose_of(NOTES[name])[cell.start : cell.start + len(cell.text)]
-                == cell.text
-                == cell.text.strip()
-            )
-            assert "|" not in cell.text.replace("\\|", "")
-
-
-@pytest.mark.parametrize("name", NOTES)
-def test_numbers_and_calculations_stand_where_they_say(name):
-    text = NOTES[name]
-    for figure in numbers_of(text, "note.md"):
-        digits = text[figure.start : figure.end]
-        assert (
-            digits.replace(figure.thousands_mark, "").replace(",", ".")
-            == figure.digits.replace(",", "").replace(",", ".")
-            or figure.digits in digits
-        )
-        assert figure.start < figure.end <= figure.unit_end <= len(text)
-    for equation in equations_of_blocks(blocks(text)):
-        for figure in (*equation.operands, equation.result):
-            assert text[figure.start].isdigit() and text[figure.end - 1].isdigit()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -159,62 +128,6 @@ def test_claims_stand_at_their_numbers_and_are_named_after_their_lines():
             f"L{line}" for line, *_ in shown
         ]
         assert not note.problems
-
-
-@pytest.mark.parametrize(
-    ("head", "rows", "cells"),
-    [
-        ("| a | b |", ["| 1 | 2 |"], [["a", "b"], ["1", "2"]]),
-        ("a | b", ["1 | 2", "3 |"], [["a", "b"], ["1", "2"], ["3"]]),
-        (" > | a | b |", [" > | 1 | |", " > || 2 |"], [["a", "b"], ["1", ""], ["", "2"]]),
-        (
-            "| a | b",
-            ["| 1 | 2", "x | y |", "|", "no table"],
-            [["a", "b"], ["1", "2"], ["x", "y"], [""]],
-        ),
-    ],
-)
-def test_the_cells_of_rows_as_people_write_them(head, rows, cells):
-    (table,) = tables("\n".join([head, "|---|---|", *rows]))
-    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == cells
-
-
-@pytest.mark.parametrize("rule", ["|---|", "|-|", "---|---", "|:--|--:|", "> |---|"])
-def test_what_makes_a_table(rule):
-    assert len(tables(f"| a | b |\n{rule}\n| 1 | 2 |")) == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["| a |\n|   |\n| 1 |", "a\n|---|\n| 1 |", "| a |\n---\n| 1 |", "| a |\n|--x|\n| 1 |", "|---|"],
-)
-def test_what_makes_none(text):
-    assert tables(text) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ("| a |\n|---|\n| 1 |\n\nx", "\n"),
-        ("| a |\n|---|\n| 1 |", ""),
-        ("| a |\n|---|\n| 1 |\ny | z\nx", "x"),
-    ],
-)
-def test_a_table_ends_where_its_rows_do(text, first):
-    (table,) = tables(text)
-    assert text[table.end :][:1] == first
-
-
-def test_numbers_move_with_their_text():
-    (whole,) = figures("25 to 30 ms")
-    moved = whole.shifted(7)
-    assert (
-        moved.start,
-        moved.end,
-        moved.unit_end,
-        moved.range_end.start,
-        moved.range_end.unit_end,
-    ) == (7, 9, 9, 13, 18)
 
 
 def test_a_passage_of_markdown_is_no_longer_than_it_may_be():

@@ -89,26 +89,6 @@ def test_known_slips_are_named_first(slip, value, claim):
     assert named(value, **claim)[:1] == [slip]
 
 
-def test_a_factor_that_two_counts_make_too_is_not_stated_as_sure():
-    """Qwen 2.5 7B has 28 layers, and 28 query heads for 4 KV heads: in a batch of 4 its layers twice are 7 times 4."""
-    cache = {
-        "quantity": "kv_cache_bytes",
-        "given": {"model": "qwen2.5-7b", "prompt": 4096, "batch": 4},
-    }
-    first, *others = found("26.31 GB", **cache)
-    assert (
-        first.text
-        == "layers counted twice or query heads used for KV heads in the cache and multiplied by the batch once more: ×28"
-    )
-    assert [(one.slip, one.named) for one in (first, *others)] == [
-        ("layers_factor", True),
-        ("gqa_forgotten", False),
-        ("batch_factor", False),
-    ]
-    alone = {"quantity": "kv_cache_bytes", "given": {"model": "qwen2.5-7b", "prompt": 4096}}
-    assert [one.text for one in found("6.577 GB", **alone)] == ["layers counted twice: ×28"]
-
-
 def test_the_catalogue_holds_the_contracts_slips_and_no_others():
     assert [slip.name for slip in CATALOGUE] == list(dict.fromkeys(slip.name for slip in CATALOGUE))
     assert {slip.name for slip in CATALOGUE} == CONTRACT

@@ -1,9 +1,8 @@
 """Markdown as far as annotations need it: which comments are annotations, and the text before each.
 
-Fenced code, indented code and code spans are not read. A passage is the text of one paragraph, list item, heading or table
-cell up to the comment; offsets within a passage equal offsets in the file, since
-all that is not prose (other comments, tags, addresses) is blanked, not cut. A formula is no prose either, but its place shows that
-one stands there: ``FORMULA``. The text is scanned once.
+markdown-it-py says where paragraphs, items, headings, tables and code are. Everything that is not
+prose (comments, tags, addresses) is blanked, not cut, so that places in a passage are places in the
+file. A formula is no prose either, but its place shows that one stands there: ``FORMULA``.
 
 >>> [passage] = passages("A cache of 1.34 GB. <!-- symroof: kv_cache_bytes -->")
 >>> passage.comment, passage.prose
@@ -15,22 +14,27 @@ one stands there: ``FORMULA``. The text is scanned once.
 from __future__ import annotations
 
 import bisect
-import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
 
 LONGEST_PASSAGE = 1200
-"""Characters before a comment that are looked at: enough for any paragraph, and a bound for a file that is one."""
-
+"""Characters before a comment that are looked at: a bound for a file that is one paragraph."""
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`\r\n]*[\r\n]*$)|~{3,})")
-ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\s]{1,60}\]:)[ \t]+")
-HEADING = re.compile(r"[ >]*#{1,6}[ \t]")
-QUOTE_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
+NOT_CODE = re.compile(r"\\.|(?P<ticks>`+)(?!`)|<!--", re.DOTALL)
+EMPTY_LINE = re.compile(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])")
+CELL = "\ue001"
+"""Stands where a line of a notebook's cell begins, behind what JSON has before it."""
+QUOTE_MARKS = re.compile(rf"^[ \t]*[>{CELL}][ \t>]*", re.MULTILINE)
+BEFORE_CELL = re.compile(rf"^[ \t]*{CELL}", re.MULTILINE)
 NO_PROSE = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)|<https?:[^<>\s]{0,300}>")
 FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands in place of every character of a formula."""
+COMMENT = "\ue000"
+"""Stands in place of a comment while blocks are looked for: a line of it is not empty."""
 _SAME_PARAGRAPH = r"(?!(?:\r\n|\r|\n)[ \t>]*[\r\n])"
 MATH = re.compile(
     rf"(?<![\\$])\$\$(?:\\.|{_SAME_PARAGRAPH}[^$\\]){{1,2000}}\$\$"
@@ -40,11 +44,20 @@ MATH = re.compile(
     rf"|\\\[(?:{_SAME_PARAGRAPH}[^\\]|\\[^\[\]]){{1,2000}}\\\]",
     re.DOTALL,
 )
-"""A formula in LaTeX. One between single dollars has no blank inside them and no digit behind; else the dollars are money."""
-INLINE = re.compile(r"\\.|`+|<!--", re.DOTALL)
+"""A formula in LaTeX. One between single dollars has no blank inside them and no digit behind."""
 BAR = re.compile(r"(?<!\\)\|")
 MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
 NESTED_MARK = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
+PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stretch of prose: a paragraph, an item, a heading, or the ``head`` or a ``row`` of a table."""
+
+    start: int
+    end: int
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -72,47 +85,13 @@ class Passage:
     swallowed: bool = False
 
 
-def passages(text: str) -> Iterator[Passage]:
-    """Every annotation of a Markdown text outside code, in order."""
-    found = MarkdownScan(text)
-    for index, (opens, ends) in enumerate(found.comments):
-        if MARK.match(text, opens + 4, ends):
-            yield _passage(text, found, index)
-        elif lost := NESTED_MARK.search(text, opens + 4, ends):
-            yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
+@dataclass(frozen=True)
+class Scanned:
+    """A Markdown text: its comments, its blocks, and the text with only its prose left."""
 
-
-def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The prose of every paragraph, item, heading and table row outside code, comments blanked, with the place where it begins.
-
-    >>> [(start, prose.strip()) for start, prose in blocks("One. <!-- no -->\\n\\n~~~\\ncode\\n~~~\\nTwo.")]
-    [(0, 'One.'), (31, 'Two.')]
-    """
-    blank, breaks = _prose_of(text)
-    for low, high in itertools.pairwise(sorted({*breaks, len(text)})):
-        if blank[low:high].strip():
-            yield low, blank[low:high]
-
-
-def prose_of(text: str) -> str:
-    """A whole text with everything blanked that is not prose: code, comments, tags, addresses."""
-    return _prose_of(text)[0]
-
-
-def _prose_of(text: str) -> tuple[str, list[int]]:
-    found = MarkdownScan(text)
-    characters = list(text)
-    for low, high in [*found.comments, *found.code]:
-        characters[low:high] = [
-            " " if character not in "\r\n" else character for character in text[low:high]
-        ]
-    return _without_markup("".join(characters)), found.breaks
-
-
-def _without_markup(text: str) -> str:
-    for pattern in (QUOTE_MARKS, NO_PROSE):
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return MATH.sub(lambda match: re.sub(r"[^\r\n]", FORMULA, match[0]), text)
+    comments: tuple[tuple[int, int], ...]
+    blocks: tuple[Block, ...]
+    prose: str
 
 
 def line_starts(text: str) -> list[int]:
@@ -120,152 +99,97 @@ def line_starts(text: str) -> list[int]:
     return [match.start() for match in LINE.finditer(text)] or [0]
 
 
-class MarkdownScan:
-    """One pass over the lines.
+@lru_cache(maxsize=8)
+def scanned(text: str) -> Scanned:
+    """A text looked through once."""
+    starts = [*line_starts(text), len(text)]
 
-    Attributes:
-        breaks: where blocks begin, in order.
-        rows: those that are rows of a table, below its head.
-        comments: where comments lie.
-        code: where blocks of code lie, fences included.
+    def span(lines: list[int]) -> tuple[int, int]:
+        return starts[lines[0]], starts[min(lines[1], len(starts) - 1)]
+
+    tokens = PARSER.parse(BEFORE_CELL.sub("", text))
+    code = [span(one.map) for one in tokens if one.type in ("fence", "code_block") and one.map]
+    without_code = _filled(text, code, " ")
+    comments = tuple(_comments(without_code))
+    blocks, kind = {}, "text"
+    marked = _filled(without_code, comments, COMMENT)
+    for token in PARSER.parse(BEFORE_CELL.sub("", marked)):
+        kind = {"thead_open": "head", "tbody_open": "row", "table_close": "text"}.get(
+            token.type, kind
+        )
+        if token.type == "inline" and token.map:
+            start, end = span(token.map)
+            blocks.setdefault(start, Block(start, end, kind))
+    prose = _filled(without_code, comments, " ")
+    for pattern in (QUOTE_MARKS, NO_PROSE):
+        prose = pattern.sub(lambda match: " " * len(match[0]), prose)
+    prose = MATH.sub(lambda match: re.sub(r"[^\r\n]", FORMULA, match[0]), prose)
+    return Scanned(comments, tuple(sorted(blocks.values(), key=lambda one: one.start)), prose)
+
+
+def _filled(text: str, spans: Iterator[tuple[int, int]] | list | tuple, mark: str) -> str:  # type: ignore[type-arg]
+    """A text with some of its stretches filled, the ends of lines kept."""
+    parts, place = [], 0
+    for start, end in spans:
+        parts += [text[place:start], re.sub(r"[^\r\n]", mark, text[start:end])]
+        place = end
+    return "".join([*parts, text[place:]])
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments lie that are in no code span; one without an end goes on to the end."""
+    ticks: dict[int, list[int]] = {}
+    for run in re.finditer("`+", text):
+        ticks.setdefault(len(run[0]), []).append(run.start())
+    empty, place = [match.start() for match in EMPTY_LINE.finditer(text)], 0
+    while match := NOT_CODE.search(text, place):
+        place = match.end()
+        if match[0] == "<!--":
+            close = text.find("-->", match.start() + 2)
+            place = len(text) if close < 0 else close + 3
+            yield match.start(), place
+        elif match["ticks"]:  # a span of code ends at as many ticks in the same paragraph
+            runs = ticks.get(len(match[0]), [])
+            after = bisect.bisect_right(runs, match.start())
+            blank = bisect.bisect_left(empty, match.start())
+            limit = empty[blank] if blank < len(empty) else len(text)
+            if after < len(runs) and runs[after] < limit:
+                place = runs[after] + len(match[0])
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """The prose of every paragraph, item, heading and table row, with the place where it begins.
+
+    >>> [(start, prose.strip()) for start, prose in blocks("One. <!-- no -->\\n\\n~~~\\ncode\\n~~~\\nTwo.")]
+    [(0, 'One.'), (31, 'Two.')]
     """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.breaks = [0]
-        self.rows: set[int] = set()
-        self.comments: list[tuple[int, int]] = []
-        self.code: list[tuple[int, int]] = []
-        self.unclosed: int | None = None
-        self.ticks = _ticks(text)
-        self.blanks = [
-            match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)
-        ]
-        self._run()
-
-    def _run(self) -> None:
-        done, table, fence = 0, False, ""
-        after_blank, code, in_list = True, False, False
-        for match in LINE.finditer(self.text):
-            start, line = match.start(), match[0]
-            if fence:
-                self.code.append(match.span())
-                if _closes(line, fence):
-                    fence = ""
-                    self.breaks.append(match.end())
-                continue
-            if match.end() <= done:
-                continue
-            if start < done:
-                line, start = self.text[done : match.end()], done
-            elif not line.strip(" \t>\r\n"):
-                after_blank, table = True, False
-                self.breaks.append(match.end())
-                continue
-            elif opening := FENCE.match(line):
-                fence = opening[1]
-                self.breaks.append(start)
-                self.code.append((start, match.end()))
-                continue
-            else:
-                deep = line.startswith(("    ", "\t"))
-                code = deep and not in_list and (after_blank or code)
-                in_list = bool(ITEM.match(line)) or (
-                    in_list and (deep or not after_blank or line[0] in " \t")
-                )
-                table = self._begin(start, match.end(), line, table)
-            after_blank = False
-            if code:
-                self.code.append((start, match.end()))
-            else:
-                done = self._inline(start, match.end())
-
-    def _begin(self, start: int, end: int, line: str, table: bool) -> bool:
-        """Note what a line begins; returns whether the lines after it are table rows."""
-        if not line.strip(
-            " \t>|:-=*_\r\n"
-        ):  # a rule, an underline, or the line under a table's head
-            self.breaks.append(end)
-            return "|" in line and "-" in line
-        if table:
-            self.breaks.append(start)
-            self.rows.add(start)
-        elif item := ITEM.match(line):
-            self.breaks.append(start + item.end())
-        elif HEADING.match(line):
-            self.breaks += (start, end)
-        return table
-
-    def _inline(self, start: int, end: int) -> int:
-        """The comments that begin between two places; returns how far they and code spans reach."""
-        place = start
-        while place < end:
-            match = INLINE.search(self.text, place, end)
-            if match is None:
-                break
-            place = match.end()
-            if match[0][0] == "`":
-                if (after := self._after_code(match.start(), len(match[0]))) is not None:
-                    place = after
-            elif match[0] == "<!--" and self.unclosed is None:
-                close = self.text.find("-->", match.start() + 2)
-                if close < 0:
-                    self.unclosed = match.start()
-                    self.comments.append((match.start(), len(self.text)))
-                    return end
-                place = close + 3
-                self.comments.append((match.start(), place))
-        return max(place, end)
-
-    def _after_code(self, start: int, length: int) -> int | None:
-        """Where a code span ends that so many backticks open: at as many, in the same paragraph."""
-        runs = self.ticks.get(length, [])
-        after = bisect.bisect_right(runs, start)
-        if after == len(runs):
-            return None
-        blank = bisect.bisect_left(self.blanks, start)
-        if blank < len(self.blanks) and self.blanks[blank] < runs[after]:
-            return None
-        return runs[after] + length
+    found = scanned(text)
+    for block in found.blocks:
+        if found.prose[block.start : block.end].strip():
+            yield block.start, found.prose[block.start : block.end]
 
 
-def _ticks(text: str) -> dict[int, list[int]]:
-    """Where runs of backticks begin, by their length."""
-    runs: dict[int, list[int]] = {}
-    for match in re.finditer("`+", text):
-        runs.setdefault(len(match[0]), []).append(match.start())
-    return runs
-
-
-def _closes(line: str, fence: str) -> bool:
-    bare = line.strip(" \t>\r\n")
-    return len(bare) >= len(fence) and not bare.strip(fence[0])
-
-
-def _passage(text: str, found: MarkdownScan, index: int) -> Passage:
-    opens, ends = found.comments[index]
-    begun = found.breaks[bisect.bisect_right(found.breaks, opens) - 1]
-    start = max(begun, opens - LONGEST_PASSAGE)
-    closed = opens != found.unclosed
-    inner = text[
-        opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)
-    ]
-    at = opens + 4 + len(inner) - len(inner.lstrip())
-    prose = _prose(text[start:opens], start, found.comments, index)
-    row = prose if begun in found.rows else ""
-    if row:
-        cell = max((match.end() for match in BAR.finditer(prose)), default=0)
-        if prose[cell:].strip():  # an annotation in a cell of its own is about the whole row
+def passages(text: str) -> Iterator[Passage]:
+    """Every annotation of a Markdown text outside code, in order."""
+    found = scanned(text)
+    starts = [block.start for block in found.blocks]
+    for opens, ends in found.comments:
+        if not MARK.match(text, opens + 4, ends):
+            if lost := NESTED_MARK.search(text, opens + 4, ends):
+                yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
+            continue
+        closed = text.endswith("-->", opens, ends)
+        limit = max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)
+        inner = text[opens + 4 : limit]
+        at = opens + 4 + len(inner) - len(inner.lstrip())
+        i = bisect.bisect_right(starts, opens) - 1
+        block = (
+            found.blocks[i] if i >= 0 and opens < found.blocks[i].end else Block(opens, opens, "")
+        )
+        start = max(block.start, opens - LONGEST_PASSAGE)
+        prose = found.prose[start:opens]
+        row = prose if block.kind == "row" else ""
+        cell = max((match.end() for match in BAR.finditer(row)), default=0)
+        if row and prose[cell:].strip():  # in a cell of its own it is about the whole row
             start, prose = start + cell, prose[cell:]
-    return Passage(start, prose, inner.strip(), at, closed, row, ends)
-
-
-def _prose(raw: str, start: int, comments: list[tuple[int, int]], before: int) -> str:
-    """A stretch of the file with everything blanked that is not prose."""
-    characters = list(raw)
-    for index in range(before - 1, -1, -1):
-        low, high = max(comments[index][0] - start, 0), comments[index][1] - start
-        if high <= 0:
-            break
-        characters[low:high] = " " * (high - low)
-    return _without_markup("".join(characters))
+        yield Passage(start, prose, inner.strip(), at, closed, row, ends)

@@ -17,15 +17,8 @@ from typing import Any
 
 from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
-from symroof.claims.read.claimed_number import (
-    IN_TOKENS,
-    OF_A_CONTEXT,
-    claimed_number,
-    expected_unit,
-    token_lengths,
-    with_lengths,
-)
-from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages, prose_of
+from symroof.claims.read.claimed_number import claimed_number, expected_unit
+from symroof.claims.read.markdown import FORMULA, Passage, blocks, line_starts, passages
 from symroof.claims.read.notebook_cells import NOTEBOOK, note_text
 from symroof.claims.read.prose_numbers import Figure, figures, without_marks
 from symroof.claims.read.spelled_arithmetic import (
@@ -129,7 +122,7 @@ class _NoteReader:
         self.skipped: set[int] = set()
         self.figures: list[Figure | None] = []
         self.number_places: list[tuple[int, int]] = []
-        self.tables = tables(prose_of(note)) if "|" in note and len(note) <= MOST_CHARACTERS else []
+        self.tables = tables(note) if "|" in note and len(note) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.range_end = 0
@@ -302,7 +295,7 @@ class _NoteReader:
                 merged_settings(self.defaults, inputs), annotation.data.get("given", {})
             )  # the comment wins over the table
             own = _with_words_around(
-                {**data, "given": settings, "value": figure.written}, figure.denominators, inputs
+                {**data, "given": settings, "value": figure.written}, figure.denominators
             )
             self.taken_starts.add(figure.start)
             self._add(
@@ -378,31 +371,11 @@ class _NoteReader:
         )
 
 
-def _with_words_around(
-    data: dict[str, Any],
-    of: tuple[Denominator, ...],
-    cells: Mapping[str, object] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """A claim's data with what the words around its number say it is of, and how long its requests are: the annotation's own lengths win.
-
-    ``cells`` are the inputs that its table states.
-    """
-    settings = data["given"]
-    written = {
-        name: str(value)
-        for name, value in cells.items()
-        if name in IN_TOKENS and token_lengths(str(value)) and settings.get(name) == value
-    }
-    own = of
-    if any(name in settings for name in OF_A_CONTEXT):
-        own = tuple(one for one in of if one.kind != "token" or not one.tokens)
-    else:
-        written |= next(
-            ({"prompt": one.tokens} for one in of if one.tokens and one.kind == "request"), {}
-        )
+def _with_words_around(data: dict[str, Any], of: tuple[Denominator, ...]) -> dict[str, Any]:
+    """A claim's data with what the words around its number say it is of."""
     if of and data.get("quantity") and "per" not in data:
-        data = {**data, "per": " per ".join(map(str, own))}
-    return with_lengths(data, written) if written else data
+        return {**data, "per": " per ".join(map(str, of))}
+    return data
 
 
 def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple[str, str] | None:

@@ -1,7 +1,7 @@
 """The Markdown cells of a notebook as a note.
 
-The text keeps its places: everything else in the file is blanked, not cut. A text that is indented gets a quote mark in front, which Markdown ignores, for
-indented Markdown would be code.
+The text keeps its places: everything else in the file is blanked, not cut. A mark stands where a line of
+a cell begins.
 """
 
 import json
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from symroof.claims.read.markdown import CELL
 from symroof.errors import InputError, Problem
 
 NOTEBOOK = ".ipynb"
@@ -38,28 +39,19 @@ def _blank(text: str) -> list[str]:
     return [character if character in "\r\n" else " " for character in text]
 
 
-def _indented(view: list[str], start: int) -> None:
-    """Mark the line of a place as quoted, if something is in front of it."""
-    line = start
-    while line and view[line - 1] not in "\r\n":
-        line -= 1
-    if line < start:
-        view[line] = ">"
-
-
 def markdown_cells(text: str) -> str:
     """The Markdown cells of a notebook.
 
     >>> book = '{"cells": [{"cell_type": "markdown", "source": ["Takes\\\\n", "1.34 GB."]}, {"cell_type": "code", "source": ["5"]}]}'
     >>> markdown_cells(book).split()
-    ['>', 'Takes', '>', '1.34', 'GB.']
+    ['\\ue001Takes', '\\ue0011.34', 'GB.']
     """
     json.loads(text)
     view = _blank(text)
     for strings in _markdown(text):
         for i, (start, end) in enumerate(strings):
             view[start + 1 : end - 1] = _unescaped(text[start + 1 : end - 1])
-            _indented(view, start)
+            view[start] = CELL
             following = strings[i + 1][0] if i + 1 < len(strings) else None
             if following is None or not re.search(r"[\r\n]", text[end:following]):
                 view[end - 1] = "\n"

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.read.written_number import HEDGES, OPERATORS, SPEEDS, bound_of
 from symroof.claims.read.written_units import (
     POWERS_OF_TEN,
     Denominator,
@@ -24,7 +23,7 @@ from symroof.claims.read.written_units import (
     money_unit,
     unit_at,
 )
-from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
+from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
 COMMA = r"(?:\d{1,6},(?:\d{1,2}|\d{4,9})|0,\d{3})(?![\d.]|,\d)"
@@ -33,7 +32,7 @@ GROUPED = r"\d{1,3}(?P<apart>[,'’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\
 """Thousands are set apart by a comma, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
 MINUS = r"(?:(?:^|(?<=[\s(|]))(?<![\d)%][\s(|])[-−](?=[\d.]))?"
 """A sign of its own, not what joins two numbers or begins an item."""
-NUMBER = rf"(?P<number>{MINUS}(?:(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+))(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
+NUMBER = rf"(?P<number>{MINUS}(?:(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|(?<!\.)\.\d+))(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
 TIMES_TEN = re.compile(
     r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
@@ -45,11 +44,42 @@ MAGNITUDE = re.compile(
     re.IGNORECASE,
 )
 
-A_SECOND = re.compile(
-    r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.IGNORECASE
-)
+A_SECOND = re.compile(r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.I)
 """Behind a number of what the sentence named before: ``25 to 30 per second``."""
+PEAK_OF = re.compile(
+    r"(?:dense\s|sparse\s)?(?:BF|FP|TF|INT)-?\d{1,2}\s{1,3}(?=[kMGTPE]?FLOP|TOPS)", re.IGNORECASE
+)
+"""A precision between the number of a peak and its unit: ``1,979 BF16 TFLOPS``."""
 
+HEDGES = (
+    "~",
+    "≈",
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "ca.",
+    "ca",
+    "some",
+    "nearly",
+    "almost",
+)
+OPERATORS = {
+    "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
+    "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
+}  # fmt: skip
+SPEEDS = {
+    "no faster than": True,
+    "not faster than": True,
+    "no slower than": False,
+    "not slower than": False,
+}
+"""Bounds on speed: an upper one of a rate is a lower one of a time."""
+HEDGE = re.compile(rf"(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])", re.IGNORECASE)
+BOUND_WORD = re.compile(
+    rf"({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])",
+    re.IGNORECASE,
+)
 BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
 BEFORE = re.compile(
     rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$",
@@ -83,7 +113,9 @@ class Figure:
     """A number of a sentence.
 
     Attributes:
-        start, end: of its digits, in its text.
+        begin: where its bound, hedge or sign of money begins, in its text.
+        start, end: of its digits.
+        number_end: where its number ends, powers of ten included.
         unit_end: where its unit ends.
         digits: as written.
         power: of ten that follows them (``billion``, ``e9``).
@@ -91,13 +123,14 @@ class Figure:
         qualifier: a bound or a hedge before it, as symroof writes it.
         text: all of it, as written.
         range_end: the other end, of a range.
-        thousands_mark: what sets its thousands apart; a comma among its digits.
         decimal_comma: whether its decimal mark is a comma; a point among its digits.
         denominators: what it is of, by the words around it.
     """
 
+    begin: int
     start: int
     end: int
+    number_end: int
     unit_end: int
     digits: str
     power: int
@@ -105,7 +138,6 @@ class Figure:
     qualifier: str
     text: str
     range_end: Figure | None = None
-    thousands_mark: str = ","
     decimal_comma: bool = False
     denominators: tuple[Denominator, ...] = ()
 
@@ -124,13 +156,13 @@ class Figure:
     def shifted(self, by: int) -> Figure:
         """The same number in a text that begins so much earlier."""
         last = self.range_end.shifted(by) if self.range_end else None
-        return replace(
-            self,
-            start=self.start + by,
-            end=self.end + by,
-            unit_end=self.unit_end + by,
-            range_end=last,
-        )
+        places = ("begin", "start", "end", "number_end", "unit_end")
+        moved = {name: getattr(self, name) + by for name in places}
+        return replace(self, range_end=last, **moved)
+
+    def of_unit(self, unit: str) -> Figure:
+        """The same number of another unit."""
+        return replace(self, unit=unit)
 
     @property
     def dimension(self) -> Dimension:
@@ -149,8 +181,10 @@ class Figure:
         something else (dollars an hour for dollars), 9 not at all."""
         needed = parse_unit(unit).dimension
         share = self.unit in ("%", "x")
+        if self.unit in ("bit", "bits") and unit == "byte":
+            return 9  # 16-bit is a precision
         if self.unit and not share:
-            if self.dimension == needed:
+            if self.dimension == needed or (unit == "FLOP/s" and self.unit.endswith("FLOP")):
                 return 0
             if strict(self.dimension) == strict(needed) and strict(needed):
                 return 0 if any(one.kind in PARTS for one in self.denominators) else 1
@@ -185,7 +219,7 @@ def figures(text: str) -> list[Figure]:
                 before,
                 text=without_marks(shown),
                 qualifier="about" if before.qualifier == "about" else "",
-                range_end=figure,
+                range_end=figure.of_unit(figure.unit or before.unit),
             )
         elif (
             before
@@ -227,48 +261,44 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
         power, place = power + _whole(ten[1] or ten[2].translate(RAISED)), ten.end()
     if size := MAGNITUDE.match(text, place):
         power, place = power + POWERS_OF_TEN[(size[1] or size[2] or size[3]).lower()], size.end()
-    gap = GAP.match(text, place)
-    begins = gap.end() if gap else place
-    unit, after = unit_at(text, begins)
+    begins = GAP.match(text, place).end()  # type: ignore[union-attr]
+    peak = PEAK_OF.match(text, begins)
+    unit, after = unit_at(text, peak.end() if peak else begins)
     if (not unit or text[place : place + 1] == "/") and (rate := A_SECOND.match(text, place)):
         unit, after = "Hz", rate.end()
-    digits, apart = match["number"].replace("−", "-"), match["apart"] or ","
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00
-        end = place = start + digits.index(",")
-    digits = (
-        digits.replace(",", ".")
-        if comma
-        else digits[: end - start]
-        if match["comma"]
-        else digits.replace(apart, ",")
-    )
+        end = place = start + match["number"].index(",")
+    digits = text[start:end].replace("−", "-")
+    digits = re.sub("['’\u2009\u202f]", ",", digits)
+    digits = digits.replace(",", ".") if comma else digits
     if not unit and place < len(text) and (text[place].isalnum() or text[place] == "_"):
         return None  # 3rd, 8x7
     stop = after if unit else place
     own = head_of_unit(text, begins, stop)
-    money = re.search(r"\$\s?$", text[max(start - 2, 0) : start])
+    money = re.search(r"(?:US)?\$\s?$", text[max(start - 4, 0) : start])
     if money and (not unit or text[place : place + 1] == "/"):
         unit, stop = money_unit(text, place)
         own = place
     else:
         money = None
-    sign, begins = _sign(text, start - len(money[0]) if money else start, unit)
-    shown = without_marks(
-        text[begins:start] + (text[start:end] if comma else digits) + text[end:stop]
-    )
+    sign, first = _sign(text, start - len(money[0]) if money else start, unit)
+    shown = text[first:start] + (text[start:end] if comma else digits) + text[end:stop]
+    of = denominators(text, start, own)
     return Figure(
+        first,
         start,
         end,
+        place,
         stop,
         digits,
         power,
         unit,
         sign,
-        shown,
-        thousands_mark=apart,
-        decimal_comma=comma,
-        denominators=denominators(text, start, own),
+        without_marks(shown),
+        None,
+        comma,
+        of,
     )
 
 
@@ -284,10 +314,9 @@ def _sign(text: str, start: int, unit: str) -> tuple[str, int]:
     if not match:
         return "", start
     words = match[1].lower()
-    if words in SPEEDS:
-        return bound_of(
-            words, PLAIN if unit in ("", "x") else parse_unit(unit).dimension
-        ), low + match.start()
+    if words in SPEEDS:  # of a time the other way round
+        slow = unit in UNITS and UNITS[unit][1] == UNITS["s"][1]
+        return (">=" if SPEEDS[words] is slow else "<="), low + match.start()
     sign = BOUNDS.get(words, "about")
     if sign == ">" and ARROW.search(text, low, low + match.start(1)):
         return "", start
@@ -303,9 +332,9 @@ def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
     before = text[max(first.start - 12, 0) : first.start].lower()
     if word == "and":
         return bool(re.search(r"\bbetween\s+\W*$", before))
-    return (first.unit in ("", last.unit)) and not (
-        word == "to" and re.search(r"\bfrom\s+\W*$", before)
-    )
+    alike = first.unit in ("", last.unit) or (first.unit == "USD" and not last.unit)
+    alike |= bool(first.unit and last.unit) and first.dimension == last.dimension
+    return alike and not (word == "to" and re.search(r"\bfrom\s+\W*$", before))
 
 
 def without_marks(text: str) -> str:

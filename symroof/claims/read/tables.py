@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.claim_settings import SETTABLE
-from symroof.claims.read.markdown import FORMULA
+from symroof.claims.read.markdown import FORMULA, scanned
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.spelled_arithmetic import Equation
 from symroof.claims.read.written_units import DENOMINATOR, denominators, unit_at
@@ -19,7 +19,6 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import parse_unit, strict
 
-RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 BAR = re.compile(r"(?<!\\)\|")
 UNIT = re.compile(
     r"[(\[]\s*([^()\[\]]{1,40}?)\s*[)\]]|(?:\bin|,|/)\s+([^\s,]{1,30})\s*$|(?:^|\s)([^\s()\[\]]{1,12})\s*$"
@@ -39,7 +38,7 @@ LENGTHS = ("context", "peak_context")
 PRECISIONS = ("weights", "kv", "activations")
 WIDTH = re.compile(r"[A-Za-z]|\d+(?:\.\d+)?[ -]?bits?\b", re.IGNORECASE)
 COUNTED = ("token", "request", "device")
-MOST_ROWS, LONGEST_LINE = 200, 4000
+MOST_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -230,34 +229,15 @@ def _sum(parts: list[Figure | None], total: Figure | None) -> Iterator[Equation]
 
 
 def tables(text: str) -> list[NoteTable]:
-    """The tables of a text, comments and code blanked."""
-    lines = [
-        (match.start(), match[0].rstrip("\r\n"))
-        for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
-    ]
-    every, i = [], 1
-    while i < len(lines):
-        head, rule = lines[i - 1], lines[i]
-        if (
-            max(len(head[1]), len(rule[1])) < LONGEST_LINE
-            and "|" in head[1]
-            and "|" in rule[1]
-            and "-" in rule[1]
-            and RULE.fullmatch(rule[1])
-        ):
-            rows: list[tuple[NoteCell, ...]] = []
-            i += 1
-            while i < len(lines) and "|" in lines[i][1] and len(rows) < MOST_ROWS:
-                rows.append(_cells(*lines[i]))
-                i += 1
-            every.append(
-                NoteTable(
-                    _cells(*head),
-                    tuple(row for row in rows if row),
-                    lines[i][0] if i < len(lines) else len(text),
-                )
-            )
-        i += 1
+    """The tables of a text, without comments and code."""
+    found, every = scanned(text), []
+    for block in found.blocks:
+        line = found.prose[block.start : block.end].rstrip("\r\n")
+        if block.kind == "head":
+            every.append(NoteTable(_cells(block.start, line), (), block.end))
+        elif block.kind == "row" and every and len(every[-1].rows) < MOST_ROWS:
+            rows = (*every[-1].rows, _cells(block.start, line))
+            every[-1] = replace(every[-1], rows=rows, end=block.end)
     return every
 
 

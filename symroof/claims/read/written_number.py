@@ -1,7 +1,7 @@
-"""A number as it was written: its value, the precision it claims, and how a derived value compares with it.
+"""A number as it was written: its value, the precision it claims, and how a derived value compares.
 
-A number written with so many digits claims half a unit of the last one; ``~24`` and ``hedged_number 24`` allow half a unit more. Of one digit that is a lot:
-beyond 5 % such a number is ``approximate``, and beyond 25 % no hedge helps.
+A number claims half a unit of its last digit; ``~24`` and ``about 24`` allow half a unit more. Of
+one digit that is a lot: beyond 5 % it is ``approximate``, and beyond 25 % no hedge helps.
 
 >>> read_written("1.34 GB", "byte").verdict(Fraction(1342177280))
 'rounded'
@@ -13,10 +13,18 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.read.written_units import POWERS_OF_TEN, spelled_unit
+from symroof.claims.read.prose_numbers import BOUND_WORD, HEDGE, Figure, figures
+from symroof.claims.read.written_units import DENOMINATOR
 from symroof.symbolic.kernels import holds, nearly_equal
-from symroof.units import COUNTED as COUNTS
-from symroof.units import Dimension, UnitError, describe, parse_number, parse_unit, settled, strict
+from symroof.units import (
+    COUNTED,
+    UnitError,
+    describe,
+    parse_number,
+    parse_unit,
+    settled,
+    strict,
+)
 
 ROUNDING = Fraction(1, 10**12)
 """What a derived value may be off by rounding, as a share of it."""
@@ -25,54 +33,9 @@ CLOSE_ENOUGH = Fraction(5, 100)
 ROUNDED_LIMIT = Fraction(1, 100)
 """How far off a rounded bound may be: beyond that ``at most`` is read as it stands."""
 HEDGED = Fraction(25, 100)
-"""How far off a hedged number may be, however few digits it has: as far as a condition that a text leaves out."""
-HEDGES = (
-    "~",
-    "≈",
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "ca.",
-    "ca",
-    "some",
-    "nearly",
-    "almost",
-)
-OPERATORS = {
-    "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
-    "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
-}  # fmt: skip
-SPEEDS = {
-    "no faster than": True,
-    "not faster than": True,
-    "no slower than": False,
-    "not slower than": False,
-}
-"""Bounds on speed: an upper one of a rate is a lower one of a time."""
-HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
-BOUND_WORD = re.compile(
-    rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*",
-    re.IGNORECASE,
-)
-NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
-DECIMAL_COMMA = re.compile(
-    r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)"
-)
-KILO = re.compile(rf"^\s*({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
-COUNTED = re.compile(
-    rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))",
-    re.IGNORECASE,
-)
-"""``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
-COUNTED_BY_LETTER = ("parameter", "FLOP")
-POWER = re.compile(
-    rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))"
-)
-RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
-DOLLARS = re.compile(r"(?:US)?\$\s?(?=[\d.])")
-NUMBER_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
+"""How far off a hedged number may be, however few digits it has."""
 LONGEST = 120
+WORDS = {"true": True, "false": False, "yes": True, "no": False}
 
 
 class DimensionMismatch(ValueError):
@@ -118,7 +81,7 @@ class WrittenNumber:
     def agrees(self, derived: Fraction) -> bool:
         """Whether a derived value agrees to the digits written."""
         if self.operator:
-            return bool(holds(self.operator, float(derived), float(self.value)))  # type: ignore[arg-type]
+            return bool(holds(self.operator, float(derived), float(self.number)))
         off = self._off(derived)
         return (
             off <= self.half_unit + abs(derived) * ROUNDING
@@ -128,29 +91,23 @@ class WrittenNumber:
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
-        low, high = (
-            (self.number, self.number)
-            if self.low is None or self.high is None
-            else (self.low, self.high)
-        )
+        low = self.number if self.low is None else self.low
+        high = self.number if self.high is None else self.high
         return max(low - derived, derived - high, Fraction(0))
 
     def truncated(self, derived: Fraction) -> bool:
-        """Whether the number is the derived one with digits cut off rather than rounded, and no further off than is approximate."""
-        if (
-            self.value is None
-            or self.low is not None
-            or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH
-        ):
+        """Whether the number is the derived one with digits cut off, and no further off than 5 %."""
+        if self.value is None or self.low is not None:
             return False
-        return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
+        off = (derived - self.value) * (1 if self.value >= 0 else -1)
+        return abs(off) <= abs(derived) * CLOSE_ENOUGH and 0 <= off < 2 * self.half_unit
 
     def rounded_limit(self, derived: Fraction) -> bool:
-        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``."""
+        """Whether a bound that may be reached is the derived limit, rounded as it was written:
+        ``at most 95`` of 95.371, not ``under 95``."""
         if self.value is None or self.operator not in ("<=", ">="):
             return False
-        off = abs(derived - self.value)
-        return off <= self.half_unit and off <= abs(derived) * ROUNDED_LIMIT
+        return abs(derived - self.value) <= min(self.half_unit, abs(derived) * ROUNDED_LIMIT)
 
     def verdict(
         self, derived: float | Fraction | str | bool, tolerance: Fraction | None = None
@@ -159,53 +116,35 @@ class WrittenNumber:
         if self.word is not None or isinstance(derived, (str, bool)):
             return "exact" if self.word == derived else "wrong"
         derived = settled(derived)
-        if self.operator or self.low is not None:
-            return (
-                "exact"
-                if self.agrees(derived)
-                else "rounded"
-                if self.rounded_limit(derived)
-                else "approximate"
-                if self._near(derived, tolerance)
-                else "wrong"
-            )
-        if self.value is not None and nearly_equal(float(derived), float(self.value)):
+        bound = self.operator or self.low is not None
+        if self.agrees(derived) and bound:
             return "exact"
-        return (
-            "rounded"
-            if self.agrees(derived)
-            else "approximate"
-            if self._near(derived, tolerance)
-            else "wrong"
-        )
-
-    def _near(self, derived: Fraction, tolerance: Fraction | None) -> bool:
-        allowed = CLOSE_ENOUGH if tolerance is None else tolerance
+        if not bound and nearly_equal(float(derived), float(self.number)):
+            return "exact"
+        if (not bound and self.agrees(derived)) or (bound and self.rounded_limit(derived)):
+            return "rounded"
         if self.operator:
-            return (
-                tolerance is not None
-                and self.value is not None
-                and abs(derived - self.value) <= abs(self.value) * tolerance
-            )
-        return self._off(derived) <= abs(derived) * allowed or (
-            tolerance is None and self.hedged(derived)
-        )
+            allowed = -1 if tolerance is None else abs(self.number) * tolerance
+            near = abs(derived - self.number) <= allowed
+        else:
+            allowed = CLOSE_ENOUGH if tolerance is None else tolerance
+            near = self._off(derived) <= abs(derived) * allowed
+        near = near or (tolerance is None and self.hedged(derived))
+        return "approximate" if near else "wrong"
 
     def hedged(self, derived: Fraction) -> bool:
-        """Whether a number is further off than is approximate, but no further than ``hedged_number`` and its digits allow."""
-        off = self._off(derived)
-        return (
-            self.hedged_number
-            and not self.operator
-            and abs(derived) * CLOSE_ENOUGH < off <= min(self.margin, abs(derived) * HEDGED)
-        )
+        """Whether a number is off by more than 5 %, and no more than its hedge and digits allow."""
+        if not self.hedged_number or self.operator:
+            return False
+        most = min(self.margin, abs(derived) * HEDGED)
+        return abs(derived) * CLOSE_ENOUGH < self._off(derived) <= most
 
 
 def read_written(written: object, unit: str) -> WrittenNumber:
     """Read a claimed value in a quantity's unit.
 
     Raises:
-        OtherDimension: it is of another dimension than the quantity.
+        DimensionMismatch: it is of another dimension than the quantity.
         ValueError: no number, an unknown unit.
     """
     if isinstance(written, bool):
@@ -213,128 +152,61 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     text = str(written).strip()
     if len(text) > LONGEST:
         raise ValueError(f"a value has at most {LONGEST} characters")
-    rest, about, operator = text, False, ""
-    if match := HEDGE.match(rest):
-        rest, about = rest[match.end() :], True
-    if match := BOUND_WORD.match(rest):
-        operator = bound_of(match[1], parse_unit(unit).dimension)
-        rest = rest[match.end() :]
-    rest = _in_dollars(rest)
-    if not re.match(r"[+-]?[\d.]", rest):
-        if operator or about:
+    # a letter alone is a power of ten of parameters and FLOPs, and else a unit
+    if unit in ("parameter", "FLOP"):
+        spaced = re.sub(r"(?<=\d)\s(?=[KMBT]$)", "", text)
+    else:
+        spaced = re.sub(r"(?<=\d)B$", " B", text)
+    plain = re.sub(r"(?<=\d)_(?=\d)", "", spaced).removeprefix("+")
+    found = figures(plain)
+    if not found or plain[: found[0].begin].strip():
+        if HEDGE.match(text) or BOUND_WORD.match(text):
             raise ValueError(f"{text!r} holds no number")
-        return WrittenNumber(
-            text,
-            word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text),
-        )
-    if not operator and (ends := _ends(rest)):
-        return _range(text, *ends, unit, about)
-    value, half, digits = _number_with_unit(rest, unit)
-    return WrittenNumber(
-        text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about
-    )
-
-
-def _in_dollars(text: str) -> str:
-    """``$2.50/hour`` as ``2.50 USD/hour``; any other text as it is.
-
-    >>> _in_dollars("$0.35 per 1K tokens"), _in_dollars("$0.2–0.3")
-    ('0.35 USD per 1K tokens', '0.2–0.3 USD')
-    """
-    match = DOLLARS.match(text)
-    if not match:
-        return text
-    amount = text[match.end() :].replace("$", "")
-    return f"{amount} USD" if _ends(amount) else re.sub(rf"^({NUMBER})", r"\1 USD", amount)
-
-
-def bound_of(words: str, dimension: Dimension) -> str:
-    """The operator of a bound in words, of a number of some dimension.
-
-    >>> bound_of("no faster than", parse_unit("ms").dimension), bound_of("no faster than", parse_unit("token/s").dimension)
-    ('>=', '<=')
-    """
-    if (fast := SPEEDS.get(words.lower())) is None:
-        return OPERATORS[words.lower()]
-    return ">=" if fast is (dimension == parse_unit("s").dimension) else "<="
-
-
-def _ends(text: str) -> tuple[str, str] | None:
-    """Both ends of ``25..30 ms`` or ``25-30 ms``, the unit at each; none of ``1e-2 s``."""
-    first = re.match(NUMBER, text)
-    rest = (
-        re.fullmatch(
-            rf"\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)",
-            text[first.end() :],
-            re.DOTALL,
-        )
-        if first
-        else None
-    )
-    if not first or not rest:
-        return None
-    return f"{first[0]} {rest[1] or rest[3]}".strip(), f"{rest[2]} {rest[3]}".strip()
-
-
-def _range(text: str, first: str, last: str, unit: str, about: bool) -> WrittenNumber:
-    (low, half, digits), (high, other, more) = (
-        _number_with_unit(first, unit),
-        _number_with_unit(last, unit),
-    )
-    if low > high:
+        if re.match(r"[+-]?[\d.]", text):
+            raise ValueError(f"{text[:40]!r} is not a number with a unit")
+        return WrittenNumber(text, word=WORDS.get(text.lower(), text))
+    figure, last = found[0], found[0].range_end or found[0]
+    end = last.unit_end
+    while more := DENOMINATOR.match(plain, end):
+        end = more.end()
+    if plain[end:].strip():  # a unit that prose does not have: s*byte
+        last = last.of_unit(plain[last.number_end :].strip())
+    figure = figure.of_unit(figure.unit or last.unit) if figure.range_end else last
+    operator = figure.qualifier if figure.qualifier != "about" else ""
+    value, half, digits = _in_base_units(figure, unit)
+    if not figure.range_end:
+        hedged = figure.qualifier == "about"
+        return WrittenNumber(text, value, None, None, half, digits, operator, hedged)
+    high, other, more = _in_base_units(last, unit)
+    if value > high:
         raise ValueError(f"the range {text!r} runs backwards")
+    middle, half, digits = (value + high) / 2, max(half, other), max(digits, more)
     return WrittenNumber(
-        text, (low + high) / 2, low, high, max(half, other), max(digits, more), hedged_number=about
+        text, middle, value, high, half, digits, hedged_number=figure.qualifier == "about"
     )
 
 
-def _number_with_unit(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
+def _in_base_units(figure: Figure, unit: str) -> tuple[Fraction, Fraction, int]:
     """Value and half a unit of the last digit in base units, and the digits written."""
-    text = KILO.sub(
-        lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1
-    )
-    text = COUNTED.sub(lambda many: _counted(many, unit), text, count=1)
-    match = NUMBER_WITH_UNIT.fullmatch(
-        POWER.sub(
-            lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1
-        )
-    )
-    if not match:
-        raise ValueError(f"{text[:40]!r} is not a number with a unit")
-    written, times, unit_text = match[1], match[2], spelled_unit(match[3] or "")
-    if comma := DECIMAL_COMMA.fullmatch(written):
-        written = f"{comma[1]}.{comma[2]}"
-    expected = parse_unit(unit)
+    expected, times = parse_unit(unit), figure.unit == "x"
     try:
-        number, own = parse_number(written), parse_unit("" if times else unit_text)
+        number, own = parse_number(figure.number), parse_unit("" if times else figure.unit)
+        if own.dimension == parse_unit("FLOP").dimension and unit == "FLOP/s":  # 312 TFLOPs
+            own = parse_unit(f"{figure.unit}/s")
     except UnitError as error:
         raise ValueError(str(error)) from None
-    apart = strict(own.dimension) != strict(expected.dimension) and (
-        own.dimension or times or own.size != 1
+    counts, others = (
+        {kind for kind, power in one.dimension if kind in COUNTED and power > 0}
+        for one in (own, expected)
     )
-    if apart or _counts_others(own.dimension, expected.dimension):
-        raise DimensionMismatch(
-            f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}"
-        )
-    size = own.size if unit_text and not times else expected.size
-    half, digits = precision(written)
+    apart = strict(own.dimension) != strict(expected.dimension)
+    apart = apart and bool(own.dimension or times or own.size != 1)
+    if apart or (counts and others and counts != others):  # requests a second are no tokens
+        has, needs = describe(own.dimension), describe(expected.dimension)
+        raise DimensionMismatch(f"is {has}, but the quantity is {needs}")
+    size = own.size if figure.unit and not times else expected.size
+    half, digits = precision(figure.number)
     return number * size, half * size, digits
-
-
-def _counts_others(own: Dimension, expected: Dimension) -> bool:
-    """Whether two units count different things, as requests a second are no tokens a second; one that names nothing counts what the other does."""
-    mine, theirs = (
-        {kind for kind, power in dimension if kind in COUNTS and power > 0}
-        for dimension in (own, expected)
-    )
-    return bool(mine and theirs and mine != theirs)
-
-
-def _counted(many: re.Match[str], unit: str) -> str:
-    """A number of thousands, millions … written out; unchanged where a letter may be another unit, or the number has an exponent."""
-    if "e" in many[1].lower() or (many[3] and unit not in COUNTED_BY_LETTER):
-        return many[0]
-    return f"{many[1]}e{POWERS_OF_TEN[(many[2] or many[3]).lower()]}"
 
 
 def precision(written: str) -> tuple[Fraction, int]:

@@ -5,7 +5,6 @@
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -97,21 +96,11 @@ LEADING = re.compile(
     re.IGNORECASE,
 )
 """``Each GPU holds``, ``per request:``: at the head of the clause before a number."""
-EACH = re.compile(
-    r"\s{0,4}(?:each|apiece)\b(?=\W{0,3}(?:$|[.,;:()|<]|(?:and|but|so|or|which|with|if|at|in)\b))",
-    re.IGNORECASE,
-)
-SEVERAL = re.compile(
-    rf"(?:{'|'.join(f'(?P<{kind}>{NOUNS[kind]})' for kind in ('device', 'request', 'layer', 'head'))})(?<=s)(?![\w-])"
-)
-"""``two A100s with 46.7 GB each``: of the last things that the sentence has several of."""
-SENTENCE = 600
-"""Characters that a sentence has at most, with the blanks where annotations stood."""
 
 
 @dataclass(frozen=True)
 class Denominator:
-    """What a number is of: so many of a kind, one of :data:`NOUNS`; of how many ``tokens``, as written, where these are the length of a request.
+    """What a number is of: so many of a kind, one of :data:`NOUNS`.
 
     >>> str(Denominator("token", Fraction(1000))), str(Denominator("device"))
     ('1,000 tokens', 'device')
@@ -119,7 +108,6 @@ class Denominator:
 
     kind: str
     count: Fraction = Fraction(1)
-    tokens: str = ""
 
     def __str__(self) -> str:
         return self.kind if self.count == 1 else f"{float(self.count):,.10g} {self.kind}s"
@@ -225,15 +213,16 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     (['layer', 'token'], ['device'])
     >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)]
     ['1,000 tokens']
-    >>> [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)], [str(one) for one in denominators("two A100s with 46 GB each.", 15, 20)]
-    (['layer', 'device'], ['device'])
+    >>> [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)]
+    ['layer', 'device']
     """
-    behind = tuple(_behind(text, stop))
-    if not behind and EACH.match(text, stop):
-        sentence = re.split(r"[.;!?]\s", text[max(start - SENTENCE, 0) : start])[-1]
-        behind = tuple(
-            Denominator(match.lastgroup or "") for match in list(SEVERAL.finditer(sentence))[-1:]
-        )
+    behind: list[Denominator] = []
+    while one := DENOMINATOR.match(text, stop):
+        behind.append(_denominator(one))
+        stop = one.end()
+        while also := ALSO.match(text, stop):
+            behind.append(Denominator(_kind(also["noun"] or also["bare"])))
+            stop = also.end()
     match = LEADING.search(text[max(start - 120, 0) : start])
     leading = (
         (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else []))
@@ -246,15 +235,6 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     return (*leading, *behind)
 
 
-def _behind(text: str, place: int) -> Iterator[Denominator]:
-    while match := DENOMINATOR.match(text, place):
-        yield _denominator(match)
-        place = match.end()
-        while also := ALSO.match(text, place):
-            yield Denominator(_kind(also["noun"] or also["bare"]))
-            place = also.end()
-
-
 def _kind(noun: str) -> str:
     """The kind that a noun is of."""
     return next(kind for kind, words in NOUNS.items() if re.fullmatch(words, noun))
@@ -264,9 +244,4 @@ def _denominator(match: re.Match[str]) -> Denominator:
     kind = next(kind for kind in NOUNS if match[kind])
     size = (match["size"] or "").lower()
     count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** POWERS_OF_TEN.get(size, 0)
-    written = f"{match['count'] or 1}{'k' if POWERS_OF_TEN.get(size) == 3 else ''}".replace(",", "")
-    if match["long"]:
-        return Denominator(kind, tokens=written if match["count"] else "")
-    return Denominator(
-        kind, count, written if kind == "token" and count not in (1, 1000, 10**6) else ""
-    )
+    return Denominator(kind) if match["long"] else Denominator(kind, count)

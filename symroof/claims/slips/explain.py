@@ -1,20 +1,18 @@
-"""Why a claim is wrong: the slips that lead to exactly what was written, and how far each explanation can be trusted.
+"""Why a claim is wrong: the slips that lead to exactly what was written, and how far each
+explanation can be trusted.
 
-A checker that can explain anything explains nothing. One change explains a claim; two do only where the claim has four
-digits or more and no single one does. An explanation is named where a random error of that size would seldom have had
-one; else it is suggested. A slip with a free parameter is only ever suggested.
+A checker that can explain anything explains nothing. One change explains a claim; two do only where
+the claim has four digits or more and no single one does. An explanation is named where a random
+error of that size would seldom have had one; else, and where it has a free parameter, suggested.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.derive_claim import Derived, Steps, derived
-from symroof.claims.read.written_number import CLOSE_ENOUGH, WrittenNumber, read_written
-from symroof.claims.slips.context import FAILURES, Context, context_of
+from symroof.claims.read.written_number import WrittenNumber, read_written
+from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import (
     MOST_CHANCE,
     SlipExplanation,
@@ -22,75 +20,56 @@ from symroof.claims.slips.explanation import (
     chance,
     factor_text,
 )
-from symroof.claims.slips.free_parameters import fitted_parameters
-from symroof.claims.slips.label_slips import explain_label
 from symroof.claims.slips.predictions import SlipPrediction, predictions, two_slips
-from symroof.claims.slips.simplifications import (
-    NO_LINKS,
-    SIMPLIFIED_FORMS,
-    simplified_settings,
-    uses_links,
-    with_round_params,
-)
-from symroof.claims.slips.slip_catalogue import CATALOGUE, OTHER_COUNTS, Slip
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
-from symroof.units import describe, format_quantity, parse_unit, settled
+from symroof.units import describe, format_quantity, parse_unit, settled, significant
 
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 PLAIN_FACTOR = Fraction(3, 2)
 """The factor from which on the effect of a slip is plain to see in few digits."""
 WORTH_SAYING = 1 / 3
-"""The share up to which two slips of a rough number are suggested: an explanation that fits any number is worthless."""
+"""The share up to which two slips of a rough number are suggested."""
 PAIRED_DIGITS = 4
 """Digits from which on a claim is fine enough for two slips at once, or for one wrong digit."""
 BINARY = "gb_gib"
 """The unit error that occurs together with any other: half of all texts write KB for KiB."""
-OF_NOTATION = frozenset(
-    {BINARY, "bits_bytes", "decimal_point", "decimal_binary_k", "inverted_ratio", "hours_seconds"}
-)
-"""Slips of units, whose factors any count of a power of two is made of."""
 MOST_CHANGES = 14
 """Changes of the case that are tried two by two."""
 MOST_SUGGESTIONS = 3
-MOST_LEVELS = 3
-"""Simplified counts that are combined with a slip."""
+EFFICIENCIES = (("mfu", "of the peak"), ("mbu", "of the bandwidth"))
+"""Shares of a device's limits, each with the limit it is a share of."""
+LEAST, CLOSE = Fraction(1, 20), Fraction(1, 1000)
+"""The least efficiency worth a suggestion, and how close the claim has to be met with it."""
 
 
 def explanations(claim: ClaimSpec) -> tuple[SlipExplanation, ...]:
-    """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down, and a bound, a truth or a label
-    is only ever suggested one."""
+    """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down."""
     result = derived(claim)
-    if result.value is None:
+    if result.number is None:
         return ()
     try:
-        written = read_written(claim.value, result.unit if result.number is not None else "")
+        written = read_written(claim.value, result.unit)
     except ValueError:
-        return upside_down(claim.value, result) if result.number is not None else ()
-    if not written.operator and written.word is None:
-        return explain(claim, written, result)
-    return (
-        () if claim.for_all else explain_label(claim, written, result)
-    )  # a range has room for too many changes to tell one from another
+        return upside_down(claim.value, result)
+    return explain(claim, written, result)
 
 
 def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
-    """A value in the inverse of the derived value's unit: the formula is upside down, or its result was read as the inverse.
+    """A value in the inverse of the derived value's unit: the formula is upside down.
 
     >>> first, *_ = upside_down("24 token/s", Derived(Fraction(140, 3350), "s"))
     >>> first.slip, first.text
     ('inverted_ratio', 'the formula is upside down: it gives 41.79 ms, and its inverse is what is claimed')
     """
-    true = derived.number
-    assert true is not None
+    true, unit = derived.number, parse_unit(derived.unit)
+    inverse = describe(tuple((name, -power) for name, power in unit.dimension))
     try:
-        written = read_written(
-            value,
-            describe(tuple((name, -power) for name, power in parse_unit(derived.unit).dimension)),
-        )
+        written = read_written(value, inverse)
     except ValueError:
         return ()
-    if written.value is None or written.operator or written.value <= 0 or true <= 0:
+    if not written.value or written.operator or written.value <= 0 or not true or true <= 0:
         return ()
     gives = f"it gives {format_quantity(true, derived.unit)}"
     options = {
@@ -100,16 +79,16 @@ def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
     }
     share = chance(float(written.number), float(1 / true), agreeing_ranges(options, written))
     return tuple(
-        SlipExplanation("inverted_ratio", share <= MOST_CHANCE, v, share, text)
-        for v, text in options.items()
-        if written.agrees(v)
+        SlipExplanation("inverted_ratio", share <= MOST_CHANCE, option, share, text)
+        for option, text in options.items()
+        if written.agrees(option)
     )[:1]
 
 
 def explain(
     claim: ClaimSpec, written: WrittenNumber, derived: Derived, steps: Steps | None = None
 ) -> tuple[SlipExplanation, ...]:
-    """The slips that lead to what was written, best first; nothing for a bound, a label or what has no value.
+    """The slips that lead to what was written, best first; nothing for a bound or a label.
 
     ``steps`` are the numbers that arithmetic may name besides the case's.
 
@@ -118,234 +97,98 @@ def explain(
     >>> first.slip, first.named, first.text
     ('gqa_forgotten', True, 'query heads used for KV heads in the cache: ×8')
     """
-    if (
-        written.value is None
-        or written.operator
-        or written.value <= 0
-        or derived.number is None
-        or derived.number <= 0
-    ):
+    claimed, true = written.value, derived.number
+    if claimed is None or written.operator or claimed <= 0 or true is None or true <= 0:
         return ()
     context = context_of(claim, derived, written.text, steps)
-    singles = [
-        p
-        for slip in CATALOGUE
-        for p in predictions(context, slip)
-        if _differs(p.value, context, written) and p.digits <= written.digits
-    ]
-    explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written)
-    if not explained:
-        simplified_settings, pairs = (
-            _of_levels(singles, context, written),
-            _of_pairs(singles, context, written),
-        )
-        explained = (
-            simplified_settings
-            if simplified_settings and (simplified_settings[0].named or not pairs)
-            else pairs
-        )
-    return (*explained, *fitted_parameters(context, written.value))
+    every = (prediction for slip in CATALOGUE for prediction in predictions(context, slip))
+    singles = [p for p in every if _differs(p, context, written) and p.digits <= written.digits]
+    found = (
+        _of_one_slip(singles, context, written)
+        or _of_digits(singles, context, written)
+        or _of_two_slips(singles, context, written)
+    )
+    return (*found, *_of_free_parameters(context, claimed))
 
 
-def _differs(value: Fraction, context: Context, written: WrittenNumber) -> bool:
-    """Whether a prediction differs from the true value by more than the digits written can hide."""
-    return abs(value / context.value - 1) > written.half_unit / written.number
+def _differs(prediction: SlipPrediction, context: Context, written: WrittenNumber) -> bool:
+    """Whether a prediction differs from the true value by more than the digits can hide."""
+    return abs(prediction.value / context.value - 1) > written.half_unit / written.number
 
 
-def _of_formulas(
+def _share(
+    predictions: Iterable[SlipPrediction], context: Context, written: WrittenNumber
+) -> float:
+    """The share of random errors of the claim's size that some prediction would explain."""
+    reached = agreeing_ranges([p.value for p in predictions], written)
+    return chance(float(written.number), float(context.value), reached)
+
+
+def _of_one_slip(
     singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
 ) -> list[SlipExplanation]:
     """Single slips of the catalogue."""
     matches = _ordered(singles, written)
     if not matches:
         return []
-
-    def share_of(predictions: Iterable[SlipPrediction]) -> float:
-        return chance(
-            float(written.number),
-            float(context.value),
-            agreeing_ranges([p.value for p in predictions], written),
-        )
-
-    frequent = [
-        p
-        for p in singles
-        if p.common and max(p.value, context.value) > PLAIN_FACTOR * min(p.value, context.value)
-    ]
-    share, common = share_of(singles), share_of(frequent)
-    often = (
-        share > MOST_CHANCE >= common and len(context.cases) == 1
-    )  # many slips would do; of those that happen all the time few
+    true = context.value
+    plain = [p for p in singles if max(p.value, true) > PLAIN_FACTOR * min(p.value, true)]
+    frequent = [p for p in plain if p.common]
+    share, common = (_share(some, context, written) for some in (singles, frequent))
+    # many slips would do; of those that happen all the time few
+    often = share > MOST_CHANCE >= common and len(context.cases) == 1
     if often:
         matches.sort(key=lambda p: p not in frequent)
-    twins = _twins(matches[0], singles, context)
-    matches = [
-        replace(matches[0], texts=(" or ".join((*matches[0].texts, *map(_said, twins))),)),
-        *matches[1:],
-    ]
+    shares = [common if often and p in frequent else share for p in matches]
     explained = [
         one
-        for p in matches
-        for own in [common if often and p in frequent else share]
+        for p, own in zip(matches, shares, strict=True)
         for one in _explained(p, own <= MOST_CHANCE, own, context)
     ]
-    explained += [
-        explanation for p in twins for explanation in _explained(p, False, share, context)
-    ]
     return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
-
-
-def _twins(
-    found: SlipPrediction, singles: Sequence[SlipPrediction], context: Context
-) -> list[SlipPrediction]:
-    """Two slips that lead to exactly the same as a count read twice or left out: 28 layers are 7 query heads for each KV head of 4 requests."""
-    if not (found.misreading and found.misreading.depends_on):
-        return []
-    able = [p for p in singles if p.slips[0] not in OF_NOTATION and p.slips != found.slips]
-    return [pair for pair in _pairs(able, context) if pair.value == found.value][:1]
-
-
-def _said(prediction: SlipPrediction) -> str:
-    return " and ".join(prediction.texts)
 
 
 def _of_digits(
     singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
 ) -> list[SlipExplanation]:
-    """Two digits swapped, from three digits on."""
-    if written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.hedged_number:
-        return []
-    options = digit_slips(context.value, 2 * written.half_unit)
-    text = options.get(written.number)
-    if text is None:
+    """Two neighbouring digits swapped, from three digits on."""
+    rough = written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.hedged_number
+    options = {} if rough else digit_slips(context.value, 2 * written.half_unit)
+    if written.number not in options:
         return []
     half = float(written.half_unit)
-    reached = [
-        *agreeing_ranges([p.value for p in singles], written),
-        *((float(v) - half, float(v) + half) for v in options),
-    ]
+    reached = agreeing_ranges([p.value for p in singles], written)
+    reached += [(float(value) - half, float(value) + half) for value in options]
     share = chance(float(written.number), float(context.value), reached)
-    named = share <= MOST_CHANCE
-    return [
-        SlipExplanation(
-            "arithmetic",
-            named,
-            written.number,
-            share,
-            f"{text}: {factor_text(written.number / context.value)}",
-        )
-    ]
+    text = f"{options[written.number]}: {factor_text(written.number / context.value)}"
+    return [SlipExplanation("arithmetic", share <= MOST_CHANCE, written.number, share, text)]
 
 
-def _of_levels(
+def _of_two_slips(
     singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
 ) -> list[SlipExplanation]:
-    """One slip combined with a simplified count, where the count alone does not give the claim."""
-    if context.steps or context.claim.values or context.claim.form not in SIMPLIFIED_FORMS:
-        return []
-    plain: list[dict[str, Any]] = simplified_settings(context.claim)[:MOST_LEVELS]
-    links = (
-        [{**settings, **NO_LINKS} for settings in (*plain[:1], {})]
-        if uses_links(context.claim) and context.claim.form == "quantity"
-        else []
-    )
-    reached, matches = [p.value for p in singles], []
-    first: Sequence[SlipPrediction] = singles
-    for settings in (*plain, *links):
-        own = _at(context, settings, CATALOGUE, written)
-        first = own if plain and settings is plain[0] else first
-        reached += [p.value for p in own]
-        matches += [(p, settings) for p in _ordered(own, written)]
-    near = {
-        name for p in first if abs(p.value / written.number - 1) < CLOSE_ENOUGH for name in p.slips
-    }
-    for settings in with_round_params(context.claim, plain[0] if plain else {}) if near else ():
-        own = _at(context, settings, [slip for slip in CATALOGUE if slip.name in near], written)
-        reached += [p.value for p in own]
-        matches += [(p, settings) for p in _ordered(own, written)]
-    share = (
-        chance(float(written.number), float(context.value), agreeing_ranges(reached, written))
-        if matches
-        else 1.0
-    )
-    named = share <= SELDOM_IN_PAIRS and written.digits >= PAIRED_DIGITS - 1
-    by_slip = {p.slips: (p, settings) for p, settings in reversed(matches)}
-    return [
-        replace(one, text=f"{one.text}, at {settings_text(settings)}")
-        for p, settings in list(reversed(by_slip.values()))[:MOST_SUGGESTIONS]
-        for one in _explained(p, named, share, context)
-    ]
-
-
-def _at(
-    context: Context, settings: dict[str, Any], slips: Iterable[Slip], written: WrittenNumber
-) -> list[SlipPrediction]:
-    """The predictions of slips combined with a simplified count; none that the count alone gives, and none of a slip that is such a count."""
-    claim = with_settings(context.claim, settings)
-    try:
-        there = context_of(claim, derived(claim), written.text)
-    except FAILURES:
-        return []
-    if there.value <= 0:
-        return []
-    tried = [slip for slip in slips if "assume" not in settings or slip.name not in OTHER_COUNTS]
-    every = (p for slip in tried for p in predictions(there, slip) if p.digits <= written.digits)
-    return [
-        p
-        for p in every
-        if _differs(p.value, context, written) and abs(p.value / there.value - 1) > CLOSE_ENOUGH
-    ]
-
-
-def _of_pairs(
-    singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber
-) -> list[SlipExplanation]:
-    """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number whose prefix was binary is suggested."""
-    if written.low is not None:
-        return []
+    """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number
+    whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
-    pairs = [
-        p
-        for p in _pairs(singles, context)
-        if _differs(p.value, context, written) and (fine or BINARY in p.slips)
-    ]
+    able = [p for p in singles if p.paired and written.low is None]
+    cases = list({p.value: p for p in reversed(able) if p.changes is not None}.values())[::-1]
+    results = list({p.value: p for p in reversed(able) if p.misreading is not None}.values())[::-1]
+    tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)
+    both = (two_slips(context, one, two) for one, two in tried if one.slips != two.slips)
+    pairs = [p for p in both if p and _differs(p, context, written) and (fine or BINARY in p.slips)]
     matches = _ordered(pairs, written)
-    if not matches:
-        return []
-    share = chance(
-        float(written.number),
-        float(context.value),
-        agreeing_ranges([p.value for p in (*singles, *pairs)], written),
-    )
-    if fine or share <= WORTH_SAYING:
+    share = _share((*singles, *pairs), context, written) if matches else 1.0
+    if matches and (fine or share <= WORTH_SAYING):
         return _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context)
     return []
 
 
-def _pairs(singles: Sequence[SlipPrediction], context: Context) -> Iterator[SlipPrediction]:
-    """Every two slips of different values: two changes of the case, or a change and a result read otherwise."""
-    cases = _distinct(p for p in singles if p.paired and p.changes is not None)[:MOST_CHANGES]
-    results = _distinct(p for p in singles if p.paired and p.misreading is not None)
-    for first, second in itertools.combinations([*cases, *results], 2):
-        if first.slips != second.slips and (both := two_slips(context, first, second)) is not None:
-            yield both
-
-
-def _distinct(predictions: Iterable[SlipPrediction]) -> list[SlipPrediction]:
-    """The first prediction of each value."""
-    first: dict[Fraction, SlipPrediction] = {}
-    for prediction in predictions:
-        first.setdefault(prediction.value, prediction)
-    return list(first.values())
-
-
 def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> list[SlipPrediction]:
-    """The predictions that agree: those that round to the claim before those cut off to it, then by the catalogue; each slip once."""
+    """The predictions that agree, those that round to the claim first; each slip once."""
     matches: dict[tuple[str, ...], SlipPrediction] = {}
-    agreeing = (p for p in predictions if written.agrees(p.value))
-    for prediction in sorted(
-        agreeing, key=lambda p: abs(p.value - written.number) > written.margin
-    ):
+    agreeing = [p for p in predictions if written.agrees(p.value)]
+    agreeing.sort(key=lambda p: abs(p.value - written.number) > written.margin)
+    for prediction in agreeing:
         matches.setdefault(prediction.slips, prediction)
     return list(matches.values())
 
@@ -354,27 +197,48 @@ def _explained(
     prediction: SlipPrediction, named: bool, share: float, context: Context
 ) -> list[SlipExplanation]:
     """A prediction in words; two slips at once are listed under both names."""
-    text = f"{_said(prediction)}: {factor_text(prediction.value / context.value)}"
+    said = " and ".join(prediction.texts)
+    text = f"{said}: {factor_text(prediction.value / context.value)}"
     return [
         SlipExplanation(slip, named, prediction.value, share, text) for slip in prediction.slips
     ]
 
 
-def swapped_digits(digits: str) -> Iterator[str]:
-    """Every way of swapping two neighbouring digits that differ.
+def _of_free_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExplanation]:
+    """An efficiency or a fixed time that would make the claim true. A parameter can be fitted to
+    almost any number, so it is only suggested; ``chance`` is how little it explains."""
 
-    >>> list(swapped_digits("1978"))
-    ['9178', '1798', '1987']
-    """
-    for i, (first, second) in enumerate(itertools.pairwise(digits)):
-        if first != second:
-            yield digits[:i] + second + first + digits[i + 2 :]
+    def suggested(slip: str, low: Fraction, high: float, text: str) -> SlipExplanation:
+        share = chance(float(claimed), float(context.value), [(float(low), high)])
+        return SlipExplanation(slip, False, claimed, share, text)
+
+    for name, meaning in EFFICIENCIES:
+        for side in context.sides if context.depends_on(name) else ():
+
+            def at(value: Fraction, name: str = name, side: tuple[int, ...] = side) -> Fraction:
+                sets = tuple({name: value} if i in side else {} for i in range(len(context.cases)))
+                return context.value_with(sets) or Fraction(0)
+
+            most, least = at(Fraction(1)), at(LEAST)
+            if not least or not most or not min(most, least) <= claimed <= max(most, least):
+                continue
+            rising = least > most  # a time is the longer, the less of the peak is reached
+            share = LEAST * (least / claimed if rising else claimed / least)
+            if share < 1 and abs(at(share) / claimed - 1) < CLOSE:
+                where = context.where(side)
+                text = f"holds at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
+                ends = min(most, least), float(max(most, least))
+                yield suggested("hidden_efficiency", *ends, text)
+    timed = context.unit == "s" and context.claim.form == "quantity"
+    if timed and claimed > context.value and context.dependencies is not None:
+        left = format_quantity(claimed - context.value, "s", 3)
+        text = f"{left} more than derived: a fixed overhead of that length"
+        yield suggested("hidden_overhead", context.value, float("inf"), text)
 
 
 def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
-    """The derived value, written to whole multiples of ``unit``, with two digits swapped; and which number that was.
-
-    The value may have been rounded or cut off before.
+    """The derived value, rounded or cut off to whole multiples of ``unit``, with two neighbouring
+    digits swapped; and which number that was.
 
     >>> digit_slips(Fraction("1978.9"), Fraction(1))[Fraction(1987)]
     'two digits swapped in 1978'
@@ -383,7 +247,8 @@ def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
     whole = {str(round(exact)), str(exact.numerator // exact.denominator)}
     slipped: dict[Fraction, str] = {}
     for digits in sorted(whole):
-        for read in swapped_digits(digits):
+        for i in range(len(digits) - 1):
+            read = digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :]
             if read not in whole and read[0] != "0":
                 slipped.setdefault(int(read) * unit, f"two digits swapped in {digits}")
     return slipped
