@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8405,
     "report": 11413,
     "cli": 5073,
-    "tests": 57032,
+    "tests": 54724,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
