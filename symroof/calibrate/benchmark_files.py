@@ -5,11 +5,19 @@ Times that include queueing or mix phases are not used; each comes with the reas
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.calibrate.measurements import LOOP, MAX_ROWS, MeasuredLatency
+from symroof.calibrate.measurements import (
+    BATCH_UNKNOWN,
+    LOOP,
+    MAX_ROWS,
+    QUEUED,
+    MeasuredLatency,
+    UnusedTime,
+    told_apart,
+)
 from symroof.errors import InputError, Problem
 from symroof.specs.checkpoints.json_text import loads_json
 from symroof.units import parse_unit
@@ -18,21 +26,6 @@ Entry = dict[str, Any]
 MILLI = Fraction(1, 1000)
 
 
-@dataclass(frozen=True)
-class UnusedTime:
-    """A time of a report that cannot be compared with a modelled step, and why."""
-
-    what: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.what} is not used: {self.reason}"
-
-
-QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
-BATCH_UNKNOWN = (
-    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
-)
 NO_LENGTH = "the report has no {}"
 TOGETHER = "prefill and decode are timed together"
 NO_PHASES = "without --streaming prefill and decode are timed together"
@@ -63,22 +56,8 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
             and entries
             and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries)
         ):
-            read = [
-                item
-                for i, entry in enumerate(entries[:MAX_ROWS], 1)
-                for item in reader(entry, i, file)
-            ]
-            rows, unused = (
-                [m for m in read if isinstance(m, MeasuredLatency)],
-                [u for u in read if isinstance(u, UnusedTime)],
-            )
-            if not rows:
-                raise InputError(
-                    Problem(
-                        file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1
-                    )
-                )
-            return rows, unused
+            numbered = enumerate(entries[:MAX_ROWS], 1)
+            return told_apart((x for i, entry in numbered for x in reader(entry, i, file)), file)
     raise InputError(
         Problem(
             file,

@@ -21,6 +21,7 @@ class Parameter:
         value: in base units; None if the rows do not determine it.
         low, high: its interval; None if there is none (as many parameters as rows).
         note: why it is not determined, or that it is at a limit.
+        held: what the others were fitted with where it is not determined.
     """
 
     name: str
@@ -28,11 +29,7 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     note: str = ""
-
-    @property
-    def any_share(self) -> bool:
-        """Whether the interval covers all possible values of a share."""
-        return self.name in SHARES and self.low == 0 and self.high == 1
+    held: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,32 +86,32 @@ class Calibration:
         return f"<Calibration of {len(self.residuals)} times: {', '.join(map(_summary, self.parameters))}>"
 
     def block(self) -> str:
-        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others.
+        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others, with intervals as ranges.
 
-        A study evaluates a range at its middle, so an interval becomes a range only if the fitted value is its middle. An interval that
-        ends at a limit (zero time, a share of one) is written as a comment.
+        What the rows do not determine is not written: where it is a share, or an overhead that the fit could not tell from
+        one, a study takes what was measured elsewhere.
         """
-        known = [p for p in self.parameters if p.value is not None]
-        lines = [
-            f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"
-        ]
-        lines += [
-            f"# {p.name} is not determined by these rows"
-            for p in self.parameters
-            if p.value is None
-        ]
-        lines += [
-            f"# {p.name} lies between {ends}{'; not known' if p.any_share else ''}"
-            for p in known
-            if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)
-        ]
-        for key, members in (
-            ("efficiency", [p for p in known if p.name in EFFICIENCY]),
-            ("set", [p for p in known if p.name not in EFFICIENCY]),
-        ):
+        known = {p.name: written(p) for p in self.parameters if p.value is not None}
+        open_ = [p for p in self.parameters if p.value is None]
+        count, name = len(self.residuals), _name(self.file)
+        lines = [f"# fitted to {count} measured times of {name}; intervals at {self.level:.0%}"]
+        lines += [f"# {p.name} is not determined by these rows: {p.note}" for p in open_]
+        shares = {name: text for name, text in known.items() if name in EFFICIENCY}
+        if any(p.held is None for p in open_):
+            taken = {p.name: _number(p.name, p.held) for p in open_ if p.held is not None}
+            shares = {"from": "measured", **shares, **taken}
+        others = {name: text for name, text in known.items() if name not in EFFICIENCY}
+        for key, members in (("efficiency", shares), ("set", others)):
             if members:
-                lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
+                pairs = ", ".join(f"{name}: {text}" for name, text in members.items())
+                lines.append(f"{key}: {{{pairs}}}")
         return "\n".join(lines) + "\n"
+
+
+UNDER_LOAD = (
+    "are these times of a server under load? then a time between tokens holds prompts of other requests: "
+    "write concurrency for batch, and the output"
+)
 
 
 def fit_warnings(
@@ -136,12 +133,10 @@ def fit_warnings(
         f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None
     ]
     warnings += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
-    wide = [
-        p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note
-    ]
-    warnings += [
-        f"the interval of {name} reaches down to 0: these rows hardly determine it" for name in wide
-    ]
+    steps = [r.measurement for r in residuals if r.measurement.metric == "itl"]
+    doubtful = far or any(p.high is not None and p.note for p in parameters)
+    if doubtful and len({m.inputs.get("batch") for m in steps}) > 1:
+        warnings.append(UNDER_LOAD)
     return warnings
 
 
@@ -153,31 +148,14 @@ def to_four_digits(value: float) -> Fraction:
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005
 """Half-width, as a share of the value, below which an interval is not written."""
-CENTRED = 0.001
-"""Distance of an interval's middle from the value, as a share, that four-digit rounding may cause."""
 
 
 def written(parameter: Parameter) -> str:
     """A value or a range as a study file takes it: ``0.52..0.58``, ``1.2 ms``."""
-    return (
-        _ends(parameter, "..")
-        if _as_range(parameter)
-        else _number(parameter.name, parameter.value or 0.0)
-    )
-
-
-def _as_range(parameter: Parameter) -> bool:
-    """Whether to write a range: its middle is the fitted value, and it is wide enough to matter."""
     value, low, high = parameter.value or 0.0, parameter.low, parameter.high
-    if low is None or high is None or _narrow(parameter) or (low <= 0 and parameter.name in SHARES):
-        return False
-    return abs((low + high) / 2 - value) <= CENTRED * value
-
-
-def _narrow(parameter: Parameter) -> bool:
-    """Whether an interval is too narrow to matter."""
-    value, low, high = parameter.value or 0.0, parameter.low, parameter.high
-    return low is not None and high is not None and high - low <= 2 * NARROW * value
+    if low is None or high is None or high - low <= 2 * NARROW * value:
+        return _number(parameter.name, value)
+    return _ends(parameter, "..")
 
 
 def _ends(parameter: Parameter, between: str) -> str:

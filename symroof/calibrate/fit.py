@@ -8,9 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symroof.calibrate.benchmark_files import UnusedTime, parse_report
-from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings
-from symroof.calibrate.measurements import MeasuredLatency, parse_measured
+from symroof.calibrate.benchmark_files import parse_report
+from symroof.calibrate.calibration_result import (
+    Calibration,
+    Parameter,
+    Residual,
+    fit_warnings,
+    to_four_digits,
+)
+from symroof.calibrate.measurements import LOOP, MeasuredLatency, UnusedTime, parse_measured
 from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
@@ -23,6 +29,7 @@ from symroof.units import format_quantity
 if TYPE_CHECKING:
     from symroof.calibrate.least_squares import Array, LeastSquares
 
+UNDER_LOAD = "times between tokens under load are fitted as those of a closed loop: a step, and its part of the prompts of others"
 LEVEL = 0.95
 """Level of every interval: Student's t; the degrees of freedom are rows minus parameters."""
 DEPENDENT = 1e-7
@@ -48,6 +55,8 @@ def calibrate(
         f"{name} is ignored, because it is fitted" for name in names if name in answers.given
     ] + _memory_warning(measured, answers)
     notes += [str(item) for item in unused]
+    if any(m.metric == LOOP for m in measured):
+        notes.append(UNDER_LOAD)
     if fit is None:
         names, rows = _drop_undetermined_link_latency(names, rows)
     return _fitted(str(path), answers, measured, rows, names, notes, chosen=fit is not None)
@@ -61,7 +70,7 @@ def _read(
     if text.lstrip().startswith(("{", "[")):
         return parse_report(text, str(path))
     try:
-        return parse_measured(text, str(path), fitted, own), []
+        return parse_measured(text, str(path), fitted, own)
     except InputError as ours:
         try:
             pasted = parse_pasted(text, str(path))
@@ -207,7 +216,10 @@ def _fitted(
     unclear = [names[i] for k, i in enumerate(moves) if undetermined[k]]
     found = {
         names[i]: _parameter(
-            names[i], float(point[i]), None if reach is None else reach * float(spread[k])
+            names[i],
+            float(point[i]),
+            None if reach is None else reach * float(spread[k]),
+            float(rows.measured.min()),
         )
         for k, i in enumerate(moves)
     }
@@ -216,7 +228,8 @@ def _fitted(
         note = untold.get(name) or _why_undetermined(
             name, 0 * column if name in untold else column, [*unclear, *untold], rows, point
         )
-        found[name] = Parameter(name, None, note=note)
+        held = None if name in SHARES or name not in untold else 0.0
+        found[name] = Parameter(name, None, note=note, held=held)
     parameters = [found[name] for name in names if name in fit]
     residuals = tuple(
         Residual(m, float(t), _limiting_resource(made, point))
@@ -284,7 +297,14 @@ def _spread(columns: Array) -> tuple[Array, list[bool], int]:
     )
 
 
-def _parameter(name: str, value: float, reach: float | None) -> Parameter:
+WIDE, LITTLE = 0.5, 0.1
+"""A share is not determined where it can be off by more than this part of it, an overhead where it can be nothing and can be
+more than this part of the shortest time."""
+
+
+def _parameter(
+    name: str, value: float, reach: float | None, shortest: float = math.inf
+) -> Parameter:
     """A parameter with its interval; a share is the reciprocal of the fitted value, its interval linearised."""
     if name in SHARES:
         value, reach = 1 / value, None if reach is None else reach / value**2
@@ -293,8 +313,16 @@ def _parameter(name: str, value: float, reach: float | None) -> Parameter:
     note = "at its limit: the rows imply more than is possible" if at_limit else ""
     if reach is None:
         return Parameter(name, value, note=note)
-    made = Parameter(name, value, max(value - reach, 0.0), min(value + reach, most), note)
-    return replace(made, note="not known: its interval is 0 to 1") if made.any_share else made
+    low, high = max(value - reach, 0.0), min(value + reach, most)
+    wide = reach > WIDE * value if name in SHARES else low == 0 and reach > LITTLE * shortest
+    if wide:
+        ends = (
+            f"{low:.2g} to {high:.2g}"
+            if name in SHARES
+            else f"0 s to {format_quantity(to_four_digits(high), 's')}"
+        )
+        return Parameter(name, None, low, high, f"its interval is {ends}")
+    return Parameter(name, value, low, high, note)
 
 
 NO_ROW = {

@@ -1,7 +1,7 @@
 """Strict reader of CSV files with measured latencies: every problem is reported with line and column."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -52,16 +52,37 @@ class MeasuredLatency:
     source: str = ""
 
 
+@dataclass(frozen=True)
+class UnusedTime:
+    """A time that cannot be compared with a modelled step, and why."""
+
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what} is not used: {self.reason}"
+
+
+QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
+BATCH_UNKNOWN = (
+    "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+)
+CONCURRENCY, RATE = "concurrency", "arrival_rate"
+"""Columns that say how many requests are in flight, or come: of several the times are under load."""
+
+
 def parse_measured(
     text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE
-) -> list[MeasuredLatency]:
-    r"""The measurements of a CSV text, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
+) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    r"""The measurements of a CSV text, in order, and the times that cannot be used.
+
+    ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
     The first line names the columns: inputs, and ``ttft``, ``itl`` or ``sustained_itl``, optionally with a unit for numbers without one
     (``ttft_ms``, ``itl [ms]``); the default of a latency is seconds. Empty lines and lines that start with ``#`` are
     skipped. A latency may be empty, an input may not.
 
-    >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
+    >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")[0]]
     [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]
     """
     lines = [
@@ -90,15 +111,36 @@ def parse_measured(
         )
     problems: list[Problem] = []
     headings = _headings(file, *lines[0], fitted, own)
-    measured: list[MeasuredLatency] = []
+    read: list[MeasuredLatency | UnusedTime] = []
     for number, line in lines[1:]:
         try:
-            measured += _row(file, number, line, headings, own)
+            read += _row(file, number, line, headings, own)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    return measured
+    return told_apart(read, file)
+
+
+def told_apart(
+    read: Iterable[MeasuredLatency | UnusedTime], file: str
+) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    """The measurements, and the times that cannot be used.
+
+    Raises:
+        InputError: more measurements than are read, or none, with the reasons.
+    """
+    items = list(read)
+    measured = [item for item in items if isinstance(item, MeasuredLatency)]
+    unused = [item for item in items if isinstance(item, UnusedTime)]
+    reason = ""
+    if not measured:
+        reason = "; ".join(dict.fromkeys(map(str, unused))) or "has no times"
+    if len(measured) > MAX_ROWS * len(METRICS):
+        reason = f"has {len(measured):,} times; at most {MAX_ROWS:,} are read"
+    if reason:
+        raise InputError(Problem(file, reason, 1, 1))
+    return measured, unused
 
 
 def _cells(file: str, number: int, line: str) -> list[LocatedText]:
@@ -237,13 +279,13 @@ def _column_hint(text: str) -> str:
 
 
 def _known(name: str, own: Declarations) -> bool:
-    return own.input(canonical(name)) is not None or name in METRICS or name == "context"
+    return own.input(canonical(name)) is not None or name in (*METRICS, "context", CONCURRENCY)
 
 
 def _row(
     file: str, number: int, line: str, headings: list[Column], own: Declarations
-) -> list[MeasuredLatency]:
-    """The latencies of a row."""
+) -> list[MeasuredLatency | UnusedTime]:
+    """The latencies of a row; under load a time between tokens is that of a closed loop."""
     cells = _cells(file, number, line)
     if len(cells) != len(headings):
         raise InputError(
@@ -272,11 +314,22 @@ def _row(
         raise InputError(problems)
     inputs = {name: value for name, value in values.items() if name not in METRICS}
     places = {heading.name: cell.column for heading, cell in zip(headings, cells, strict=True)}
-    return [
-        MeasuredLatency(name, values[name], inputs, number, places[name], line)
-        for name in METRICS
-        if name in values
-    ]
+    slots = inputs.pop(CONCURRENCY, inputs.get("batch") if RATE in inputs else None)
+    several = RATE in inputs or (slots is not None and slots > 1)
+    inputs.pop(RATE, None)
+    read: list[MeasuredLatency | UnusedTime] = []
+    for name in METRICS:
+        if name not in values:
+            continue
+        if several and (name == "ttft" or slots is None):
+            reason = QUEUED if slots is not None else BATCH_UNKNOWN
+            read.append(UnusedTime(f"{name} of line {number}", reason))
+            continue
+        own_inputs = inputs if slots is None else {**inputs, "batch": slots}
+        metric = LOOP if several else name
+        place = places[name]
+        read.append(MeasuredLatency(metric, values[name], own_inputs, number, place, line))
+    return read
 
 
 def _value(heading: Column, text: str, own: Declarations) -> Fraction:
@@ -284,7 +337,7 @@ def _value(heading: Column, text: str, own: Declarations) -> Fraction:
     if not text:
         raise ValueError("is empty")
     number = setting(
-        heading.name,
+        "batch" if heading.name == CONCURRENCY else heading.name,
         f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text,
         formulas=False,
         own=own,

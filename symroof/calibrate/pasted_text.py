@@ -13,12 +13,17 @@ from itertools import islice
 from symroof.calibrate.benchmark_files import (
     NO_LENGTH,
     TOGETHER,
-    UnusedTime,
     llama_bench,
     served,
     vllm_serve,
 )
-from symroof.calibrate.measurements import MAX_COLUMNS, MAX_LINE_LENGTH, MAX_ROWS, MeasuredLatency
+from symroof.calibrate.measurements import (
+    MAX_COLUMNS,
+    MAX_LINE_LENGTH,
+    MeasuredLatency,
+    UnusedTime,
+    told_apart,
+)
 from symroof.errors import InputError, Problem
 from symroof.units import UNITS
 
@@ -52,6 +57,7 @@ WORDS = {
     "output": "osl output outputlen outputlength outputtokens outputsequencelength gen genlen generatedtokens outlen randomoutputlen maxtokens avgoutputlen",
     "lengths": "isl/osl input/output in/out prompt/output prompt/gen",
     "batch": "concurrency conc maxconcurrency concurrentrequests concurrentusers users batch batchsize bs numusers streams maximumrequestconcurrency",
+    "rate": "rps qps rate requestrate arrivalrate requestspersecond req/s requests/s",
     "ttft": "ttft timetofirsttoken firsttokenlatency prefilllatency",
     "tpot": "tpot itl intertokenlatency timeperoutputtoken",
     "tp": "tp tensorparallel tensorparallelsize tpsize",
@@ -79,20 +85,7 @@ def parse_pasted(
     read = _blocks(lines, file) if BLOCK.search(text) else _table(lines, file)
     if read is None:
         return None
-    items = list(read)
-    rows, unused = (
-        [m for m in items if isinstance(m, MeasuredLatency)],
-        [u for u in items if isinstance(u, UnusedTime)],
-    )
-    if len(rows) > MAX_ROWS:
-        raise InputError(
-            Problem(file, f"has {len(rows):,} times; at most {MAX_ROWS:,} are read", 1, 1)
-        )
-    if not rows:
-        raise InputError(
-            Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1)
-        )
-    return rows, unused
+    return told_apart(read, file)
 
 
 # ------------------------------------------------------------------------------------------------------------- blocks
@@ -194,17 +187,9 @@ def _llama_csv(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: st
     """``llama-bench -o csv``."""
     for number, row in rest:
         if len(row) == len(cells):
-            entry = {
-                key: _number(row[cells.index(key)])
-                for key in ("n_prompt", "n_gen", "n_depth", "avg_ts")
-                if key in cells
-            }
-            counts: dict[str, object] = {
-                key: int(value)
-                for key, value in entry.items()
-                if value is not None and key != "avg_ts"
-            }
-            yield from llama_bench({**counts, "avg_ts": entry["avg_ts"]}, number, file)
+            read = {key: _number(cell) for key, cell in zip(cells, row, strict=True)}
+            sizes = {key: int(read.get(key) or 0) for key in ("n_prompt", "n_gen", "n_depth")}
+            yield from llama_bench({**sizes, "avg_ts": read["avg_ts"]}, number, file)
 
 
 def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> Items:
@@ -302,7 +287,9 @@ def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> 
             if match
             else (None, None)
         )
-    slots = _number(cells["batch"][0]) if "batch" in cells else Fraction(1)
+    slots = None if "rate" in cells else Fraction(1)
+    if "batch" in cells:
+        slots = _number(cells["batch"][0])
     times: dict[str, Fraction | None] = {
         metric: _seconds(*cells[metric], number, file)
         for metric in ("ttft", "tpot")

@@ -1,7 +1,5 @@
 """``symroof calibrate``: the table, the block a study takes, JSON, refusals."""
 
-import time
-
 import pytest
 
 from tests.calibrate import Truth, table
@@ -124,22 +122,6 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
     (tmp_path / "link.csv").symlink_to(measured)
     assert "is an input file" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
     assert measured.read_bytes() == before
-
-
-@pytest.mark.full
-def test_a_thousand_rows_take_seconds_at_most(tmp_path):
-    path = tmp_path / "many.csv"
-    path.write_text(
-        table(
-            Truth(),
-            lambda i: 0.03 * ((i * 7919) % 13 - 6) / 6,
-            [(64 * (1 + i % 90), 1 + i % 200) for i in range(1000)],
-        ),
-        encoding="utf-8",
-    )
-    started = time.process_time()
-    good("calibrate", path, *CASE, "--json")
-    assert time.process_time() - started < 20
 
 
 def test_help_loads_neither_numpy_nor_sympy():
