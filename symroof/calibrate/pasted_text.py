@@ -115,6 +115,12 @@ def _number(text: str) -> Fraction | None:
     return Fraction(match[0].replace(",", "")) if match else None
 
 
+def _counted(text: str) -> int | Fraction | None:
+    """A number, whole where it is."""
+    number = _number(text)
+    return int(number) if number is not None and number.denominator == 1 else number
+
+
 # ------------------------------------------------------------------------------------------------------------- tables
 
 
@@ -155,7 +161,12 @@ def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
         if {"test", "t/s"} <= set(lower):
             return _llama_table(lower, rest, file)
         if {"n_prompt", "n_gen", "avg_ts"} <= set(lower):
-            return _llama_csv(lower, rest, file)
+            read = (
+                (number, dict(zip(lower, map(_counted, row), strict=True)))
+                for number, row in rest
+                if len(row) == len(lower)
+            )
+            return (item for number, entry in read for item in llama_bench(entry, number, file))
         if {"pp", "tg", "b"} <= set(lower) and any(cell.startswith("t_tg") for cell in lower):
             return _batched_bench(lower, rest)
         headings = [_heading(cell) for cell in cells]
@@ -175,21 +186,9 @@ def _llama_table(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: 
             if match["pp"] and match["tg"]:
                 yield UnusedTime(f"{row[test]} of line {number}", TOGETHER)
                 continue
-            sizes: dict[str, object] = {
-                "n_prompt": int(match["pp"] or 0),
-                "n_gen": int(match["tg"] or 0),
-                "n_depth": int(match["depth"] or 0),
-            }
+            places = {"n_prompt": "pp", "n_gen": "tg", "n_depth": "depth"}
+            sizes = {key: _counted(match[place] or "0") for key, place in places.items()}
             yield from llama_bench({**sizes, "avg_ts": speed}, number, file)
-
-
-def _llama_csv(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
-    """``llama-bench -o csv``."""
-    for number, row in rest:
-        if len(row) == len(cells):
-            read = {key: _number(cell) for key, cell in zip(cells, row, strict=True)}
-            sizes = {key: int(read.get(key) or 0) for key in ("n_prompt", "n_gen", "n_depth")}
-            yield from llama_bench({**sizes, "avg_ts": read["avg_ts"]}, number, file)
 
 
 def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> Items:

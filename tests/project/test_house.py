@@ -42,11 +42,11 @@ BUDGETS = {
     "simulate": 2343,
     "servers": 1773,
     "sweep": 1342,
-    "calibrate": 1858,
+    "calibrate": 1790,
     "check": 8405,
     "report": 11413,
     "cli": 5073,
-    "tests": 54724,
+    "tests": 53953,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
