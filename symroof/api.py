@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.chart import Chart
+    from symroof.report.pictures.draw import Picture
     from symroof.report.pictures.simulated import DrawnSimulation
     from symroof.report.review_files import Review
     from symroof.sweep.axes import Axis
@@ -80,25 +81,31 @@ class Study(core.Study):
     def plot(
         self,
         kind: Any,
+        ax: Any = None,
+        *,
         over: Any = None,
         against: core.Study | str | os.PathLike[str] | None = None,
         quantity: Any = "itl",
         title: str = "",
         label: str = "",
+        style: str = "screen",
     ) -> Picture:
-        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and as there they assume measured efficiencies and
-        0.92 of a device's memory is used unless the study says otherwise. A quantity over an input has the value of :meth:`value`.
+        """A picture as a Matplotlib ``Figure``: its kinds are those of ``symroof plot``, and as there they assume measured efficiencies and
+        0.92 of a device's memory is used unless the study says otherwise. A quantity over inputs has the value of :meth:`value`.
 
         Args:
             kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
                 second side; with ``over`` a quantity by name or symbol, one of the study's own too, or a SymPy expression.
-            over: the input that it is drawn over, by name or symbol, around the value it has here.
+            ax: Matplotlib axes to draw into; by default a figure of its own.
+            over: the input that it is drawn over, by name or symbol, around the value it has here; two for a map in colours.
             against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
             quantity: what a waterfall is of.
-            title, label: of a quantity over an input the headline, and what it is called at the axis and in words.
+            title, label: of a quantity over inputs the title, and what it is called at the axis and in words.
+            style: ``screen``, ``print`` or ``dark``; an SVG of ``screen`` follows the theme of its reader.
 
         Returns:
-            The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
+            The figure, with ``.data`` (what it shows: name -> array, of a curve rows of x and y in base units), ``.says`` for its takeaway and ``.alt``.
+            ``.savefig("x.svg")`` (or ``.pdf``, ``.png``) gives the same bytes every time.
 
         Raises:
             InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
@@ -106,12 +113,17 @@ class Study(core.Study):
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
         'At batch 1 request, price*itl/batch is 5.843e-6 USD (4.584e-6 to 7.703e-6 USD); from 1 to 16 it goes from 5.843e-6 USD to 4.985e-7 USD.'
-        >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
-        >>> picture
-        <Inter-token latency against the context: Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096>
-        >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
-        1.0
+        >>> Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl").data["line"][:2, 0].tolist()
+        [1.0, 250.0]
         """
+        from symroof.report.pictures.draw import draw
+
+        return draw(self._chart(kind, over, against, quantity, title, label), ax, style)
+
+    def _chart(
+        self, kind: Any, over: Any, against: Any, quantity: Any, title: str, label: str
+    ) -> Chart:
+        """What a picture shows."""
         from symroof.claims.case_comparison import (
             SYMROOF,
             diff,
@@ -119,41 +131,27 @@ class Study(core.Study):
             split_number_side,
             study_under_preset,
         )
-        from symroof.report.pictures import over_input, picture_kinds
+        from symroof.report.pictures import bars, over_input, picture_kinds
 
         if over is not None:
-            return over_input.picture(self, kind, over, title, label)
-        study = study_under_preset(SYMROOF, self)
-        kind = symbol_name(kind)
-        if (
-            kind not in picture_kinds.KINDS
-            and kind != picture_kinds.WATERFALL
-            and (is_sympy(kind) or self.declared.quantity(str(kind)))
-        ):
-            raise InputError(
-                Problem(
-                    str(kind)[:80],
-                    "a quantity is drawn over an input",
-                    hint=f"study.plot({str(kind)[:40]}, over=batch)",
-                )
-            )
+            return over_input.over_input(self, kind, over, title, label)
+        study, kind = study_under_preset(SYMROOF, self), symbol_name(kind)
+        known = kind in picture_kinds.KINDS or kind == picture_kinds.WATERFALL
+        if not known and (is_sympy(kind) or self.declared.quantity(str(kind))):
+            hint = f"study.plot({str(kind)[:40]}, over=batch)"
+            problem = Problem(str(kind)[:80], "a quantity is drawn over an input", hint=hint)
+            raise InputError(problem)
         if against is None:
-            return picture_kinds.picture(kind, study)
+            return picture_kinds.chart(kind, study)
         if picture_kinds.checked(kind) != picture_kinds.WATERFALL:
-            raise InputError(
-                Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall")
-            )
-        from symroof.report.pictures.waterfall_bars import waterfall_picture
-
-        number = isinstance(against, str) and split_number_side(against)
-        other = (
-            against if number else study_under_preset(SYMROOF, resolve_side(against, study, study))
-        )
-        return waterfall_picture(
-            diff(study, other, quantity),
-            "this study",
-            os.fspath(against) if not isinstance(against, core.Study) else "the other",
-        )
+            hint = "leave against out, or draw a waterfall"
+            raise InputError(Problem(kind, "takes no second side", hint=hint))
+        other, name = against, "the other"
+        if not isinstance(against, core.Study):
+            name = os.fspath(against)
+        if not (isinstance(against, str) and split_number_side(against)):
+            other = study_under_preset(SYMROOF, resolve_side(against, study, study))
+        return bars.waterfall(diff(study, other, quantity), "this study", name)
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Grid:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.

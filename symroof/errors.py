@@ -188,7 +188,6 @@ EXTRAS = {
     "netCDF4": "sweep",
     "zarr": "sweep",
     "pyarrow": "sweep",
-    "matplotlib": "plot",
 }
 """The extra of symroof that installs each package."""
 

@@ -16,7 +16,7 @@ from symroof.analysis.case_summary import (
 )
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import all_met, case_warnings, target_checks
-from symroof.drawing.table_formats import card, html_table
+from symroof.table_formats import card, html_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

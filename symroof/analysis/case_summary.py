@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
+from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.theory.symbols import INPUTS
 from symroof.units import format_quantity
 

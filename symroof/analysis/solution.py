@@ -311,7 +311,7 @@ class Solution(SolvedEquation):
         return f"; assumed {', '.join(told)}" if told and self.value is not None else ""
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import card, html_table
+        from symroof.table_formats import card, html_table
 
         said = f"{self.unknown}: {'; '.join(filter(None, self.told()))}"
         rows = [["equation", " = ".join(self.written_sides)], ["solved for", self.unknown]]

@@ -189,7 +189,7 @@ class Waterfall:
         return f"Waterfall({self.symbol.name}: {self.start.text()} to {self.end.text()}{f'; {steps}' if steps else ''})"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.table_formats import html_table
 
         return html_table(HEADER, self.rows(), self.title)
 

@@ -218,7 +218,7 @@ class Report:
         }
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.table_formats import html_table
 
         rows = (
             [f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason]

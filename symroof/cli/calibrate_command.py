@@ -194,7 +194,7 @@ def screen(fit: Calibration) -> str:
 def calibration_text(fit: Calibration) -> str:
     """Parameters, warnings, residuals, held inputs, and the block."""
     from symroof.analysis.case_titles import case_title
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     lines = [
         f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==",

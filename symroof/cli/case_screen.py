@@ -16,8 +16,8 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, target_warnings, under_load, unknown_targets
 from symroof.cases.input import AT_PEAK, ROLE_INPUT
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
-from symroof.drawing.table_formats import width
 from symroof.specs.engine_profile import IDEAL
+from symroof.table_formats import width
 from symroof.theory.declarations import OWN
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import GROUPS

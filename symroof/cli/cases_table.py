@@ -19,7 +19,7 @@ from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_che
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cli.case_screen import ALL, rests_on
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
+from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

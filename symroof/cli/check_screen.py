@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.errors import visible
 from symroof.report.claims_text import MARKED, names, off, put_forward, times_of
+from symroof.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

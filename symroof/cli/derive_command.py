@@ -172,7 +172,7 @@ def _value(derivation: Derivation) -> list[str]:
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
     from symroof.theory.theory_files import DEFINITION
 
     symbol = derivation.symbol
@@ -244,7 +244,7 @@ def _limits(derivation: Derivation) -> list[str]:
 
 def _elasticities(derivation: Derivation) -> list[str]:
     """The elasticity to each input: its number if known, and its formula if short."""
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     heading, rows = _elasticity_rows(derivation)
     return [heading, text_table(rows, indent="  "), ""] if rows else []

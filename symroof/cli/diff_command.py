@@ -199,11 +199,12 @@ def _label(step: WaterfallStep) -> str:
 
 def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
     """Write the picture and print its takeaway."""
-    from symroof.report.pictures.waterfall_bars import waterfall_picture
+    from symroof.report.pictures import bars
+    from symroof.report.pictures.draw import draw
 
     ending = picture_format(out)
     check_folder(Path(out))
-    drawn = waterfall_picture(waterfall, sides[0], sides[1])
+    drawn = draw(bars.waterfall(waterfall, sides[0], sides[1]))
     write_file(out, drawn.form(ending))
     say(drawn.says)
 

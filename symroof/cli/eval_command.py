@@ -119,7 +119,7 @@ def case_text(answers: BoundCase) -> str:
     """One case as tables."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import basis_lines
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
     from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
@@ -209,7 +209,7 @@ def _engine(answers: BoundCase) -> list[str]:
 
 
 def _switches(answers: BoundCase) -> str:
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
     from symroof.theory.switches import SWITCHES
 
     chosen = answers.assumptions

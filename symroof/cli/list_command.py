@@ -66,7 +66,7 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
             )
         )
     from symroof.cli.terminal import fitted_table
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     if everything:
         return text_table(

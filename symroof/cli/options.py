@@ -229,7 +229,7 @@ def picture_format(file: str) -> str:
     Raises:
         click.BadParameter: another ending, or none.
     """
-    from symroof.drawing import ENDINGS
+    from symroof.report.pictures import ENDINGS
 
     suffix = os.path.splitext(file)[1]
     if suffix.lower().removeprefix(".") not in ENDINGS:

@@ -117,7 +117,7 @@ def starred(name: str, defaulted: bool) -> str:
 
 def inputs_table(inputs: dict[str, Result]) -> str:
     """Name, value and source of every input."""
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     return text_table(
         [[starred(name, i.defaulted), i.text(), i.source] for name, i in inputs.items()]

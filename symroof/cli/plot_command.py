@@ -12,10 +12,11 @@ from symroof.cli.compared_cases import against_option, quantities_option, waterf
 from symroof.cli.options import check_folder, picture_format, study_from, study_options
 from symroof.cli.output import say, write_file
 from symroof.output_files import refuse_link
-from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
+from symroof.report.pictures import ENDINGS, STYLES
+from symroof.report.pictures.picture_kinds import COMPARING, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.chart import Chart
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARING}.items())
 
@@ -37,7 +38,14 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 @click.option(
     "--over",
     metavar="INPUT",
-    help="Input on the horizontal axis; KIND is then a quantity: itl, including those of a theory or defined in the study.",
+    help="Input on the horizontal axis, or two with a comma for a map in colours; KIND is then a quantity: itl, including those of a theory or defined in the study.",
+)
+@click.option(
+    "--style",
+    type=click.Choice(STYLES),
+    default=STYLES[0],
+    show_default=True,
+    help="Colours; an SVG of screen follows the theme of its reader.",
 )
 @against_option
 @quantities_option
@@ -50,6 +58,7 @@ def command(
     out: str | None,
     ending: str | None,
     over: str | None,
+    style: str,
     against: str | None,
     quantities: str,
     **options: Any,
@@ -64,80 +73,63 @@ def command(
 
     symroof plot decode_intensity chat.yaml --over batch
 
+    symroof plot itl chat.yaml --over batch,prompt --style dark -o itl.png
+
     Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall starts at STUDY, or at
     the case of the options, and ends at B: `symroof diff` prints the same as tables. The takeaway of a picture is printed, and part of its
     text alternative.
     """
+    from symroof.cli.report_command import slug
+    from symroof.cli.terminal import reflowed
+
     form = _form(out, ending)
     name = kind.strip() if over else checked(kind)
-    from symroof.cli.report_command import slug
 
-    goal = (
-        Path(out)
-        if out and out != "-"
-        else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
-    )
+    stem = f"{slug(Path(study).stem)}-{slug(name)}" if study else slug(name)
+    goal = Path(out or f"{stem}.{form}")
     if out != "-":
         check_folder(goal)
     if not out:
         refuse_link(goal)
-    drawn, basis = (
-        _over_input(name, over, study, other or against, options)
-        if over
-        else _drawn(name, study, other, against, quantities, options)
-    )
-    content = drawn.form(form)
+    second = against or other
+    if second and (over or name != WATERFALL):
+        what = "a quantity over an input" if over else name
+        raise click.UsageError(f"{what} takes no second side; only {WATERFALL} does")
+    if name == WATERFALL and not over and (not second or (against and other)):
+        raise click.UsageError("a waterfall compares two cases: give the second with --against B")
+    chart, basis = _chart(name, over, study, second, quantities, options)
+    from symroof.report.pictures.draw import draw
+
+    content = draw(chart, style=style).form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return
     write_file(goal, content)
-    from symroof.cli.terminal import reflowed
-
-    say("\n".join(reflowed((drawn.says, *basis))))
+    say("\n".join(reflowed((chart.says, *basis))))
 
 
-def _over_input(
-    name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]
-) -> tuple[Picture, tuple[str, ...]]:
-    """The picture of a quantity over an input, and its efficiency basis."""
-    if second:
-        raise click.UsageError(
-            f"a quantity over an input takes no second side; only {WATERFALL} does"
-        )
-    from symroof.analysis.verdict import basis_of
-    from symroof.report.pictures.over_input import picture
-
-    made = study_from(study, options)
-    return picture(made, name, over), tuple(basis_of(made.first, (name,)))
-
-
-def _drawn(
+def _chart(
     name: str,
+    over: str | None,
     study: str | None,
-    other: str | None,
-    against: str | None,
+    second: str | None,
     quantities: str,
     options: dict[str, Any],
-) -> tuple[Picture, tuple[str, ...]]:
-    """The picture of a study with its efficiency basis, or of two compared cases."""
-    second = against or other
-    if name != WATERFALL:
-        if second:
-            raise click.UsageError(f"{name} takes no second side; only {WATERFALL} does")
-        from symroof.analysis.verdict import basis_lines
-        from symroof.report.pictures.picture_kinds import picture
+) -> tuple[Chart, tuple[str, ...]]:
+    """What is drawn, and its efficiency basis."""
+    from symroof.analysis.verdict import basis_lines, basis_of
+    from symroof.report.pictures import bars, over_input, picture_kinds
 
-        made = study_from(study, options)
-        return picture(name, made), basis_lines(made.cases)
-    if not second or (against and other):
-        raise click.UsageError("a waterfall compares two cases: give the second with --against B")
-    from symroof.claims.case_comparison import SYMROOF
-    from symroof.report.pictures.waterfall_bars import waterfall_picture
+    if second:
+        from symroof.claims.case_comparison import SYMROOF
 
-    (waterfall, *_), _ = waterfalls_between(
-        (study or SYMROOF, second), quantities.partition(",")[0], options
-    )
-    return waterfall_picture(waterfall, study or "the case", second), ()
+        sides, quantity = (study or SYMROOF, second), quantities.partition(",")[0]
+        (waterfall, *_), _ = waterfalls_between(sides, quantity, options)
+        return bars.waterfall(waterfall, study or "the case", second), ()
+    made = study_from(study, options)
+    if over:
+        return over_input.over_input(made, name, over), tuple(basis_of(made.first, (name,)))
+    return picture_kinds.chart(name, made), basis_lines(made.cases)
 
 
 def _form(out: str | None, ending: str | None) -> str:

@@ -133,10 +133,10 @@ def command(
 
 def written(choice: Selection, show: int, lacks: int, form: str) -> str:
     """Tables, warnings, inputs and assumptions as text or Markdown."""
-    from symroof.drawing.table_formats import text_table
     from symroof.report.markup import markdown_table, markdown_text
     from symroof.report.selection_parts import ledger, warnings
     from symroof.report.selection_tables import headline, parts
+    from symroof.table_formats import text_table
 
     plain = form == "text"
     lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]

@@ -9,7 +9,6 @@ from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
 from symroof.cli.case_screen import rests_on
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.report.purchase_text import (
     cheaper_text,
     device_word,
@@ -21,6 +20,7 @@ from symroof.report.purchase_text import (
     usd,
 )
 from symroof.report.selection_parts import warnings
+from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.vllm.serve_line import serve_command
 
 if TYPE_CHECKING:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import all_option, json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say, say_marked, say_one_of
+from symroof.cli.options import (
+    all_option,
+    json_option,
+    pairs,
+    picture_format,
+    study_from,
+    study_options,
+)
+from symroof.cli.output import json_text, say, say_marked, say_one_of, write_file
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -165,10 +172,10 @@ def command(
     found = simulate(made.first, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     say_one_of(made.cases, "simulating")
     if picture:
-        from symroof.report.pictures.simulated import picture as drawn
+        from symroof.report.pictures.draw import draw
+        from symroof.report.pictures.simulated import chart
 
-        drawn(found, kind).save(picture)
-        say(f"wrote {picture}", err=True)
+        write_file(picture, draw(chart(found, kind)).form(picture_format(picture)))
     if as_json:
         say(json_text(found.as_json()))
     else:
@@ -250,7 +257,7 @@ def _targets(found: Simulation) -> list[str]:
     from fractions import Fraction
 
     from symroof.analysis.case_summary import DIGITS
-    from symroof.drawing.table_formats import FAILS, PASSES
+    from symroof.table_formats import FAILS, PASSES
     from symroof.units import format_quantity
 
     lines = []

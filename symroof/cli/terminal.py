@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, text_table, width
+from symroof.table_formats import FAILS, IN_PART, PASSES, text_table, width
 
 NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""

@@ -139,7 +139,7 @@ def review_text(advised: Review) -> str:
     """Flags, quantities, limits, and the recommended command with its derivation."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     made, answers = advised.served, advised.served.study.first
     warnings = dict.fromkeys(
@@ -180,7 +180,7 @@ def review_text(advised: Review) -> str:
 
 def _quantities(found: dict[str, Result], case_of: Callable[[str], BoundCase | None]) -> str:
     """Quantities with the bound at the peak beside what is expected, where that differs."""
-    from symroof.drawing.table_formats import text_table
+    from symroof.table_formats import text_table
 
     bounds = {
         name: case.peak_bound_text(name, flagged=True) for name in found if (case := case_of(name))

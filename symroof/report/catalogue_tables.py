@@ -69,7 +69,7 @@ class CatalogueTable(Sequence[dict[str, Any]]):
         return list(self.rows[0]) if self.rows else []
 
     def __repr__(self) -> str:
-        from symroof.drawing.table_formats import text_table
+        from symroof.table_formats import text_table
 
         return text_table(
             [[shown(row[key]) for key in self.columns] for row in self.rows],
@@ -77,7 +77,7 @@ class CatalogueTable(Sequence[dict[str, Any]]):
         )
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.table_formats import html_table
 
         return html_table(
             [key.replace("_", " ") for key in self.columns],

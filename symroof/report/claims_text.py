@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symroof.drawing.table_formats import text_table, width
 from symroof.errors import visible
+from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report

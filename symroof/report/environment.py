@@ -10,9 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from symroof.drawing.table_formats import UNKNOWN, mostly_numbers
 from symroof.report.markup import FORMATS, Code, Math, Ranged, fence
 from symroof.resources import data_folder
+from symroof.table_formats import UNKNOWN, mostly_numbers
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
 

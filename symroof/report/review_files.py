@@ -16,7 +16,7 @@ from symroof.report.review_parts import BRIEF, FIGURES_OF, PARTS
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.draw import Picture
 
 Compared = tuple[str, "list[Waterfall]"]
 """What a review is compared with: its name, and the way to each quantity of it."""
@@ -75,9 +75,10 @@ def _live(study: Study) -> dict[str, Any] | None:
 
 def _waterfall(other: Compared) -> list[Picture]:
     """The picture of the first quantity."""
-    from symroof.report.pictures.waterfall_bars import waterfall_picture
+    from symroof.report.pictures.bars import waterfall
+    from symroof.report.pictures.draw import draw
 
-    return [waterfall_picture(other[1][0], "this case", other[0])]
+    return [draw(waterfall(other[1][0], "this case", other[0]))]
 
 
 def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture]) -> bytes:

@@ -20,9 +20,9 @@ from symroof.analysis.verdict import (
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.markup import Code, Ranged, symbol
 from symroof.symbolic.reading import parse
+from symroof.table_formats import UNKNOWN
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS

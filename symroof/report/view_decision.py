@@ -22,12 +22,12 @@ from symroof.analysis.verdict import (
     under_load,
 )
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.recommendation import cost
 from symroof.report.view_case import brief, cell, decision_metrics, marked, metric
 from symroof.report.view_options import next_steps, ruled_out, use
 from symroof.specs.efficiencies import FITTED
+from symroof.table_formats import UNKNOWN
 
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
 SERVER = (

@@ -5,10 +5,10 @@ from typing import Any
 from symroof.analysis.derivation_steps import DerivationStep, formula_of, step_of
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol
 from symroof.report.view_case import shown
 from symroof.symbolic.expressions import names
+from symroof.table_formats import UNKNOWN
 from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
 
 LONGEST_NUMBERS = 240

@@ -7,11 +7,11 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import operator_name
 from symroof.report.view_case import cell
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import label
+from symroof.table_formats import UNKNOWN
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS

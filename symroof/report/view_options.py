@@ -12,11 +12,11 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, TargetCheck, at_rate, target_checks
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.errors import InputError
 from symroof.report.markup import Code
 from symroof.report.recommendation import LATENCIES, cost, group_label
 from symroof.report.view_case import brief, decision_metrics, marked
+from symroof.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 
 MOST_OPTIONS, MOST_RULED_OUT = 6, 2
 

@@ -6,9 +6,9 @@ from typing import Any
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.markup import Code
 from symroof.report.view_case import shown
+from symroof.table_formats import UNKNOWN
 from symroof.theory.switches import DETAIL
 
 METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")

@@ -12,7 +12,6 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import findings, target_checks, unknown_targets
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
 from symroof.report.recommendation import LARGEST_GROUP, NARROWER, beyond_reach, recommendation
 from symroof.report.view_case import all_usable, brief, case_row, shown, target_row, targets_outcome
@@ -20,6 +19,7 @@ from symroof.report.view_decision import bounds_of, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_options import options
 from symroof.symbolic.evaluation import NoValue
+from symroof.table_formats import UNKNOWN
 from symroof.units import format_quantity
 
 DIGITS = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symroof.analysis.waterfall import HEADER
-from symroof.drawing.table_formats import text_table
 from symroof.report.markup import markdown_table
+from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall

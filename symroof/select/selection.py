@@ -147,7 +147,7 @@ class Selection:
 
     def _repr_html_(self) -> str:
         from symroof.analysis.case_summary import DIGITS
-        from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, card, html_table
+        from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 
         mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
         rows = []

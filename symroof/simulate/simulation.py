@@ -321,7 +321,7 @@ class Simulation:
         return f"<Simulation of {len(self.requests):,} requests: TTFT {ttft}, ITL {itl} in the mean, {self.rates['request_rate'][0].value:.4g} request/s>"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.table_formats import html_table
 
         return "".join(html_table(header, rows) for header, rows in self.tables())
 

@@ -41,7 +41,6 @@ MADE = {  # what is made of a case; of another case it is another thing
     "result": lambda case: sr.Study(**case).result("itl"),
     "case": lambda case: sr.Study(**case).first,
     "compiled": lambda case: sr.compile(["itl", "fits"], ["prompt"], **case),
-    "picture": lambda case: sr.Study(**case).plot("itl"),
     "selection": lambda case: sr.select(sr.Study(**case)),
     "waterfall": lambda case: sr.diff(sr.Study(**case), sr.Study(**{**case, "hardware": "h200"}), "itl"),
     "calibration": lambda case: sr.calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm", prompt=case["batch"]),

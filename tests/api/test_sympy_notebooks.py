@@ -64,12 +64,9 @@ def test_the_data_of_a_picture_are_the_values_of_the_study():
         .plot("itl")
         .data
     )
-    line = data.sel(point=data.line == "line")
-    for place in (0, len(line.point) // 2):
-        there = sr.Study(
-            "llama-3-8b", "h100-sxm", batch=8, context=int(line.x[place]), efficiency="peak"
-        )
-        assert abs(float(line.y[place]) / there.value("itl") - 1) < 1e-12
+    for context, value in data["line"][[0, len(data["line"]) // 2]]:
+        there = sr.Study("llama-3-8b", "h100-sxm", batch=8, context=context, efficiency="peak")
+        assert abs(value / there.value("itl") - 1) < 1e-12
 
 
 def test_a_formula_of_ones_own_over_an_input():
@@ -87,14 +84,15 @@ def test_a_formula_of_ones_own_over_an_input():
     study.define("cost_of_wait", symbols.price * symbols.ttft, unit="USD")
     drawn = study.plot("cost_of_wait", over=symbols.prompt)
     data = drawn.data
-    line = data.sel(point=data.line.isin(["line", "beyond"]))
-    for place in (0, len(line.point) // 2, -1):
-        there = sr.Study("llama-3-8b", "h100-sxm", prompt=int(line.x[place]), efficiency="peak")
-        assert abs(float(line.y[place]) / (there.value("ttft") * 2.5 / 3600) - 1) < 1e-12
-    assert float(data.sel(point=data.line == "memory").x[0]) == pytest.approx(
-        float(study.solve("max_batch_memory", "prompt").value)
+    for prompt, value in (data["line"][0], data["line"][9], data["beyond"][-1]):
+        there = sr.Study("llama-3-8b", "h100-sxm", prompt=int(prompt), efficiency="peak")
+        assert abs(value / (there.value("ttft") * 2.5 / 3600) - 1) < 1e-12
+    ends = float(study.solve("max_batch_memory", "prompt").value)
+    assert data["memory"][0] == pytest.approx(ends)
+    assert (
+        drawn.axes[0].get_xlabel() == "prompt (token)"
+        and "cost_of_wait (USD)" in drawn._repr_svg_()
     )
-    assert (data.x_name, data.y_name) == ("prompt (token)", "cost_of_wait (USD)")
     assert drawn._repr_svg_().startswith("<svg") and "cost_of_wait" in repr(drawn)
     assert study.plot(symbols.ttft / symbols.itl, over="batch").says.startswith(
         "At batch 64 requests, ttft/itl is "
@@ -123,10 +121,9 @@ def test_what_cannot_be_drawn_is_said(quantity, over, refused):
 
 def test_bars_of_memory_add_up():
     data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).plot("memory").data
-    bars = data.sel(point=data.line != "usable memory")
-    assert float(bars.y.sum()) == float(
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).value("memory_bytes")
-    )
+    needed = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8)
+    parts = [data[name][0] for name in ("weights", "cache", "reserve")]
+    assert sum(parts) == pytest.approx(needed.value("memory_bytes"))
 
 
 def test_plot_leaves_the_study_as_it_is():

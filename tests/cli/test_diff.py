@@ -184,7 +184,7 @@ def test_a_waterfall_is_a_kind_of_picture(tmp_path):
         assert outcome.code == 0, outcome.err
         assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
     chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
-    assert f"ttft goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
+    assert f"(TTFT) goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
     assert (
         sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
     )

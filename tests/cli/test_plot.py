@@ -1,8 +1,6 @@
 """``symroof plot``: files, standard output, and everything that is refused before anything is drawn."""
 
 import contextlib
-import subprocess
-import sys
 
 import pytest
 
@@ -105,24 +103,8 @@ def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     assert (tmp_path / "file").read_text() == "old"
 
 
-def loaded(*arguments):
-    code = (
-        "import sys\nfrom symroof.cli.main import main\n"
-        f"main({[str(a) for a in arguments]!r})\n"
-        "print(sorted({'matplotlib', 'numpy', 'sympy', 'symroof.drawing.canvas'} & set(sys.modules)), file=sys.stderr)"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stderr.splitlines()[-1]
-
-
-def test_help_and_bad_input_load_nothing_to_draw_with(tmp_path):
-    assert loaded("plot", "--help") == "[]"
-    assert loaded("plot", "nonsense", CHAT) == "[]"
-    assert loaded("plot", "memory", CHAT, "-o", "a.jpg") == "[]"
-
-
-@pytest.mark.full
-def test_an_svg_is_drawn_without_a_plotting_library(tmp_path):
-    loads = loaded("plot", "regimes", CHAT, "-o", tmp_path / "a.svg")
-    assert loads == "['numpy', 'sympy', 'symroof.drawing.canvas']"
+def test_a_style_and_two_inputs(tmp_path):
+    line = ("plot", "itl", *LINE, "--over", "batch,prompt", "--style", "dark")
+    outcome = call(*line, "-o", tmp_path / "a.svg")
+    assert outcome.out.startswith("Here itl is ") and "#16181b" in (tmp_path / "a.svg").read_text()
+    assert "neon" in refused(*line[:-1], "neon")

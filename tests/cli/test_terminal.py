@@ -11,7 +11,7 @@ from symroof.cli.terminal import (
     warning_lines,
     wrapped,
 )
-from symroof.drawing.table_formats import width
+from symroof.table_formats import width
 
 from . import ROOT, STUDIES, call
 

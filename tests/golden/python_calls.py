@@ -1,6 +1,5 @@
 """Calls of the Python package with a golden answer, each by a name of its own."""
 
-import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
@@ -41,8 +40,6 @@ AT = {
 }
 POINTS = 40
 """Of a series of a picture; a longer one is thinned."""
-PLACE = re.compile(r"[-+\d.e]+")
-"""Where a bar without a name stands on the page, which is no answer."""
 KINDS = ("roofline", "latency-throughput", "tornado", "pareto", "memory", "regimes", "ttft", "itl")
 BATCHES, PROMPTS = (1, 8, 64), (128, 2048, 16384)
 
@@ -132,22 +129,12 @@ def symbolic() -> Any:
 
 
 def picture(case: str, efficiency: str, kind: str, **options: Any) -> Any:
-    """The points of each series of a picture, by the name of the series."""
+    """The arrays of a picture by their names, thinned."""
     data = study(case, efficiency).plot(kind, **options).data
-    series: dict[str, list[tuple[Any, Any]]] = {}
-    for name, x, y in zip(data.line.values, data.x.values, data.y.values, strict=True):
-        series.setdefault(str(name), []).append((number(x), number(y)))
     return [
-        {"name": name, "points": len(points), "at": _at(points)} for name, points in series.items()
+        {"name": name, "points": len(found), "at": found[:: -(-len(found) // POINTS)].tolist()}
+        for name, found in data.items()
     ]
-
-
-def _at(points: list[tuple[Any, Any]]) -> Any:
-    """Points as they are, thinned; bars by their names, or alone where they stand at a place of the page."""
-    if not isinstance(points[0][0], str):
-        return points[:: -(-len(points) // POINTS)]
-    bars = {x: y for x, y in points if not PLACE.fullmatch(x)}
-    return bars or [y for _, y in points]
 
 
 def number(given: Any) -> Any:

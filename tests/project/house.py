@@ -26,7 +26,7 @@ PACKAGES = {
     "sweep": ("sweep",),
     "calibrate": ("calibrate",),
     "check": ("claims",),
-    "report": ("report", "drawing"),
+    "report": ("report", "table_formats.py"),
     "cli": ("cli",),
 }
 """The rooms of each package; a folder belongs to the first that names it."""

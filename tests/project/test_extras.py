@@ -21,7 +21,7 @@ WITHOUT = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"xarray", "netCDF4", "zarr", "pyarrow", "matplotlib", "dask", "distributed", "pandas", "latex2mathml"}:
+        if name.partition(".")[0] in {"xarray", "netCDF4", "zarr", "pyarrow", "dask", "distributed", "pandas", "latex2mathml"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
 """
@@ -72,6 +72,7 @@ def test_the_base_is_small_and_every_package_of_an_extra_is_declared_there():
     assert {named(r) for r in DECLARED["dependencies"]} == {
         "click",
         "jinja2",
+        "matplotlib",
         "numpy",
         "pydantic",
         "pyyaml",
@@ -80,7 +81,7 @@ def test_the_base_is_small_and_every_package_of_an_extra_is_declared_there():
     extras = DECLARED["optional-dependencies"]
     for module, extra in EXTRAS.items():
         assert module in {named(r) for r in extras[extra]}
-    assert extras["all"] == ["symroof[sweep,plot,dask]"]
+    assert extras["all"] == ["symroof[sweep,dask]"]
     assert "symroof[all]" in extras["test"]
 
 
@@ -117,7 +118,6 @@ LACKING = {
     "NetCDF": (("sweep", *CASE, "-o", "grid.nc"), "xarray", "sweep"),
     "Zarr": (("sweep", *CASE, "-o", "grid.zarr"), "xarray", "sweep"),
     "Parquet": (("sweep", *CASE, "-o", "grid.parquet"), "pyarrow", "sweep"),
-    "PNG": (("plot", "roofline", STUDY, "-o", "a.png"), "matplotlib", "plot"),
 }
 
 

@@ -13,7 +13,7 @@ ROOT = Path(symroof.__file__).parent
 FLOORS = (
     ("units", "errors", "resources", "output_files", "version"),
     ("symbolic",),
-    ("drawing", "strict_yaml"),
+    ("table_formats", "strict_yaml"),
     ("theory",),
     ("specs", "symbols"),
     ("cases",),
@@ -32,7 +32,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1958,
+    "top level": 1955,
     "symbolic": 5735,
     "theory": 5947,
     "specs": 6020,
@@ -44,9 +44,9 @@ BUDGETS = {
     "sweep": 1342,
     "calibrate": 1790,
     "check": 8405,
-    "report": 11413,
+    "report": 9898,
     "cli": 5073,
-    "tests": 53953,
+    "tests": 53199,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
@@ -166,6 +166,7 @@ def test_nothing_lies_at_the_root_but_the_front_doors():
         "output_files",
         "version",
         "strict_yaml",
+        "table_formats",
     }
 
 

@@ -235,7 +235,7 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 # ------------------------------------------------------------------------------------------------------- reviews
 
 OF_ALL_CASES = ("Pareto front", "On the front: ", "Throughput against latency", "moves most with")
-"""Pictures that compare cases or inputs, and their captions; test_pictures_compared.py and test_pictures.py check them."""
+"""Pictures that compare cases or inputs, and their captions; test_pictures.py checks them."""
 ISOLATED, BOUNDS = "Appendix: isolated requests", "Appendix: the bound of each case"
 SUBJECT_TABLES = {"Quantity", "Operator", "Over the response", "Detail", "Roofline"}
 """First header of each table that holds latencies of the reviewed case alone."""

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import sympy
 
@@ -58,48 +59,33 @@ def test_the_values_of_a_study_hold_the_defaults_of_its_theory(study):
     assert values["loss"] == near(0.01)
 
 
-def strokes(picture):
-    """The parts of the drawn line: connected points, which are more than those of an axis or a sign."""
-    return [item for item in picture.canvas.items if len(getattr(item, "points", ())) > 20]
+def runs(picture):
+    """The parts of the drawn line: a pole breaks it."""
+    line = picture.data["line"]
+    return 1 + int(np.isnan(line[:, 1]).sum())
 
 
 def test_a_pole_breaks_the_line_and_is_marked(study):
-    """No stroke leads from one side of the pole to the other; close to it the line leaves the frame; the points are those of the formula by hand."""
+    """Nothing leads from one side of the pole to the other; the points are those of the formula by hand."""
     drawn = study.plot("sojourn", over="offered")
-    points = [(x, y) for line, x, y in drawn.canvas.drawn if line == "line"]
-    assert all(y == pytest.approx(sojourn(x), rel=1e-9) for x, y in points)
-    assert max(y for _, y in points) > 0.1 and min(y for _, y in points) < -0.1
-    assert len(strokes(drawn)) == 2
-    assert [x for line, x, _ in drawn.canvas.drawn if line.startswith("pole")] == pytest.approx(
-        [POLE, POLE]
-    )
-    assert (
-        "it has a pole at offered 9,900 1/s" in drawn.says
-        and "pole at 9,900 1/s" in drawn._repr_svg_()
-    )
+    points = drawn.data["line"][np.isfinite(drawn.data["line"][:, 1])]
+    assert points[:, 1] == pytest.approx(sojourn(points[:, 0]), rel=1e-9)
+    assert points[:, 1].max() > 0.1 and points[:, 1].min() < -0.1
+    assert runs(drawn) == 2 and drawn.data["pole at 9,900 1/s"] == pytest.approx([POLE])
+    assert "it has a pole at offered 9,900 1/s" in drawn.says
+    assert "pole at 9,900 1/s" in drawn._repr_svg_()
 
 
 def test_a_pole_without_a_change_of_sign_and_a_root_that_is_none(study):
-    offered = next(
-        symbol for symbol in study.sympy("sojourn").free_symbols if symbol.name == "offered"
-    )
-    slope = study.plot(
-        sympy.diff(study.sympy("sojourn"), offered),
-        over="offered",
-        label="slope",
-        title="How it bends",
-    )
-    assert "it has a pole at offered 9,900 1/s" in slope.says and slope.says.startswith(
-        "At offered 5,000 1/s, slope is 4.123e-8 s^2"
-    )
-    assert repr(
-        slope
-    ) == "<How it bends: Queue of a shared link with retries>" and slope.canvas.axes == (
-        "offered (1/s)",
-        "slope (s^2)",
-    )
+    formula = study.sympy("sojourn")
+    offered = next(symbol for symbol in formula.free_symbols if symbol.name == "offered")
+    words = {"label": "slope", "title": "How it bends"}
+    slope = study.plot(sympy.diff(formula, offered), over="offered", **words)
+    assert "it has a pole at offered 9,900 1/s" in slope.says
+    assert slope.says.startswith("At offered 5,000 1/s, slope is 4.123e-8 s^2")
+    assert repr(slope) == "<How it bends>" and slope.axes[0].get_xlabel() == "offered (1/s)"
     through_zero = study.plot(1 - 2 * sympy.Symbol("busy"), over="offered")
-    assert "pole" not in through_zero.says and len(strokes(through_zero)) == 1
+    assert "pole" not in through_zero.says and runs(through_zero) == 1
     highest = study.plot(
         sympy.Symbol("busy") * sympy.exp(0) / (1 + sympy.Symbol("busy") ** 2), over="offered"
     )
@@ -115,11 +101,9 @@ def test_it_stands_where_the_value_stands():
     ):
         case = sr.Study(**CHAT, **chosen)
         drawn = case.plot(symbols.ttft / symbols.itl, over="batch")
-        assert [y for line, _, y in drawn.canvas.drawn if line == "diamond"] == [
-            case.value(symbols.ttft / symbols.itl)
-        ]
-        assert drawn.title.endswith(f", {words}")
-    assert "efficienc" not in sr.Study(**CHAT).plot("kv_cache_bytes", over="batch").title
+        assert drawn.data["diamond"][0, 1] == case.value(symbols.ttft / symbols.itl)
+        assert words in drawn._repr_svg_()
+    assert "efficienc" not in sr.Study(**CHAT).plot("kv_cache_bytes", over="batch")._repr_svg_()
 
 
 def test_beyond_memory_is_said_without_a_dagger():
@@ -127,6 +111,14 @@ def test_beyond_memory_is_said_without_a_dagger():
     drawn = sr.Study(**{**CHAT, "batch": 128}).plot("itl", over="batch")
     words = " ".join(re.findall(r">([^<]+)<", drawn._repr_svg_()))
     assert "does not fit" in words and "†" not in words
+
+
+def test_over_two_inputs_what_cannot_be_drawn_says_why():
+    for over, why in (("batch,batch", "two others"), ("batch,prompt,output", "over one input")):
+        with pytest.raises(sr.InputError, match=why):
+            sr.Study(**CHAT).plot("itl", over=over)
+    with pytest.raises(sr.InputError, match="mfu does not move kv_cache_bytes"):
+        sr.Study(**CHAT).plot("kv_cache_bytes", over=["batch", "mfu"])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 import yaml
 from markupsafe import Markup
+from matplotlib.text import Text
 
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
@@ -160,7 +161,7 @@ def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
     assert within * 1000 <= 20 < beyond * 1000
     alone = study.first.case.changed({"batch": most + 1}).value("itl_last")
     assert alone * 1000 < 20  # decode alone would allow more
-    assert made.title.startswith("Throughput against inter-token latency under load")
+    assert made.alt.startswith("Throughput against inter-token latency under load")
     assert not findings(subject_of(study))
 
 
@@ -177,10 +178,8 @@ def test_every_configuration_is_labelled_once_and_the_subject_is_there():
         mbu=0.7,
         layer_overhead=0,
     )
-    texts = [
-        " ".join(words.text.split())
-        for words in picture("pareto", study, subject_of(study)).canvas.labels
-    ]
+    figure = picture("pareto", study, subject_of(study))
+    texts = [" ".join(text.get_text().split()) for text in figure.findobj(Text)]
     names = [
         "NVIDIA H100 SXM5 80 GB",
         "2 × NVIDIA H100 SXM5 80 GB",

@@ -1,65 +1,83 @@
-"""A quantity over one input, and the solved points on it: memory limit, target, ridge."""
+"""A quantity along one input, and the solved points on it: where memory ends, a target is met, compute and memory take as long."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.solved_equation import LIMIT, to_whole
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
-from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
-from symroof.drawing.frame import Frame
+from symroof.cases.quantity_result import NOT_EVERYWHERE, Result, plural
 from symroof.errors import InputError
+from symroof.report.pictures.chart import Chart, counted, seconds
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
+from symroof.theory.layout import affects_layout
 from symroof.theory.thresholds import FULL_MEMORY
 
-BEYOND = "#808080"
-"""Grey for what does not fit in memory."""
 STEP = {"ttft": "prefill", "itl": "decode"}
 """Latency -> the step that it measures."""
 POINTS = 48
 """Points of a curve; its corners are solved separately."""
-
-
-def cases_at(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
-    """A case at values of one input."""
-    return [case.changed({by: point}) for point in points]
-
-
-def values_along(cases: Sequence[Case], quantity: str) -> list[float]:
-    """The values of a quantity along an axis; NaN if unknown."""
-    return [_value(case, quantity) for case in cases]
-
-
-def band(
-    answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]
-) -> list[tuple[float, float]]:
-    """The minimum and maximum over the corners of the ranges; empty without ranges."""
-    values = [values_along(cases_at(corner, by, points), quantity) for corner in answers.corners]
-    return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
-
-
 AT_PEAK = "bound at 100 % of peak"
 
 
-def peak_curve(
-    answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]
-) -> list[tuple[float, float]]:
+def along(case: Case, quantity: str, by: str, points: Sequence[float] | Any) -> Any:
+    """The values of a quantity along an input; NaN where there is none."""
+    columns = [np.asarray(points, dtype=float)]
+    if affects_layout(by):  # another number of devices is another theory
+        columns = list(columns[0].ravel())
+    found = [np.broadcast_to(value_at(case, quantity, by, at), np.shape(at)) for at in columns]
+    return np.array(found, dtype=float).reshape(np.shape(points))
+
+
+def value_at(case: Case, quantity: str, by: str, at: Any) -> Any:
+    """A quantity at a value of an input, or at values; NaN where there is none."""
+    try:
+        return case.changed({by: at}).value(quantity)
+    except (NoValue, OverflowError):
+        return math.nan
+
+
+def next_power_of_two(value: float) -> float:
+    """The smallest power of two that is not below a value.
+
+    >>> next_power_of_two(5), next_power_of_two(0.3)
+    (8.0, 0.5)
+    """
+    return 2.0 ** math.ceil(math.log2(value) - 1e-9)
+
+
+def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> Any:
+    """Logarithmically spaced whole numbers, and the solved points between them."""
+    steps = np.rint(low * (high / low) ** (np.arange(count) / (count - 1)))
+    return np.unique([*steps, *(x for x in more if low < x < high and math.isfinite(x))])
+
+
+def band(answers: BoundCase, quantity: str, by: str, points: Any) -> list[tuple[float, float]]:
+    """The outline of the area that the corners of the ranges span; empty without ranges."""
+    corners = [along(corner, quantity, by, points) for corner in answers.corners]
+    if not corners:
+        return []
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    outline = [*zip(points, low, strict=True), *zip(points[::-1], high[::-1], strict=True)]
+    return [point for point in outline if np.isfinite(point).all()]
+
+
+def at_peak(answers: BoundCase, quantity: str, by: str, points: Any) -> Any:
     """The curve at 100 % of peak; empty if the case assumes that already."""
     if answers.at_peak is None:
-        return []
-    values = values_along(cases_at(answers.at_peak.case, by, points), quantity)
-    return [
-        (float(point), value)
-        for point, value in zip(points, values, strict=True)
-        if math.isfinite(value)
-    ]
+        return np.empty((0, 2))
+    made = np.column_stack([points, along(answers.at_peak.case, quantity, by, points)])
+    return made[np.isfinite(made[:, 1])]
 
 
 def with_bound(answers: BoundCase, quantity: str) -> str:
@@ -68,54 +86,29 @@ def with_bound(answers: BoundCase, quantity: str) -> str:
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
-def result_at(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result:
+def result_at(answers: BoundCase, quantity: str, by: str, point: float) -> Result:
     """A quantity with its range at a value of one input that fits in memory."""
-    symbol, value = (
-        answers.case.theory.symbol(quantity),
-        Fraction(answers.case.changed({by: point}).value(quantity)),
+    symbol = answers.case.theory.symbol(quantity)
+    value, *ends = (
+        Fraction(float(x)) if np.isfinite(x := along(case, quantity, by, [point])[0]) else None
+        for case in (answers.case, *answers.corners)
     )
-    try:
-        values = [
-            value,
-            *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners),
-        ]
-    except NoValue:
+    if None in ends:
         return Result(symbol, value, flags=(NOT_EVERYWHERE,))
-    return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))
+    return Result(symbol, value, *((min(ends), max(ends)) if ends else (None, None)))  # type: ignore[type-var]
 
 
-def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
-    """A quantity at a value of an input; NaN if it has no value there."""
-    return _value(case.changed({by: point}), quantity)
-
-
-def _value(case: Case, quantity: str) -> float:
-    try:
-        return float(case.value(quantity))
-    except (NoValue, OverflowError):
-        return math.nan
-
-
-def log_spaced(
-    low: float, high: float, more: Sequence[float] = (), count: int = POINTS
-) -> list[Fraction]:
-    """Logarithmically spaced integers, and the solved points between them."""
-    steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
-    return sorted(
-        steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)}
-    )
+def requests(batch: float) -> str:
+    """``1 request``, ``32 requests``."""
+    return f"{counted(float(batch))} {plural('request', batch)}"
 
 
 @dataclass(frozen=True)
 class AxisLimit:
-    """A solved point on an axis.
-
-    Attributes:
-        value: the crossing; infinity if every value is within the limit, 0 if none is.
-    """
+    """A solved point on an axis: infinity if every value is within the limit, 0 if none is."""
 
     solution: Solution
-    value: Fraction | float
+    value: float
 
     @property
     def exists(self) -> bool:
@@ -125,9 +118,8 @@ class AxisLimit:
     @property
     def count(self) -> int:
         """The largest whole number within the limit."""
-        value = float(self.value)
         limit = self.solution.kind == LIMIT
-        return self.solution.rounded(value) if limit else to_whole(value, LIMIT)
+        return self.solution.rounded(self.value) if limit else to_whole(self.value, LIMIT)
 
     def allows(self, thing: str) -> str:
         """``at most 12 requests``, ``any number of requests``, ``none``."""
@@ -145,15 +137,10 @@ def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
     except (InputError, NoValue):
         return None
     if solution.verdict == "crosses" and solution.value is not None:
-        return AxisLimit(solution, solution.value)
+        return AxisLimit(solution, float(solution.value))
     if solution.verdict in ("lhs_above", "lhs_below"):
         return AxisLimit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
     return None
-
-
-def memory_limit(answers: BoundCase, by: str) -> AxisLimit | None:
-    """The largest value of an input that fits in memory."""
-    return solve_limit(FULL_MEMORY, answers, by)
 
 
 @dataclass(frozen=True)
@@ -169,26 +156,25 @@ class Bounds:
 
     metric: str
     by: str
-    goal: Fraction | None
+    goal: float | None
     memory: AxisLimit | None
     target: AxisLimit | None
     ridge: AxisLimit | None
 
     @classmethod
-    def of(cls, metric: str, answers: BoundCase, by: str) -> Bounds:
-        times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
-        ridge = (
-            solve_limit(" = ".join(times), answers, by)
-            if set(answers.case.reachable_names(metric)).issuperset(times)
-            else None
-        )
+    def of(cls, metric: str, answers: BoundCase, by: str, ridge: bool = True) -> Bounds:
+        """Solved; ``metric`` may be another of the same target, without a ridge."""
+        target = "ttft" if "ttft" in metric else "itl"
+        times = [f"{STEP[target]}_{bound}_time" for bound in ("compute", "memory")]
+        both = ridge and set(answers.case.reachable_names(metric)).issuperset(times)
+        goal = answers.targets.get(target)
         return cls(
-            metric,
+            target,
             by,
-            answers.targets.get(metric),
-            memory_limit(answers, by),
-            solve_limit(f"{metric} = {metric}_target", answers, by),
-            ridge,
+            None if goal is None else float(goal),
+            solve_limit(FULL_MEMORY, answers, by),
+            solve_limit(f"{metric} = {target}_target", answers, by),
+            solve_limit(" = ".join(times), answers, by) if both else None,
         )
 
     @property
@@ -196,61 +182,63 @@ class Bounds:
         """The known limits."""
         return [place for place in (self.memory, self.target, self.ridge) if place]
 
-    def draw(self, frame: Frame) -> None:
-        """Draw a line for each limit."""
+    @property
+    def edge(self) -> float:
+        """Where memory ends."""
+        return self.memory.value if self.memory else math.inf
+
+    def allow(self, thing: str) -> list[str]:
+        """The limits by target and memory in words."""
+        found = []
+        if self.target and self.goal is not None:
+            words = self.target.allows(thing)
+            found.append(f"the target of {seconds(self.goal)} allows {words}")
+        return [*found, f"memory holds {self.memory.allows(thing)}"] if self.memory else found
+
+    def draw(self, chart: Chart) -> None:
+        """A line for each limit, and a square where the target is met, with their labels."""
         if self.memory:
-            frame.memory_limit(float(self.memory.value))
-        if self.goal is not None:
-            frame.horizontal_line("target", float(self.goal), VERMILION, DASHED)
+            words = self.memory.allows("token")
+            chart.memory(self.memory.value, f"memory holds\n{words}", f"memory:\n{words}")
         if self.ridge and self.ridge.exists:
-            frame.vertical_line("ridge", float(self.ridge.value), OCHRE, DOTTED)
+            first = f"{math.ceil(self.ridge.value):,}"
+            both = f"compute time = memory time:\nridge at {first} tokens"
+            chart.upright("ridge", self.ridge.value, "orange", ":", both, f"ridge: {first}")
+        if self.goal is None:
+            return
+        words = f"{self.metric.upper()} target {seconds(self.goal)}"
+        chart.level("target", self.goal, "vermilion", "--", words)
+        if self.target and self.target.exists:
+            flag = " †" if self.target.value > self.edge else ""
+            count = f"{self.target.count:,} tokens{flag}"
+            spot = [(self.target.value, self.goal)]
+            labels = f"met up to {count}", count
+            chart.spots("target met", spot, "s", "vermilion", 6.5, labels=labels)
 
-    def mark(self, frame: Frame) -> None:
-        """Draw a square where the target is met."""
-        if self.goal is not None and self.target and self.target.exists:
-            frame.marker(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
+    def shade(self, chart: Chart, answers: BoundCase, share: float) -> None:
+        """The stretches of the axis in which compute or memory takes longer, with what bounds them."""
+        if self.ridge is None:
+            return
+        solution, low, high = self.ridge.solution, chart.x.low, chart.x.high
+        edges = [low, *sorted(float(v) for v in solution.values if low < v < high), high]
+        for start, end in itertools.pairwise(edges):
+            until = min(end, self.edge) if self.edge > start else end
+            left, right = map(self._between(answers, start, end).evaluate, solution.sides)
+            winner, other = ("compute", "memory") if left > right else ("memory", "compute")
+            there = self._between(answers, start, until)
+            words = [f"{winner}-bound", f"{winner}-\nbound"]
+            if there.value(f"{STEP[self.metric]}_bound") != winner:
+                words = [f"{winner} longer than {other}"]  # links or overheads take most
+            colour = "orange" if winner == "compute" else "sky"
+            chart.shade(start, until, colour, share, *words)
+            chart.shade(until, end, colour, share)
+
+    def _between(self, answers: BoundCase, start: float, end: float) -> Case:
+        """The case at the geometric mean of two axis values."""
+        return answers.case.changed({self.by: math.sqrt(max(start, 1e-9) * end)})
 
 
-@dataclass(frozen=True)
-class QuantityCurve:
-    """A quantity over an input, within and beyond the memory limit, interrupted at ``poles``."""
-
-    points: Sequence[Fraction]
-    cases: Sequence[Case]
-    values: Sequence[float]
-    memory: AxisLimit | None
-    poles: Sequence[Fraction] = ()
-
-    @classmethod
-    def through(
-        cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]
-    ) -> QuantityCurve:
-        cases = cases_at(answers.case, bounds.by, points)
-        return cls(points, cases, values_along(cases, bounds.metric), bounds.memory)
-
-    @property
-    def places(self) -> list[float]:
-        return [float(point) for point in self.points]
-
-    @property
-    def finite(self) -> list[float]:
-        return [value for value in self.values if math.isfinite(value)]
-
-    def draw(self, frame: Frame, colour: str) -> None:
-        """Draw what fits in memory solid, the rest dashed and grey."""
-        edge = float(self.memory.value) if self.memory else math.inf
-        for pairs in self.runs():
-            frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
-            frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)
-
-    def runs(self) -> list[list[tuple[float, float]]]:
-        """The continuous runs of points; a pole or an unknown value ends a run."""
-        runs: list[list[tuple[float, float]]] = [[]]
-        ends = [float(place) for place in self.poles]
-        for x, y in zip(self.places, self.values, strict=True):
-            before = runs[-1][-1][0] if runs[-1] else x
-            if runs[-1] and (not math.isfinite(y) or any(before < place <= x for place in ends)):
-                runs.append([])
-            if math.isfinite(y):
-                runs[-1].append((x, y))
-        return [run for run in runs if run]
+def draw_line(chart: Chart, points: Any, edge: float, colour: str = "blue") -> None:
+    """A curve: what fits in memory solid, the rest dashed and grey."""
+    chart.curve("line", points[points[:, 0] <= edge], colour, "-", 2.2)
+    chart.curve("beyond", points[points[:, 0] >= edge], "faint", "--", 2.0)

@@ -1,19 +1,19 @@
-"""The kinds of pictures by name; a kind's module is only imported when drawn."""
+"""The kinds of pictures by name; what computes a kind is only imported when drawn, and Matplotlib with it."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from symroof.drawing import ENDINGS
 from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.cases.bound_case import BoundCase
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.chart import Chart
+    from symroof.report.pictures.draw import Picture
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
@@ -25,10 +25,12 @@ KINDS = {
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "the parts of ITL against the context, with other batches and the target",
 }
-"""Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
+"""Kind -> what it shows."""
+MODULES = {"memory": "bars", "ttft": "latencies", "itl": "latencies"}
+"""Kind -> the module with its function, where that has another name."""
 WATERFALL = "waterfall"
 COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
-"""Kinds that take a second case, which :func:`waterfall_bars.waterfall_picture` draws."""
+"""Kinds that take a second case, which :func:`bars.waterfall` draws."""
 
 
 def checked(kind: str) -> str:
@@ -43,18 +45,13 @@ def checked(kind: str) -> str:
     name = kind.strip().lower().replace("_", "-")
     if name not in KINDS and name not in COMPARING:
         near = nearest(name, [*KINDS, *COMPARING])
-        raise InputError(
-            Problem(
-                kind[:80],
-                "no such kind of picture",
-                hint=f"{near}; a quantity is drawn over an input: --over batch",
-            )
-        )
+        hint = f"{near}; a quantity is drawn over an input: --over batch"
+        raise InputError(Problem(kind[:80], "no such kind of picture", hint=hint))
     return name
 
 
-def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Picture:
-    """Draw a study as a kind of picture; kinds for a single case show the subject, by default the first case.
+def chart(kind: str, study: Study, subject: BoundCase | None = None) -> Chart:
+    """What a kind of picture shows of a study; kinds for a single case show the subject, by default the first case.
 
     Raises:
         InputError: an unknown kind, or a missing input.
@@ -62,20 +59,31 @@ def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Pictur
     name = checked(kind)
     if name in COMPARING:
         raise InputError(Problem(name, "needs a second side to lead to", hint="give one: against"))
-    module = importlib.import_module(f"symroof.report.pictures.{name.replace('-', '_')}")
-    made: Picture = module.picture(study, subject or study.first)
+    function = name.replace("-", "_")
+    module = importlib.import_module(f"symroof.report.pictures.{MODULES.get(name, function)}")
+    made: Chart = getattr(module, function)(study, subject or study.first)
     return made
+
+
+def picture(
+    kind: str,
+    study: Study,
+    subject: BoundCase | None = None,
+    ax: Any = None,
+    style: str = "screen",
+) -> Picture:
+    """A kind of picture drawn, as :func:`chart` says."""
+    found = chart(kind, study, subject)
+    from symroof.report.pictures.draw import draw
+
+    return draw(found, ax, style)
 
 
 def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
     """The pictures of a review that are used and have data."""
     pictures = []
     for kind in KINDS:
-        if kind in unused:
-            continue
-        with contextlib.suppress(InputError):
-            pictures.append(picture(kind, study, subject))
+        if kind not in unused:
+            with contextlib.suppress(InputError):
+                pictures.append(picture(kind, study, subject))
     return pictures
-
-
-__all__ = ["COMPARING", "ENDINGS", "KINDS", "WATERFALL", "checked", "of_review", "picture"]

@@ -1,252 +1,133 @@
 """The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target."""
 
+from __future__ import annotations
+
 import math
-from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
-from symroof.drawing.colours import (
-    BLACK,
-    BLUE,
-    DASHED,
-    DOTTED,
-    GREEN,
-    GREY,
-    OCHRE,
-    ORANGE,
-    SKY,
-    VERMILION,
-    tint,
-)
-from symroof.drawing.frame import Frame
-from symroof.drawing.label_placement import Area
-from symroof.drawing.scales import power_of_two_ticks
-from symroof.report.pictures.labels import counted, requests, target_word
-from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
-from symroof.report.regime_map import RegimeLine, Regimes, regimes
+from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
+from symroof.report.pictures.curves import requests
+from symroof.report.pictures.regime_map import Regimes
+from symroof.report.pictures.regime_map import regimes as regimes_of
 
-HEADLINE = "What limits a decode step, over batch and context"
 EDGE = 0.75
 """The batch axis starts at this factor of its first batch, so that a batch of 1 is not on the axis."""
-STYLES = {"ridge": (GREEN, (), 1.8), "memory": (BLACK, (), 1.6), "target": (BLUE, DASHED, 1.6)}
+LINES = {
+    "ridge": ("green", "-", 1.8, ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge")),
+    "memory": ("ink", "-", 1.6, ("memory full",)),
+    "target": ("blue", "--", 1.6, ()),
+}  # fmt: skip
 
 
-def picture(study: Study, subject: BoundCase) -> Picture:
+def regimes(study: Study, subject: BoundCase) -> Chart:
     """The map of one case.
 
     Raises:
         InputError: its decode times are not known, or no batch moves them.
     """
-    map_ = regimes(subject)
-    if map_ is None:
-        raise lacking(
-            "regimes",
-            subject,
-            "decode_compute_time",
-            "decode_memory_time",
-            "peak_context",
-            otherwise="no batch moves its decode times",
-        )
-    frame = drawn(map_, subject)
-    shows = f"{HEADLINE}, both logarithmic."
-    notes = [
-        "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
-        + (f", {subject.range_position}." if subject.corners else ".")
-    ]
-    return finished(
-        "regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes
+    found = regimes_of(subject)
+    if found is None:
+        needed = ("decode_compute_time", "decode_memory_time", "peak_context")
+        none = "no batch moves its decode times"
+        raise lacking("regimes", subject, *needed, otherwise=none)
+    within = f", {subject.range_position}" if subject.corners else ""
+    chart = Chart(
+        "regimes",
+        case_title(subject),
+        "What limits a decode step, over batch and context, both logarithmic.",
+        _found(found, subject),
+        Axis("batch (requests)", found.batches[0] * EDGE, found.batches[1], counted, 2),
+        Axis("context of every request (tokens)", *found.contexts, counted, 2),
+        notes=[
+            f"The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved{within}."
+        ],
+        does_not_fit=subject.does_not_fit,
     )
+    batch, (first, last) = float(found.batch), found.climb
+    chart.curve("case", [(batch, first), (batch, last * 1.0001)], "vermilion", "-", 2.6)
+    spot = [(batch, last)]
+    chart.spots("this case", spot, "D", "vermilion", 8, labels=("this case",), bold=True)
+    _regions(chart, found)
+    _lines(chart, found, subject)
+    return chart
 
 
-def drawn(map_: Regimes, subject: BoundCase) -> Frame:
-    """Draw regions, lines and the case, then labels."""
-    frame = framed(
-        sheet(HEADLINE, case_title(subject), subject.does_not_fit),
-        (map_.batches[0] * EDGE, map_.batches[1]),
-        map_.contexts,
-    )
-    _regions(frame, map_)
-    frame.axes(
-        "batch (requests)",
-        "context of every request (tokens)",
-        power_of_two_ticks,
-        power_of_two_ticks,
-        counted,
-        counted,
-    )
-    for name, line in map_.lines.items():
-        colour, dash, width = STYLES[name]
-        frame.curve(name, drawn_points(line, map_), colour, width, dash)
-    batch, (first, last) = float(map_.batch), map_.climb
-    frame.curve("case", [(batch, float(first)), (batch, float(last) * 1.0001)], VERMILION, 2.6)
-    frame.marker(batch, float(last), "diamond", VERMILION, 5.0)
-    _label(frame, map_, subject)
-    return frame
-
-
-def _regions(frame: Frame, map_: Regimes) -> None:
-    left, bottom, right, top = frame.box
-    frame.shade(frame.x.low, frame.x.high, SKY, 0.16)
-    if map_.beyond is not None and map_.beyond < map_.contexts[1]:
-        height = max(frame.y(float(map_.beyond)), bottom)
-        frame.canvas.area(
-            [(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16)
-        )
-    low, high = frame.x.low, frame.x.high
-    for name in ("ridge", "memory"):
-        if name not in map_.lines:
-            continue
-        ends = [
-            (min(max(float(batch), low), high), float(context))
-            for context, batch in map_.lines[name]
-        ]
-        outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
-        if name == "ridge":
-            frame.region(outline, ORANGE, 0.32)
-        else:
-            frame.canvas.hatched([frame.at(*spot) for spot in outline], frame.box, "#AAAAAA")
-    if map_.beyond is not None:
-        frame.curve(
-            "beyond",
-            [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)],
-            GREEN,
-            1.0,
-            DOTTED,
-        )
-
-
-def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
-    """A line as coordinates; batches beyond the map are clipped."""
-    low, high = map_.batches
-    return [
-        (min(max(float(batch), low / 4), high * 4), float(context))
-        for context, batch in line
-        if math.isfinite(batch) or batch == 0
-    ]
-
-
-# ----------------------------------------------------------------------------------------------------------- words
-
-
-def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
-    """Label the case first, then regions, then lines, which have the most space."""
-    areas = region_areas(frame, map_)
-    fitting = before(frame, map_, "memory")
-    frame.label_point(float(map_.batch), float(map_.climb[1]), ("this case",), VERMILION, bold=True)
-    for name, texts, colour in (
-        ("compute", ("compute-bound", "compute-\nbound"), OCHRE),
-        ("too large", ("does not fit", "does\nnot fit"), GREY),
-        ("never", ("memory-bound:\nno batch reaches the ridge",), BLUE),
-        ("memory-bound", ("memory-bound",), BLUE),
+def _regions(chart: Chart, found: Regimes) -> None:
+    """What limits where, and what does not fit."""
+    low, high, bottom, top = chart.x.low, chart.x.high, chart.y.low, chart.y.high
+    never = top if found.beyond is None else min(max(float(found.beyond), bottom), top)
+    for name, colour, share, words in (
+        ("ridge", "orange", 0.32, ("compute-bound", "compute-\nbound")),
+        ("memory", "pale", 0, ("does not fit", "does\nnot fit")),
     ):
-        area = areas[name]
-        placed = name != "too large" and frame.label_region(
-            lambda y, area=area: _both(area(y), fitting(y)),  # type: ignore[misc]
-            texts,
-            colour,
-            needed=False,
-        )
-        placed or frame.label_region(area, texts, colour, needed=False)
-    frame.label_line(
-        "ridge",
-        ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"),
-        GREEN,
-    )
-    frame.label_line("memory", ("memory full",), BLACK)
+        if name in found.lines:
+            ends = _clipped(found.lines[name], low, high)
+            outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
+            chart.area(outline, colour, share, words, hatch=share == 0)
+    ridge = [end for end in _clipped(found.lines["ridge"], low, high) if end[1] <= never]
+    if ridge:
+        outline = [(low, bottom), *ridge, (ridge[-1][0], never), (low, never)]
+        chart.area(outline, "sky", 0.16, ("memory-bound",))
+    if never < top:
+        beyond = ("memory-bound:\nno batch reaches the ridge",)
+        corners = [(low, never), (high, never), (high, top), (low, top)]
+        chart.area(corners, "blue", 0.16, beyond)
+        chart.level("beyond", never, "green", ":")
+
+
+def _lines(chart: Chart, found: Regimes, subject: BoundCase) -> None:
+    """The solved lines with their labels."""
+    low, high = found.batches
     target = subject.targets.get("itl")
-    if target is not None and "target" in map_.lines:
-        frame.label_line("target", (target_word("ITL", target),), BLUE)
-        if all(batch < 1 for _, batch in map_.lines["target"]):
-            frame.label_region(
-                lambda _: (frame.box[0], frame.box[2]),
-                (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",),
-                BLUE,
-            )
-
-
-def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
-    """The regions by name."""
-    left, _, right, _ = frame.box
-    ridge, never = (
-        before(frame, map_, "ridge"),
-        math.inf if map_.beyond is None else frame.y(float(map_.beyond)),
-    )
-
-    def past(name: str) -> Area:
-        edge = before(frame, map_, name)
-        return lambda y: (edge(y)[1], right) if name in map_.lines else (right, left)
-
-    return {
-        "compute": past("ridge"),
-        "too large": past("memory"),
-        "never": lambda y: (left, right) if y > never else (right, left),
-        "memory-bound": lambda y: ridge(y) if y <= never else (right, left),
-    }
-
-
-def before(frame: Frame, map_: Regimes, name: str) -> Area:
-    """The area left of a line, or the whole width without such a line."""
-    left, _, right, _ = frame.box
-    line = [
-        (frame.y(float(context)), _page(frame, batch))
-        for context, batch in map_.lines.get(name, ())
-    ]
-
-    def area(y: float) -> tuple[float, float]:
-        for (y0, x0), (y1, x1) in pairwise(line):
-            if y0 <= y <= y1 or (y < y0 and (y0, x0) == line[0]):
-                share = min(max((y - y0) / (y1 - y0), 0.0), 1.0) if y1 > y0 else 0.0
-                between = (
-                    x0 + (x1 - x0) * share
-                    if math.isfinite(x0) and math.isfinite(x1)
-                    else max(x0, x1)
-                )
-                return left, min(max(between, left), right)
-        return left, min(max(line[-1][1], left), right) if line else right
-
-    return area
-
-
-def _page(frame: Frame, batch: float) -> float:
-    return (
-        frame.x(float(batch))
-        if math.isfinite(batch) and batch > 0
-        else -math.inf
-        if not batch
-        else math.inf
-    )
-
-
-def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
-    return max(a[0], b[0]), min(a[1], b[1])
-
-
-def says(map_: Regimes, subject: BoundCase) -> str:
-    """The takeaway of the map."""
-    context = map_.climb[1]
-    texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]
-    ridge, memory, target = (map_.at(name, context) for name in ("ridge", "memory", "target"))
-    if ridge is not None:
-        texts.append(
-            f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}"
+    for name, line in found.lines.items():
+        colour, dash, width, words = LINES[name]
+        shown = [(b, context) for context, b in line if math.isfinite(b) or b == 0]
+        if name == "target" and target is not None:
+            words = (f"ITL target {seconds(float(target))}",)
+            if all(batch < 1 for batch, _ in shown):
+                words = (f"ITL above {seconds(float(target))} everywhere",)
+        chart.curve(
+            name, _clipped(found.lines[name], low / 4, high * 4, True), colour, dash, width, words
         )
+
+
+def _clipped(line: Any, low: float, high: float, finite: bool = False) -> list[tuple[float, float]]:
+    """A line as batches and contexts, its batches kept within two ends."""
+    kept = [(c, b) for c, b in line if not finite or math.isfinite(b)]
+    return [(float(np.clip(batch, low, high)), float(context)) for context, batch in kept]
+
+
+def _found(found: Regimes, subject: BoundCase) -> list[str]:
+    """What limits the case, and the batches of the lines at its context."""
+    context = found.climb[1]
+    ridge, memory, target = (found.at(name, context) for name in ("ridge", "memory", "target"))
+    texts = [f"decode of {requests(found.batch)} at a context of {_tokens(context)}"]
+    if ridge is not None and math.isinf(ridge):
+        texts[0] += " is memory-bound: no batch reaches the ridge there"
+    elif ridge is not None:
+        limit = "compute" if found.batch > ridge else "memory"
+        texts[0] += f" is {limit}-bound: the ridge there lies at batch {_count(ridge)}"
     if memory is not None:
-        texts.append(
-            f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}"
-        )
+        held = "none" if memory < 1 else f"a batch of {_count(memory)}"
+        gone = ", so the case does not fit" if subject.does_not_fit else ""
+        texts.append(f"memory holds {held}{gone}")
     if target is not None:
-        texts.append(
-            f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}"
-        )
-    if map_.beyond is not None:
-        texts.append(f"beyond a context of {_tokens(map_.beyond)} no batch reaches the ridge")
-    return "; ".join(texts) + "."
+        allowed = "none" if target < 1 else f"a batch of {_count(target)}"
+        allowed = "any batch" if math.isinf(target) else allowed
+        texts.append(f"the ITL target allows {allowed}")
+    if found.beyond is not None:
+        texts.append(f"beyond a context of {_tokens(found.beyond)} no batch reaches the ridge")
+    return texts
 
 
 def _count(number: float) -> str:
-    return f"{math.floor(number):,}"
+    return f"{math.floor(number):,}" if math.isfinite(number) else "any"
 
 
 def _tokens(number: float) -> str:

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any
 
-from symroof.drawing.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from symroof.drawing.scales import linear_ticks, log_ticks
+import numpy as np
+
 from symroof.errors import InputError, Problem, nearest
-from symroof.report.pictures.labels import seconds
-from symroof.report.pictures.picture import Picture, finished, framed, sheet
+from symroof.report.pictures.chart import Axis, Chart, counted, seconds
 from symroof.simulate.simulation import Simulation
 
 KINDS = ("distribution", "timeline")
 POINTS = 240
 LINES = (
-    ("ttft", "time to first token", BLUE),
-    ("itl", "inter-token latency", ORANGE),
-    ("response_time", "end to end", GREEN),
+    ("ttft", "time to first token", "blue", "-"),
+    ("itl", "inter-token latency", "orange", "-."),
+    ("response_time", "end to end", "green", "--"),
 )
 
 
 class DrawnSimulation(Simulation):
     __doc__ = Simulation.__doc__
 
-    def plot(self, kind: str = "distribution") -> Picture:
-        """A picture: the ``distribution`` of its times, or the ``timeline`` of batch and queue.
+    def plot(self, kind: str = "distribution", ax: Any = None, style: str = "screen") -> Any:
+        """A Matplotlib figure: the ``distribution`` of its times, or the ``timeline`` of batch and queue.
 
         Raises:
             InputError: no such kind; nothing to draw.
         """
-        return picture(self, kind)
+        from symroof.report.pictures.draw import draw
+
+        return draw(chart(self, kind), ax, style)
 
 
-def picture(found: Simulation, kind: str) -> Picture:
+def chart(found: Simulation, kind: str) -> Chart:
     """One of both kinds.
 
     Raises:
@@ -42,99 +42,81 @@ def picture(found: Simulation, kind: str) -> Picture:
     """
     name = kind.strip().lower()
     if name not in KINDS:
-        raise InputError(
-            Problem(kind[:80], "no such picture of a simulation", hint=nearest(name, [*KINDS]))
-        )
+        known = nearest(name, [*KINDS])
+        raise InputError(Problem(kind[:80], "no such picture of a simulation", hint=known))
     return _distribution(found) if name == "distribution" else _timeline(found)
 
 
-def _distribution(found: Simulation) -> Picture:
+def _distribution(found: Simulation) -> Chart:
     """The share of requests, or of tokens, whose time is at most so long; times on a logarithmic axis."""
-    import numpy as np
-
-    headline, curves = "Share of requests served within a time", []
-    for metric, name, colour in LINES:
+    curves = {}
+    for metric, name, *_ in LINES:
         times, counts = found.runs[0].times(metric)
         order = np.argsort(times)
         times, reached = times[order], np.cumsum(counts[order])
         if len(times) and times[-1] > 0:
-            curves.append((name, colour, times, reached / reached[-1]))
+            curves[name] = times, reached / reached[-1]
     if not curves:
         raise InputError(Problem("distribution", "nothing to draw: no request was served"))
-    low = min(float(times[times > 0][0]) for _, _, times, _ in curves)
-    high = max(float(times[-1]) for _, _, times, _ in curves)
-    frame = framed(sheet(headline, found.title), (low / 1.5, high * 1.5), (0, 1.05), True, False)
-    frame.axes(
-        "time", "share within it", log_ticks, linear_ticks, seconds, lambda share: f"{share:.0%}"
-    )
-    for name, colour, times, share in curves:
-        places = np.unique(
-            np.searchsorted(share, np.linspace(0, 1, POINTS), side="left").clip(0, len(share) - 1)
-        )
-        points = [(float(times[0]), 0.0)]
-        for i in places:
-            points += [(float(times[i]), points[-1][1]), (float(times[i]), float(share[i]))]
-        frame.curve(name, points, colour)
-    for name, limit in found.limits.items():
-        frame.vertical_line(f"{name} target", limit, VERMILION)
-    for name, colour, _, _ in curves:
-        frame.label_line(name, (name,), colour)
-    for name in found.limits:
-        frame.label_line(f"{name} target", (f"{name} target",), VERMILION)
+    low = min(float(times[times > 0][0]) for times, _ in curves.values())
+    high = max(float(times[-1]) for times, _ in curves.values())
     summary = found.summary
-    parts = [
-        f"{name} {_text(summary[metric]['p50'].value)}, {_text(summary[metric]['p99'].value)} at the 99th percentile"
-        for metric, name, _ in LINES
-    ]
-    shows = (
-        f"{headline}, the time on a logarithmic axis; of inter-token latency the share of tokens."
-    )
-    return finished(
+    made = Chart(
         "distribution",
-        headline,
         found.title,
-        frame,
-        shows,
-        f"In the median {'; '.join(parts)}.",
-        ["Inter-token latency is counted by tokens."],
+        "Share of requests served within a time, the time on a logarithmic axis; of inter-token latency the share of tokens.",
+        [
+            f"{name} {_text(summary[metric]['p50'].value)} in the median, {_text(summary[metric]['p99'].value)} at the 99th percentile"
+            for metric, name, *_ in LINES
+        ],
+        Axis("time", low / 1.5, high * 1.5, seconds),
+        Axis("share within it", 0, 1.05, "{:.0%}".format, 0),
+        notes=["Inter-token latency is counted by tokens."],
     )
+    for _, name, colour, dash in LINES:
+        if name in curves:
+            times, share = curves[name]
+            steps = np.searchsorted(share, np.linspace(0, 1, POINTS), side="left")
+            places = np.unique(steps.clip(0, len(share) - 1))
+            points = _stairs(times[places], share[places], 0.0)
+            made.curve(name, points, colour, dash, labels=(name,))
+    for name, limit in found.limits.items():
+        made.upright(f"{name} target", limit, "vermilion", "--", f"{name} target")
+    return made
 
 
-def _timeline(found: Simulation) -> Picture:
+def _stairs(x: Any, y: Any, first: float) -> Any:
+    """The corners of steps up or down at some places."""
+    return np.column_stack([np.repeat(x, 2), np.r_[first, np.repeat(y, 2)[:-1]]])
+
+
+def _timeline(found: Simulation) -> Chart:
     """Requests in the batch and in the queue against the time."""
-    headline, run = "Requests in the batch and waiting", found.runs[0]
+    run = found.runs[0]
     if not len(run.timeline):
         raise InputError(Problem("timeline", "nothing to draw: no request was served"))
-    step = max(1, len(run.timeline) // (4 * POINTS))
-    rows: Any = run.timeline[::step]
-    top = float(max(rows[:, 1].max(), rows[:, 2].max(), 1)) * 1.1
-    frame = framed(
-        sheet(headline, found.title), (0, max(float(rows[-1, 0]), 1e-9)), (0, top), False, False
-    )
-    low, high = run.window
-    frame.shade(low, high, SKY, 0.12)
-    frame.axes(
-        "time", "requests", linear_ticks, linear_ticks, seconds, lambda count: f"{count:,.0f}"
-    )
-    for name, column, colour in (("in the batch", 1, BLUE), ("waiting", 2, VERMILION)):
-        pairs = [(float(row[0]), float(row[column])) for row in rows]
-        points = [pairs[0]] + [
-            point for (_, before), (x, y) in pairwise(pairs) for point in ((x, before), (x, y))
-        ]
-        frame.curve(name, points, colour, 1.2)
-    frame.label_line("in the batch", ("in the batch",), BLUE)
-    frame.label_line("waiting", ("waiting",), VERMILION)
+    rows: Any = run.timeline[:: max(1, len(run.timeline) // (4 * POINTS))]
+    top = float(max(rows[:, 1:3].max(), 1)) * 1.1
     most, queue = int(run.timeline[:, 1].max()), int(run.timeline[:, 2].max())
-    says = f"At most {most:,} requests are in the batch and {queue:,} wait; the server is busy for {run.busy:.1%} of {_text(run.makespan)}."
-    frame.label_range(low, high, ("counted",), GREY)
-    return finished(
+    made = Chart(
         "timeline",
-        headline,
         found.title,
-        frame,
-        f"{headline} against the time; the shaded part is counted.",
-        says,
+        "Requests in the batch and waiting against the time; the shaded part is counted.",
+        [
+            f"at most {most:,} requests are in the batch and {queue:,} wait",
+            f"the server is busy for {run.busy:.1%} of {_text(run.makespan)}",
+        ],
+        Axis("time", 0, max(float(rows[-1, 0]), 1e-9), seconds, 0),
+        Axis("requests", 0, top, counted, 0),
     )
+    made.shade(*run.window, "sky", 0.12, "counted")
+    for name, column, colour, dash in (
+        ("in the batch", 1, "blue", "-"),
+        ("waiting", 2, "vermilion", "--"),
+    ):
+        points = _stairs(rows[:, 0], rows[:, column], rows[0, column])
+        made.curve(name, points, colour, dash, 1.2, (name,))
+    return made
 
 
 def _text(value: float) -> str:

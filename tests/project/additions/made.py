@@ -140,14 +140,15 @@ OF_REVIEWS = {
             f"{PICTURES}/two_times.py",
             '"""TTFT and ITL as two bars."""\n\n'
             "from symroof.analysis.case_titles import case_title\n"
-            "from symroof.report.pictures.picture import Picture\n"
-            "from symroof.report.pictures.picture import sheet\n\n\n"
-            "def picture(study, subject):\n"
-            '    canvas = sheet("Two times", case_title(subject))\n'
+            "from symroof.report.pictures.chart import Axis, Chart, seconds\n\n\n"
+            "def two_times(study, subject):\n"
             '    times = [subject.get(name) for name in ("ttft", "itl")]\n'
+            '    found = [f"TTFT is {times[0].text()}, ITL {times[1].text()}"]\n'
+            '    axis = Axis("time", 0, 1.3 * float(times[0].value), seconds, 0)\n'
+            '    chart = Chart("two-times", case_title(subject), "Two bars.", found, axis, rows=["TTFT", "ITL"])\n'
             "    for row, time in enumerate(times):\n"
-            "        canvas.line([(20, 100 + 20 * row), (20 + 1000 * float(time.value), 100 + 20 * row)], width=8)\n"
-            '    return Picture("two-times", "Two times", "Two bars.", f"TTFT is {times[0].text()}, ITL {times[1].text()}.", canvas)\n',
+            '        chart.bar(row, 0, float(time.value), "blue")\n'
+            "    return chart\n",
         ),
         Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
         Insert("symroof/report/review_parts.py", '    "two_times",\n', '    "tornado",\n    "waterfall",\n'),

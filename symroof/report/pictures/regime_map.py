@@ -15,8 +15,8 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
-from symroof.drawing.scales import next_power_of_two
 from symroof.errors import InputError
+from symroof.report.pictures.curves import next_power_of_two
 from symroof.specs.fields import ValueRange
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import number
@@ -194,9 +194,9 @@ def _widest(
     """The largest batch of the map: shows the case, the ridge at short contexts, and the limits at the case's context."""
     seen = [4 * batch, 64.0]
     for name, solution in solved.items():
-        context = float(contexts[0]) if name == "ridge" else last
-        batch_there = _batch(solution, context)
-        seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
+        context, factor = (float(contexts[0]), 6) if name == "ridge" else (last, 3)
+        found = factor * _batch(solution, context)
+        seen += [found] if math.isfinite(found) else []
     return min(_whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * batch)))
 
 

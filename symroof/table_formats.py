@@ -17,10 +17,8 @@ def width(text: str) -> int:
     """Terminal columns of a text."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return sum(not unicodedata.combining(c) for c in text) + wide
 
 
 def text_table(
@@ -43,7 +41,11 @@ def text_table(
         not left and mostly_numbers([row[i] for row in rows if i < len(row)])
         for i in range(columns)
     ]
-    lines = [_line(row, widths, right) for row in everything]
+    lines = []
+    for row in everything:
+        gaps = [" " * (space - width(cell)) for cell, space in zip(row, widths, strict=True)]
+        cells = zip(row, gaps, right, strict=True)
+        lines.append("  ".join(gap + cell if to else cell + gap for cell, gap, to in cells))
     if header:
         lines.insert(1, "  ".join("-" * w for w in widths))
     return "\n".join((indent + line).rstrip() for line in lines)
@@ -53,14 +55,6 @@ def mostly_numbers(cells: Sequence[str]) -> bool:
     """Whether more than half of the known cells are numbers."""
     filled = [cell for cell in cells if cell not in ("", UNKNOWN)]
     return bool(filled) and sum(bool(NUMERIC.match(cell)) for cell in filled) * 2 > len(filled)
-
-
-def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    cells = []
-    for cell, space, to_right in zip(row, widths, right, strict=True):
-        padding = " " * (space - width(cell))
-        cells.append(padding + cell if to_right else cell + padding)
-    return "  ".join(cells)
 
 
 def card(sentences: Iterable[str], table: str, formula: str = "") -> str:

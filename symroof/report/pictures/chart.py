@@ -1,0 +1,272 @@
+"""A picture before it is drawn: marks by value on two axes, the data that they show, and the words around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symroof.cases.bound_case import BoundCase
+from symroof.errors import InputError, Problem
+from symroof.units import format_quantity
+
+TITLE = 110
+"""Characters of a title; further findings are left to :attr:`Chart.says`."""
+Points = Iterable[Sequence[float]]
+
+
+@dataclass
+class Axis:
+    """An axis: its title, its ends, how a value is written, and the base of its logarithm (0: linear)."""
+
+    title: str
+    low: float
+    high: float
+    text: Callable[[float], str]
+    log: int = 10
+
+    def __post_init__(self) -> None:
+        if self.log and not 0 < self.low < math.inf:
+            why = "a value of zero or below has no place on a logarithmic axis"
+            raise InputError(Problem("plot", f"this case has nothing to draw: {why}"))
+
+    def has(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass
+class Mark:
+    """Something drawn through or at points: ``curve``, ``spots``, ``area``, ``bar``, ``text`` or ``mesh``.
+
+    Attributes:
+        points: x and y, a row a point.
+        colour: a role of the palette in ``styles``.
+        labels: alternative labels, from long to short.
+        needed: whether the label may not be left out for want of room.
+    """
+
+    kind: str
+    points: Any
+    colour: str
+    labels: tuple[str, ...] = ()
+    needed: bool = True
+    bold: bool = False
+    look: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Chart:
+    """What a picture shows.
+
+    Attributes:
+        found: what the picture says, the most important first: the title is the first of it.
+        case: what it is of.
+        shows: a description of the drawing for the text alternative.
+        rows: names of bars from the top down, instead of a vertical axis.
+        data: name -> array: of a curve or of marks rows of x and y, of bars a value a row.
+    """
+
+    name: str
+    case: str
+    shows: str
+    found: list[str] = field(default_factory=list)
+    x: Axis = field(default_factory=lambda: Axis("", 0, 1, str, 0))
+    y: Axis = field(default_factory=lambda: Axis("", 0, 1, str, 0))
+    rows: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    does_not_fit: bool = False
+    headline: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """The headline if one was chosen, else the first finding, and the next where it is short."""
+        both = "; ".join(self.found[:2])
+        text = both if len(both) <= TITLE else self.found[0]
+        return self.headline or sentence(text)
+
+    @property
+    def says(self) -> str:
+        """The takeaway in a sentence."""
+        return sentence("; ".join(self.found)) + "."
+
+    @property
+    def alt(self) -> str:
+        return f"{self.shows} {self.says}"
+
+    def curve(
+        self,
+        name: str,
+        points: Points,
+        colour: str,
+        dash: Any = "-",
+        width: float = 1.6,
+        labels: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        """A line through points; NaN breaks it."""
+        made = self._stored(name, points)
+        if np.isfinite(made).all(axis=1).sum() > 1:
+            look = {"dash": dash, "width": width}
+            self.marks.append(Mark("curve", made, colour, tuple(labels), look=look, **options))
+
+    def spots(
+        self,
+        name: str,
+        points: Points,
+        shape: str,
+        colour: str,
+        size: float = 7,
+        hollow: bool = False,
+        labels: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        """Signs at points: ``o`` circle, ``s`` square, ``^`` up, ``v`` down, ``D`` diamond, ``x`` cross; one point may have a label."""
+        made = self._stored(name, points)
+        look = {"shape": shape, "size": size, "hollow": hollow}
+        self.marks.append(Mark("spots", made, colour, tuple(labels), look=look, **options))
+
+    def label(
+        self, point: Sequence[float], labels: Sequence[str], colour: str, **more: Any
+    ) -> None:
+        """A label near a point that has its sign already."""
+        self.marks.append(Mark("spots", np.array([point]), colour, tuple(labels), **more))
+
+    def area(
+        self,
+        points: Points,
+        colour: str,
+        share: float = 0.16,
+        labels: Sequence[str] = (),
+        hatch: bool = False,
+    ) -> None:
+        """A tinted or hatched area; its label is left out where there is no room inside."""
+        made = np.array(list(points), dtype=float)
+        look = {"share": share, "hatch": hatch}
+        if len(made) > 2:
+            self.marks.append(Mark("area", made, colour, tuple(labels), False, True, look))
+
+    def shade(self, low: float, high: float, colour: str, share: float, *labels: str) -> None:
+        """The area between two x values."""
+        low, high = max(low, self.x.low), min(high, self.x.high)
+        if high > low:
+            bottom, top = self.y.low, self.y.high
+            corners = [(low, bottom), (high, bottom), (high, top), (low, top)]
+            self.area(corners, colour, share, labels, hatch=share == 0)
+
+    def upright(self, name: str, x: float, colour: str, dash: str, *labels: str) -> None:
+        """A vertical line over the whole height."""
+        self.data[name] = np.array([x])
+        if self.x.has(x):
+            ends, look = [(x, self.y.low), (x, self.y.high)], {"dash": dash, "width": 1.2}
+            self.marks.append(Mark("curve", np.array(ends), colour, labels, look=look))
+
+    def level(self, name: str, y: float, colour: str, dash: str, *labels: str) -> None:
+        """A horizontal line over the whole width."""
+        self.data[name] = np.array([y])
+        if self.y.has(y):
+            ends, look = [(self.x.low, y), (self.x.high, y)], {"dash": dash, "width": 1.2}
+            self.marks.append(Mark("curve", np.array(ends), colour, labels, look=look))
+
+    def memory(self, end: float, *labels: str) -> None:
+        """Where memory ends, and what lies beyond hatched."""
+        self.shade(end, self.x.high, "pale", 0, "does not fit", "does\nnot fit")
+        self.upright("memory", end, "ink", "-", *labels)
+
+    def bar(self, row: float, start: float, end: float, colour: str, word: str = "") -> None:
+        """A bar of a row, with a word inside if there is room."""
+        points = np.array([(start, row), (end, row)])
+        self.marks.append(Mark("bar", points, colour, (word,) if word else ()))
+
+    def text(
+        self,
+        x: float,
+        row: float,
+        words: str,
+        colour: str = "ink",
+        align: str = "left",
+        **look: Any,
+    ) -> None:
+        """Words beside a bar."""
+        bold = look.pop("bold", False)
+        look["align"] = align
+        self.marks.append(
+            Mark("text", np.array([(x, row)]), colour, (words,), bold=bold, look=look)
+        )
+
+    def _stored(self, name: str, points: Points) -> Any:
+        made = np.array([tuple(map(float, point)) for point in points], dtype=float).reshape(-1, 2)
+        if name and len(made):
+            self.data[name] = made
+        return made
+
+
+def ticks(axis: Axis, most: int) -> list[float]:
+    """At most so many round values of an axis.
+
+    >>> ticks(Axis("", 1, 5000, str), 5)
+    [1.0, 10.0, 100.0, 1000.0]
+    >>> ticks(Axis("", 3, 9, str), 5), ticks(Axis("", 0, 42, str, 0), 6)
+    ([4.0, 6.0, 8.0], [0.0, 10.0, 20.0, 30.0, 40.0])
+    """
+    low, high = axis.low, axis.high
+    if axis.log:
+        powers = range(math.floor(math.log(low, axis.log)), math.ceil(math.log(high, axis.log)) + 1)
+        parts = ((1, 2, 5), (1, 3), (1,)) if axis.log == 10 else ((1,),)
+        for every in range(1, len(powers) + 1):
+            for part in parts if every == 1 else parts[-1:]:
+                found = [float(n * axis.log**p) for p in powers[::every] for n in part]
+                found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
+                if 3 <= len(found) <= most:
+                    return found
+    for count in range(most, 2, -1):
+        size = 10.0 ** math.floor(math.log10((high - low) / count))
+        steps = (size * factor for factor in (1, 2, 2.5, 5, 10, 20))
+        step = next(step for step in steps if (high - low) / step < count - 1)
+        ends = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        found = [float(f"{i * step:.12g}") for i in range(ends[0], ends[1] + 1)]
+        if len(found) < 3 or not axis.log:
+            break
+        if math.log(found[-1] / found[-2]) / math.log(high / low) * most >= 1:
+            break
+    return found
+
+
+def sentence(text: str) -> str:
+    """A text that begins with a capital letter, unless its first word is a name of the theory.
+
+    >>> sentence("memory holds none"), sentence("kv_cache_bytes is 2 GB")
+    ('Memory holds none', 'kv_cache_bytes is 2 GB')
+    """
+    return text if "_" in text.partition(" ")[0] else text[0].upper() + text[1:]
+
+
+def counted(value: float) -> str:
+    """A count on an axis.
+
+    >>> counted(4096.0), counted(0.5)
+    ('4,096', '0.5')
+    """
+    return f"{value:,.0f}" if value >= 1 and float(value).is_integer() else f"{value:,.4g}"
+
+
+def in_unit(unit: str) -> Callable[[float], str]:
+    """A formatter of axis values with a unit."""
+    return lambda value: format_quantity(float(f"{value:.9g}"), unit, 3)
+
+
+seconds = in_unit("s")
+
+
+def lacking(
+    kind: str, answers: BoundCase, *names: str, otherwise: str = "its inputs do not say enough"
+) -> InputError:
+    """The error for a case without the quantities of a picture, with what they need; ``otherwise`` if none is missing."""
+    missing = [f"{name} {why}" for name in names if (why := answers.why_unknown(name))]
+    return InputError(
+        Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}")
+    )

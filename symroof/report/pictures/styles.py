@@ -1,0 +1,88 @@
+"""Colours for paper, screens and dark screens: Okabe and Ito's, distinct for colour-blind readers; lines also differ in dash or shape."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+PALETTE = {  # role: line and text on white, line and text on black
+    "back": ("#ffffff", "#ffffff", "#16181b", "#16181b"),
+    "ink": ("#111111", "#111111", "#e8e8e8", "#e8e8e8"),
+    "faint": ("#5b5f64", "#5b5f64", "#a8adb3", "#a8adb3"),
+    "pale": ("#b4b8bd", "#6f7378", "#50565c", "#8d939a"),
+    "blue": ("#0072b2", "#00629a", "#4fa8e0", "#7dbdec"),
+    "orange": ("#e69f00", "#8a5a00", "#e39c12", "#f0b840"),
+    "green": ("#009e73", "#00795a", "#2cbf95", "#5fd3b3"),
+    "sky": ("#56b4e9", "#1b6e9c", "#7cc6f0", "#9ed5f5"),
+    "vermilion": ("#d55e00", "#b84e00", "#ff8c42", "#ffa066"),
+    "purple": ("#cc79a7", "#a13d70", "#df9cc0", "#e8b4d0"),
+}
+SERIES = (
+    ("blue", "-", "o"),
+    ("green", "-.", "s"),
+    ("purple", (0, (6, 2)), "^"),
+    ("orange", ":", "D"),
+    ("sky", (0, (4, 1, 1, 1, 1, 1)), "v"),
+    ("faint", (0, (2, 1)), "x"),
+)
+"""Colour, dash and sign of each series; each of the three identifies it."""
+RC: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "text.parse_math": False,
+    "text.usetex": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "symroof",
+    "pdf.fonttype": 42,
+    "hatch.linewidth": 0.6,
+    "path.simplify": True,
+}
+"""Settings of Matplotlib under which a picture is drawn and saved, whatever its user has set."""
+FONTS = "'DejaVu Sans', sans-serif"
+
+
+class Colours:
+    """The colours of a style by role."""
+
+    def __init__(self, style: str) -> None:
+        self.first = 2 if style == "dark" else 0
+
+    def line(self, role: str) -> str:
+        return PALETTE[role][self.first]
+
+    def words(self, role: str) -> str:
+        return PALETTE[role][self.first + 1]
+
+
+def themed(svg: str, title: str, description: str, style: str) -> str:
+    """An SVG of Matplotlib with its text alternative, a font that every reader has, and dark colours where the reader's theme is dark."""
+    rest = svg.partition("<svg ")[2]
+    attributes, _, body = rest.partition(">")
+    about = f"<title>{_text(title)}</title>\n <desc>{_text(description)}</desc>"
+    theme = _dark() if style == "screen" else ""
+    body = body.replace(f"font-family: {FONTS}", "font-family: sans-serif")
+    return f'<svg role="img" {attributes}>\n {about}{theme}{body}'
+
+
+def _dark() -> str:
+    """The rules that turn the colours of a light picture into those of a dark one."""
+    pairs = {
+        light: dark
+        for row in PALETTE.values()
+        for light, dark in zip(row[:2], row[2:], strict=True)
+    }
+    rules = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        for light, dark in pairs.items()
+        for what in ("fill", "stroke")
+    )
+    return f"\n <style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))
+
+
+def printable(text: str) -> str:
+    """A text without control characters but for its line breaks."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
