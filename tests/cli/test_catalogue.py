@@ -187,7 +187,8 @@ FILE_KINDS = ("study", "model", "hardware", "preset", "claims", "measured", "eff
 
 
 def test_validate_every_spec_of_the_repository():
-    files = sorted((ROOT / "specs").rglob("*.yaml"))
+    tables = ROOT / "specs" / "checkpoints"  # of our own alone
+    files = sorted(set((ROOT / "specs").rglob("*.yaml")) - set(tables.iterdir()))
     result = good("validate", *files, "--json").json
     assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
     folders = {

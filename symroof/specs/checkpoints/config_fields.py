@@ -35,7 +35,7 @@ class Config:
         around: the place of the model's fields, where these are those of one layer laid over them.
         numbers: what a list of whole numbers holds, by its identity and its least: each is looked through once, not once a layer.
         inner: defaults of the objects inside.
-        taken: what a list of words says, by its identity.
+        taken: what was made of fields that all layers look at, once for all of them.
     """
 
     document: JsonDocument
@@ -49,7 +49,7 @@ class Config:
     around: Location | None = None
     numbers: dict[tuple[int, int], frozenset[int]] = field(default_factory=dict)
     inner: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    taken: dict[int, list[str]] = field(default_factory=dict)
+    taken: dict[int | str, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------------------------ finding a field
 
@@ -199,17 +199,23 @@ class Config:
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
         entries = self.listed(name, length)
-        if entries is None or id(entries) in self.taken:
-            return None if entries is None else self.taken[id(entries)]
-        for value in entries:
-            if not isinstance(value, str) or value not in known:
-                self.fail(
-                    name,
-                    f"has an unknown entry: {kind_of_value(value)}",
-                    nearest(str(value)[:40], known),
-                )
-        self.taken[id(entries)] = [known[value] for value in entries]
-        return self.taken[id(entries)]
+        if entries is None:
+            return None
+
+        def read() -> list[str]:
+            for value in entries:
+                if not isinstance(value, str) or value not in known:
+                    message = f"has an unknown entry: {kind_of_value(value)}"
+                    self.fail(name, message, nearest(str(value)[:40], known))
+            return [known[value] for value in entries]
+
+        return self.once(id(entries), read)
+
+    def once(self, what: int | str, read: Callable[[], Any]) -> Any:
+        """What is made of fields that each layer asks for again."""
+        if what not in self.taken:
+            self.taken[what] = read()
+        return self.taken[what]
 
     # --------------------------------------------------------------------------------------------------- parts of it
 
@@ -278,6 +284,7 @@ class Config:
             self.place,
             self.numbers,
             self.inner,
+            self.taken,
         )
 
     @cached_property

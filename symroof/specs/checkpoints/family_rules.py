@@ -43,6 +43,11 @@ def gate_per(kind: str) -> Callable[[Config, int], bool]:
 
 def local_by_type(c: Config, i: int) -> str:
     """GPT-Neo: ``attention_types`` holds pairs of a pattern and how often it is repeated."""
+    named: list[str] = c.once("attention_types", lambda: _repeated(c))
+    return "window" if named[i] == "local" else "full"
+
+
+def _repeated(c: Config) -> list[str]:
     named: list[str] = []
     for pair in c.listed("attention_types") or [[["global", "local"], 12]]:
         right = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], list)
@@ -55,7 +60,7 @@ def local_by_type(c: Config, i: int) -> str:
     if len(named) != c.n_layers or not set(named) <= {"global", "local"}:
         message = f"does not say 'global' or 'local' for each of {c.n_layers} layers"
         c.fail("attention_types", message)
-    return "window" if named[i] == "local" else "full"
+    return named
 
 
 def zamba2_layer(c: Config, i: int) -> str:
@@ -83,6 +88,11 @@ LETTERS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 def nemotron_blocks(c: Config) -> list[tuple[str, str]]:
     """Nemotron-H: each layer is one block, by a list of words or a pattern of letters."""
+    blocks: list[tuple[str, str]] = c.once("blocks", lambda: _blocks(c))
+    return blocks
+
+
+def _blocks(c: Config) -> list[tuple[str, str]]:
     if (named := c.listed("layers_block_type") or c.listed("layer_types")) is None:
         pattern = c.text("hybrid_override_pattern") or "ME*-"
         if unknown := set(pattern) - set(LETTERS):
@@ -110,7 +120,7 @@ def v4_layer(c: Config, i: int) -> str:
         if unknown := c.held("compress_ratios") - set(ratios):
             message = f"has {min(unknown)}; known are {', '.join(map(str, ratios))}"
             c.fail("compress_ratios", message)
-        named = [ratios[each] for each in entries[: c.n_layers]]
+        named = c.once("compress_ratios", lambda: [ratios[each] for each in entries])
     if named is None:
         return heavy if i < 2 or i % 2 == 0 else chosen
     if len(named) < c.n_layers:
@@ -123,8 +133,8 @@ def step_sparse(c: Config, i: int) -> str:
     """Step 3 and 3.5: the layers that a list or a text of numbers names have experts, or else all but the first few."""
     named = c.raw("moe_layers_enum")
     if isinstance(named, str):
-        numbers = {part.strip() for part in named.split(",") if part.strip()}
-        if not all(part.isdigit() and len(part) < 6 for part in numbers):
+        numbers = c.once("moe_layers_enum", lambda: {part.strip() for part in named.split(",")})
+        if i == 0 and not all(part.isdigit() and len(part) < 6 for part in numbers - {""}):
             c.fail("moe_layers_enum", "expected numbers with commas between")
         return "sparse" if str(i) in numbers else "dense"
     sparse = c.lists("moe_layers_enum", i)
@@ -138,10 +148,10 @@ def scored(c: Config, i: int, otherwise: Term) -> bool:
     named = c.words("indexer_types", {"full": "F", "shared": "S"}, c.n_layers)
     if named is None and isinstance(c.raw("index_topk_pattern"), str):
         pattern = c.text("index_topk_pattern") or ""
-        if len(pattern) != c.n_layers or set(pattern) - set("FS"):
+        if len(pattern) != c.n_layers or (i == 0 and set(pattern) - set("FS")):
             message = f"expected F or S for each of {c.n_layers} layers"
             c.fail("index_topk_pattern", message)
-        named = list(pattern)
+        return pattern[i] == "F"
     return named[i] == "F" if named else bool(otherwise.read(c, i))
 
 
