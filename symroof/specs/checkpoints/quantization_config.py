@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.checkpoints.family import table
+from symroof.specs.checkpoints.family import table as families_table
 from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, NamedOperators, operators_named
 from symroof.specs.checkpoints.quantization_methods import (
-    METHODS,
-    SchemeError,
-    along_row,
-    bits,
+    known_methods,
     mixed_precision,
+    scheme_of,
 )
+from symroof.specs.checkpoints.quantization_table import SchemeError, along_row, bits, table
 from symroof.specs.fields import first_error
 from symroof.specs.layer_order import MOST_LAYERS
 from symroof.specs.quantization import Quantization, Storage, matrices
@@ -33,16 +33,10 @@ if TYPE_CHECKING:
 
 Report = Callable[[Location, str, str], Problem]
 
-FIELDS = ("quantization_config", "compression_config")
-LISTS = (
-    "modules_to_not_convert",
-    "ignored_layers",
-    "ignore",
-    "modules_not_converted",
-    "exclude_modules",
-    "llm_int8_skip_modules",
-    "skip_modules",
-)
+FIELDS = ("quantization_config", "compression_config", "quantization")
+"""Where a file says how it is stored; the last is that of MLX."""
+OF_MLX = ("conv",)
+"""What MLX does not narrow: its tables and routers are stored as all else is."""
 NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 """What no method narrows: tables, short convolutions, and the few columns that choose experts."""
 
@@ -84,7 +78,7 @@ def _in_config(place: Location, message: str, hint: str) -> Problem:
 
 def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
     """The field, at the top level or with the language model's fields."""
-    for place in ((), *((name,) for name in table()["nested"])):
+    for place in ((), *((name,) for name in families_table()["nested"])):
         inside = config.get(place[0]) if place else config
         if isinstance(inside, Mapping):
             for name in FIELDS:
@@ -115,7 +109,7 @@ class Held:
 def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     counts = (
         inside.get("num_hidden_layers")
-        for inside in (config, *(config.get(name) for name in table()["nested"]))
+        for inside in (config, *(config.get(name) for name in families_table()["nested"]))
         if isinstance(inside, Mapping)
     )
     n_layers = next((n for n in counts if isinstance(n, int) and 0 < n <= MOST_LAYERS), None)
@@ -139,7 +133,11 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
 
 def _type(config: Mapping[str, Any]) -> str:
     inner = next(
-        (inside for name in table()["nested"] if isinstance(inside := config.get(name), Mapping)),
+        (
+            inside
+            for name in families_table()["nested"]
+            if isinstance(inside := config.get(name), Mapping)
+        ),
         config,
     )
     return str(inner.get("model_type") or "")
@@ -148,35 +146,26 @@ def _type(config: Mapping[str, Any]) -> str:
 def _read(
     fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: Any
 ) -> Quantization:
-    own = fields.get("quant_method")
-    method = own
-    if method is None:
-        method = (
-            "bitsandbytes"
-            if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit"))
-            else "modelopt"
-            if "quant_algo" in fields
-            else None
-        )
+    method = fields.get("quant_method") or _unnamed(fields)
     if not isinstance(method, str):
         raise SchemeError(
             "is missing" if method is None else "expected a text",
             ("quant_method",),
-            f"known are {', '.join(METHODS)}",
+            f"known are {', '.join(known_methods())}",
         )
-    scheme = METHODS.get(method.lower())
-    if scheme is None:
-        near = nearest(method, METHODS)
-        known = f"known are {', '.join(METHODS)}"
+    stored = scheme_of(method.lower(), fields)
+    if stored is None:
+        near = nearest(method, known_methods())
+        known = f"known are {', '.join(known_methods())}"
         raise SchemeError(
             f"no quantization method {method[:40]!r} is known",
             ("quant_method",),
             f"{near} {known}" if near.startswith("did") else known,
         )
-    stored = scheme(fields)
     notes, always = stored.pop("notes", ()), stored.pop("kept", ("lm_head",))
-    groups = stored.pop("groups", [])
-    named = operators_named(_patterns(fields), model_type)
+    groups = stored.pop("groups", []) + stored.pop("others", [])
+    named = operators_named([*_patterns(fields), *stored.pop("wide", ())], model_type)
+    never = OF_MLX if stored.pop("narrow", False) else NEVER
     if (
         stored and str(fields.get("quant_algo")).upper() == "MIXED_PRECISION"
     ):  # a checkpoint of one method, of which another stored parts again
@@ -200,7 +189,7 @@ def _read(
     others = [
         (how, one) for how, one, of_all in each if not of_all
     ]  # of two groups for everything the first holds
-    kept, parts, doubts = _wide({*NEVER, *always}, named, held)
+    kept, parts, doubts = _wide({*never, *always}, named, held)
     taken: set[str] = set(kept) - set(always)
     for how, one in others:
         made = _stored_parts(how, one, held, taken)
@@ -213,35 +202,28 @@ def _read(
         f"the pattern {text!r} of its list of modules was not understood"
         for text in named.unread[:5]
     ]
-    unread += [
-        f"quantization_config.{key} was not read"
-        for key in fields
-        if key not in KNOWN and fields[key] not in (None, [], {})
-    ][:5]
+    known = table()["known"] + table()["lists"]
+    left = (key for key in fields if key not in known and fields[key] not in (None, [], {}))
+    own = () if method == "mlx" else left
+    unread += [f"quantization_config.{key} was not read" for key in islice(own, 5)]
     return Quantization.model_validate({
         **stored, "kept": tuple(sorted(kept - elsewhere)), "parts": parts, "kv": _cache(fields),
         "notes": (*notes, *doubts), "unread": unread,
     })  # fmt: skip
 
 
+def _unnamed(fields: Mapping[str, Any]) -> str | None:
+    """The method of a file that does not name it, by the fields that it alone has."""
+    if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit")):
+        return "bitsandbytes"
+    if "quant_algo" in fields:
+        return "modelopt"
+    return "mlx" if {"bits", "group_size"} <= fields.keys() else None
+
+
 MXFP4_EXPERTS = {"bits": bits(4), **along_row(32, 8)}
 """Experts in 4-bit floats with an 8-bit exponent for 32, beside 8-bit matrices (DeepSeek-V4, ``expert_dtype``)."""
 STORAGE = frozenset(Storage.model_fields)
-KNOWN = frozenset([
-    *LISTS, "quant_method", "quant_algo", "quantization", "quantized_layers", "config_groups", "format", "kv_cache_scheme", "kv_cache_quant_algo", "moe_quant_algo",
-    "bits", "w_bit", "group_size", "q_group_size", "weight_block_size", "activation_scheme", "checkpoint_format", "dynamic", "lm_head", "sparsity_config",
-    "load_in_8bit", "load_in_4bit", "_load_in_8bit", "_load_in_4bit", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant", "quant_config", "weights",
-    "in_group_size", "nbits_per_codebook", "num_codebooks", "out_group_size", "quant_type", "quant_type_kwargs",
-    "producer", "fmt", "scale_fmt", "quantization_status", "global_compression_ratio", "version", "zero_point", "backend", "do_fuse", "fuse_max_seq_len",
-    "modules_to_fuse", "exllama_config", "desc_act", "sym", "true_sequential", "damp_percent", "static_groups", "model_name_or_path", "model_file_base_name",
-    "model_seqlen", "is_marlin_format", "meta", "tokenizer", "dataset", "block_name_to_quantize", "cache_block_outputs", "max_input_length", "batch_size",
-    "module_name_preceding_first_block", "pad_token_id", "use_cuda_fp16", "use_exllama", "quantizer", "pack_dtype", "hyb_act", "act_group_aware",
-    "bnb_4bit_compute_dtype", "bnb_4bit_quant_storage", "llm_int8_threshold", "llm_int8_enable_fp32_cpu_offload", "llm_int8_has_fp16_weight",
-    "untie_embedding_weights", "include_input_output_embeddings", "autoquant_tensors", "activations", "activation_scale_ub", "use_per_channel", "axis", "offload_meta",
-    "linear_weights_not_to_quantize", "transform_config", "ignore_modules", "autoround_version", "amp", "iters", "lr", "minmax_lr", "nsamples", "seqlen", "scale_dtype",
-    "packing_format", "data_type", "dtype", "enable_quanted_input", "low_gpu_mem_usage", "enable_minmax_tuning", "enable_norm_bias_tuning", "gradient_accumulate_steps",
-])  # fmt: skip
-"""Keys of a quantization that are read, or that change no width: kernels, how it was made, what was calibrated."""
 
 
 def _weight(named: NamedOperators, held: Held) -> int:
@@ -329,7 +311,7 @@ def _patterns(fields: Mapping[str, Any]) -> list[str]:
     inside = fields.get("quantization")
     patterns: list[str] = []
     for source in (fields, inside if isinstance(inside, Mapping) else {}):
-        for name in LISTS:
+        for name in table()["lists"]:
             listed = source.get(name) or []
             if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
                 raise SchemeError("expected a list of module names", (name,))

@@ -91,13 +91,7 @@ OF_CHECKPOINTS = {
         ),
     ],
     "A quantization method": [
-        Insert(
-            f"{CHECKPOINTS}/quantization_methods.py",
-            'def six(fields: Fields) -> dict[str, Any]:\n    """6 bits and nothing beside them."""\n'
-            '    return {"method": "six", "bits": bits(6), "format": "int8"}\n\n\n',
-            "def rows_of_int8(",
-        ),
-        Insert(f"{CHECKPOINTS}/quantization_methods.py", '"six": six, ', '"hqq": hqq'),
+        Insert("specs/checkpoints/quantization.yaml", "  six: {method: six, bits: 6, format: int8}\n", "  fbgemm_fp8: {method"),
     ],
     "A precision that is a whole checkpoint": [
         Insert("symroof/specs/stored_precisions.py", '    "w2a16": integers(2, GROUP),\n', '    "w8a16": tensors('),

@@ -1,5 +1,6 @@
 """Quantized checkpoints: resident bytes against what published files say of themselves, and against tensors added up by hand."""
 
+import json
 import random
 
 import pytest
@@ -8,10 +9,12 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoints.module_names import operators_named
-from symroof.specs.checkpoints.quantization_config import METHODS, read_quantization
+from symroof.specs.checkpoints.quantization_config import read_quantization
+from symroof.specs.checkpoints.quantization_methods import known_methods
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 
+from . import DATA, read
 from .sizes import resident, spec
 
 LLAMA_68M = "{name: llama-68m, d_model: 768, vocab_size: 32000, layers: [{count: 2, attention: {n_heads: 12, n_kv_heads: 12, head_dim: 64}, ffn: {d_ff: 3072}}]}"
@@ -477,7 +480,7 @@ def test_fields_of_any_kind_never_crash():
     read = 0
     for _ in range(3000):
         fields = {name: chance.choice(ODD) for name in chance.sample(FIELDS, 5)} | {
-            "quant_method": chance.choice(sorted(METHODS))
+            "quant_method": chance.choice(sorted(known_methods()))
         }
         try:
             read_quantization(
@@ -487,3 +490,22 @@ def test_fields_of_any_kind_never_crash():
         except InputError:
             pass
     assert 0 < read < 3000
+
+
+def test_a_model_of_mlx():
+    """Tables and head are narrow too: 4 bits and two 16-bit numbers for 64 weights; 65 norms of 4,096 stay wide (mlx.core.quantize)."""
+    llama = json.loads((DATA / "configs" / "llama-3.1-8b.config.json").read_text())
+    narrow, norms = 8_030_261_248 - 65 * 4096, 65 * 4096
+    for said, per_weight in (
+        ({"group_size": 64, "bits": 4}, 4.5),
+        ({"group_size": 64, "bits": 6}, 6.5),
+        ({"group_size": 32, "bits": 4, "mode": "mxfp4"}, 4.25),
+    ):
+        model = read(llama | {"quantization": said, "quantization_config": said})
+        assert resident(model) == narrow * per_weight / 8 + 2 * norms
+        assert model.quantization.unread == ()
+    mixed = {"group_size": 64, "bits": 4, "lm_head": False, "model.layers.3.mlp.down_proj": {"group_size": 64, "bits": 6}}  # fmt: skip
+    made = read(llama | {"quantization": mixed}).quantization
+    (part,) = made.parts
+    assert (part.operators, part.layers, part.of, part.bits.text) == (("down",), 1, 32, "6 bit")
+    assert "lm_head" in made.kept
