@@ -36,7 +36,7 @@ BUDGETS = {
     "symbolic": 5735,
     "theory": 5947,
     "specs": 6020,
-    "checkpoints": 4091,
+    "checkpoints": 3998,
     "study": 10777,
     "select": 3205,
     "simulate": 2343,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8405,
     "report": 9898,
     "cli": 5073,
-    "tests": 53199,
+    "tests": 53153,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

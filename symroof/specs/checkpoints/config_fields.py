@@ -209,7 +209,8 @@ class Config:
                     self.fail(name, message, nearest(str(value)[:40], known))
             return [known[value] for value in entries]
 
-        return self.once(id(entries), read)
+        taken: list[str] = self.once(id(entries), read)
+        return taken
 
     def once(self, what: int | str, read: Callable[[], Any]) -> Any:
         """What is made of fields that each layer asks for again."""

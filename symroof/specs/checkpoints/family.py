@@ -101,10 +101,17 @@ class Family:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Every key of a file that the entry mentions."""
-        recipes = [self.recipe(key, plain) for key, plain in PLAIN.items()]
-        recipes += [self.mixers, OUTER, {"layers": self.entry.get("mixing"), "feeds": self.feeding}]
+        mixing = str(self.entry.get("mixing", "full"))
         rules = table()["parts"]["rules"]
-        text = " ".join(map(str, recipes))
+        layout = " ".join(
+            [mixing, self.feeding, *(rules[name] for name in rules if name in mixing)]
+        )
+        recipes = [self.recipe(key, plain) for key, plain in PLAIN.items()]
+        named = (word in layout or word in (self.entry.get("mixers") or ()) for word in self.mixers)
+        recipes += [
+            made for made, is_named in zip(self.mixers.values(), named, strict=True) if is_named
+        ]
+        text = " ".join([layout, *map(str, recipes)])
         text += " ".join(rule for name, rule in rules.items() if name in text)
         fields = {*re.findall(r"[A-Za-z_]\w*", text), *self.defaults, *TAKEN_BY_RULES}
         spelled = {one for name in fields for one in self.names.get(name, (name,))}

@@ -1,5 +1,6 @@
 """Quantization methods that are more than an entry of the table: those that name modules for what they store, or a configuration."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -182,7 +183,9 @@ def torchao(fields: Fields) -> dict[str, Any]:
     if isinstance(kind, Mapping):  # {"default": {"_type": "Int4WeightOnlyConfig", "_data": {...}}}
         inside = kind.get("default")
         described = inside if isinstance(inside, Mapping) else {}
-        kind, arguments = _snake(str(described.get("_type", ""))), described.get("_data")
+        name = str(described.get("_type", "")).removesuffix("Config")
+        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        arguments = described.get("_data")
     if not isinstance(kind, str):
         raise SchemeError("is missing" if kind is None else "expected a text", ("quant_type",))
     known = table()["torchao"]
@@ -190,12 +193,6 @@ def torchao(fields: Fields) -> dict[str, Any]:
         hint = nearest(kind, known)
         raise SchemeError(f"no type {kind[:40]!r} is known", ("quant_type",), hint)
     return stored_by(known[kind], arguments if isinstance(arguments, Mapping) else {})
-
-
-def _snake(name: str) -> str:
-    """``Int4WeightOnlyConfig`` as ``int4_weight_only``."""
-    text = name.removesuffix("Config")
-    return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(text))
 
 
 def mlx(fields: Fields) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Entries of ``specs/checkpoints/quantization.yaml``: values and small expressions
 ``quantization_config``. An entry gives the fields of a :class:`~symroof.specs.quantization.Quantization`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -130,7 +130,7 @@ def _one_of(s: Scheme, i: int, name: Term, default: Term, known: Term) -> Any:
 @lru_cache(maxsize=1)
 def _expressions() -> Expressions:
     """The functions of the table: fields are read from a :class:`Scheme`."""
-    functions = {
+    functions: dict[str, Callable[..., Any]] = {
         "number": _number,
         "row_or_group": _row_or_group,
         "pair": _pair,
@@ -146,20 +146,15 @@ def stored_by(entry: Any, fields: Fields) -> dict[str, Any]:
     for each in entry if isinstance(entry, list) else [entry]:
         if "otherwise" in each:
             raise SchemeError(each["otherwise"], (each["at"],) if "at" in each else ())
-        scheme = Scheme(_inside(fields, each.get("inside", ())))
+        inside: Any = fields
+        for name in each.get("inside", ()):
+            inside = inside.get(name) if isinstance(inside, Mapping) else None
+        if not isinstance(inside, Mapping):
+            raise SchemeError("is missing", tuple(each["inside"]))
+        scheme = Scheme(inside)
         if _values(each, scheme):
             return _stored(scheme.values)
     raise AssertionError("an entry with conditions says what is otherwise")
-
-
-def _inside(fields: Fields, path: Any) -> Fields:
-    """The object that holds the fields."""
-    inside: Any = fields
-    for name in path:
-        inside = inside.get(name) if isinstance(inside, Mapping) else None
-    if not isinstance(inside, Mapping):
-        raise SchemeError("is missing", tuple(path))
-    return inside
 
 
 def _values(entry: Mapping[str, Any], scheme: Scheme) -> bool:
@@ -187,6 +182,7 @@ def _holds(condition: str | None, scheme: Scheme) -> bool:
 def _stored(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a quantization for the values of an entry."""
     width, scale, block = values["bits"], values.get("scale"), values.get("block")
+    assert scale is not None or not block
     kept = ("format", "method", "compute", "notes", "narrow")
     stored = {name: values[name] for name in kept if values.get(name)}
     stored |= {"bits": width if isinstance(width, Fraction) else bits(width)}
