@@ -108,6 +108,11 @@ class Checked:
         return None if isinstance(error, (InputError, TimeoutError)) else error
 
     @property
+    def word(self) -> str:
+        """The verdict for people: of a time below its bound that it is impossible."""
+        return "impossible" if self.judgement.impossible else self.verdict
+
+    @property
     def reason(self) -> str:
         """A sentence; empty where it would only repeat the derived value."""
         return "" if self.judgement.reason == self.derived else self.judgement.reason
@@ -167,7 +172,7 @@ class Checked:
             "id": self.id, "file": self.file, "line": self.line, "column": self.column, "says": self.says, "verdict": self.verdict,
             "claimed": claimed, "derived": derived, "unit": judged.unit, "claimed_text": self.claimed, "derived_text": self.derived,
             "ratio": self.ratio, "tolerance": self.tolerance, "assumptions_needed": list(self.assumptions_needed),
-            "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "correction": self.correction,
+            "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "impossible": self.judgement.impossible, "correction": self.correction,
             "passed_on": list(self.passed_on),
         }  # fmt: skip
 
@@ -221,7 +226,7 @@ class Report:
         from symroof.table_formats import html_table
 
         rows = (
-            [f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason]
+            [f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.word, c.derived, c.reason]
             for c in self.claims
         )
         return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))

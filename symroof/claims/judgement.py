@@ -36,7 +36,7 @@ class Judgement:
         tolerance: how far the derived value may lie off, as a share.
         needs: assumptions that the text does not state and under which the claim holds.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
-        reason: a sentence.
+        reason: a sentence. impossible: a time below its bound, or a rate above it.
         value: the derived value, for a correction.
         ranged: whether that is in the middle of ranges that the claim states: one number of many.
         slips: what would lead to the claimed value, best first.
@@ -54,6 +54,7 @@ class Judgement:
     needs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     reason: str = ""
+    impossible: bool = False
     value: Fraction | None = None
     unit: str = ""
     ranged: bool = False

@@ -13,6 +13,7 @@ from symroof.specs.engine_profile import DEFAULT as DEFAULT_PROFILE
 from symroof.units import format_quantity, significant
 
 RATES = ("token/s", "request/s")
+IMPOSSIBLE = "above the roof: impossible"
 
 
 def with_roof_share(judgement: Judgement) -> Judgement:
@@ -20,26 +21,22 @@ def with_roof_share(judgement: Judgement) -> Judgement:
 
     One that is faster than the roof is impossible; a slower one may have been measured, and the usual share is that of the catalogue's measurements.
     """
-    claim, bound = judgement.claim, judgement.value
+    claim, bound, wrong = judgement.claim, judgement.value, judgement.verdict == "wrong"
     named = any(slip.named for slip in judgement.slips)
-    if (
-        judgement.verdict != "wrong"
-        or claim.form not in ("quantity", "threshold")
-        or named
-        or judgement.ratio is None
-        or not bound
-    ):
+    numbers = judgement.ratio is not None and bound
+    if not wrong or claim.form not in ("quantity", "threshold") or not numbers:
         return judgement
     found = derived(claim)
     answers = found.answers
     if answers is None or found.range is not None:  # over ranges there is no one roof
         return judgement
-    if inside := _as_expected(judgement):
+    if not named and (inside := _as_expected(judgement)):
         return inside
     words = claim.form == "quantity" and roof_share(
         answers, claim.quantity or "", bound, judgement.ratio, judgement.unit
     )
-    return _with_reason(judgement, words) if words else judgement
+    reason = "; ".join(filter(None, (judgement.reason, "" if named else words)))
+    return replace(judgement, reason=reason, impossible=words == IMPOSSIBLE)
 
 
 WIDEST = 3
@@ -91,10 +88,10 @@ def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, 
     if answers.hardware is None:
         return ""
     if ratio <= 0:
-        return "" if unit in RATES else "above the roof: impossible"
+        return "" if unit in RATES else IMPOSSIBLE
     share = ratio if unit in RATES else 1 / ratio
     if share > 1:
-        return "above the roof: impossible"
+        return IMPOSSIBLE
     usual = _usual(answers, name, bound)
     return f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
 
@@ -106,11 +103,6 @@ def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
         return ""
     ends = " to ".join(format_quantity(end, unit, 3) for end in (expected.low, expected.high))
     return f"{'between' if expected.low <= number <= expected.high else 'not between'} the ends of what measured efficiencies allow: {ends}"
-
-
-def _with_reason(judgement: Judgement, words: str) -> Judgement:
-    """A judgement with words appended to its reason."""
-    return replace(judgement, reason=f"{judgement.reason}; {words}" if judgement.reason else words)
 
 
 def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:

@@ -156,11 +156,11 @@ def _why(claim: Checked) -> str:
         slip = next(
             (f"{one.slip} {times_of(one.text)}".strip() for one in claim.slips[:1] if one.named), ""
         )
-        return "; ".join(
-            filter(None, (f"needs {', '.join(claim.assumptions_needed)}", slip or far))
-        )
+        needs = f"needs {', '.join(claim.assumptions_needed)}"
+        return "; ".join(filter(None, (needs, slip or far)))
     if claim.verdict == "wrong":
-        parts = slips if slips and not slips[0].startswith("perhaps") else [far, *slips]
+        below = ["impossible: beyond the bound"] if claim.word != claim.verdict else []
+        parts = below + (slips if slips and "perhaps" not in slips[0] else [far, *slips])
         return "; ".join(filter(None, parts)) or claim.reason
     return "; ".join(filter(None, (claim.reason or claim.verdict, *slips)))
 

@@ -164,7 +164,7 @@ def _spread(row: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _verdict(claim: Checked) -> str:
-    return f"{claim.verdict} !" if claim.flags else claim.verdict
+    return f"{claim.word} !" if claim.flags else claim.word
 
 
 def _slip(claim: Checked) -> str:
@@ -201,7 +201,7 @@ def _pieces(word: str, limit: int) -> list[str]:
 def explained(claim: Checked, room: int = 120) -> list[str]:
     """The details of an incorrect claim: location, size of the error, reason, correction, and the command that derives the value."""
     lines = [
-        f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: {visible(claim.says or claim.id)}"
+        f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.word}: {visible(claim.says or claim.id)}"
     ]
     if claim.claimed and claim.derived:
         lines.append(
@@ -221,7 +221,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
 
 def in_a_line(claim: Checked) -> str:
     """An incorrect claim on one line: location, verdict, correct value, size of the error, reason."""
-    place = f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: "
+    place = f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.word}: "
     own = visible(claim.claimed or claim.says or claim.id)
     right = claim.correction or claim.derived
     far = off(claim.ratio).removeprefix(": ")

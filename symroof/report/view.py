@@ -68,7 +68,7 @@ def _claim_row(claim: Checked) -> list[Any]:
         claim.says,
         claim.claimed,
         derived,
-        claim.verdict,
+        claim.word,
         named[0].text if named else claim.reason,
     ]
 

@@ -24,7 +24,7 @@ def judged(value, quantity="itl", **more):
 
 
 def test_faster_than_the_roof_is_impossible():
-    assert judged("1.234 ms").verdict == "wrong"
+    assert judged("1.234 ms").verdict == "wrong" and judged("1.234 ms").impossible
     assert judged("1.234 ms").reason.endswith("above the roof: impossible")
     assert judged("812.345 token/s", "user_rate").reason.endswith("above the roof: impossible")
 

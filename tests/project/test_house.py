@@ -43,7 +43,7 @@ BUDGETS = {
     "servers": 1773,
     "sweep": 1342,
     "calibrate": 1790,
-    "check": 8405,
+    "check": 8403,
     "report": 9898,
     "cli": 5073,
     "tests": 53153,
