@@ -23,8 +23,7 @@ def with_roof_share(judgement: Judgement) -> Judgement:
     """
     claim, bound, wrong = judgement.claim, judgement.value, judgement.verdict == "wrong"
     named = any(slip.named for slip in judgement.slips)
-    numbers = judgement.ratio is not None and bound
-    if not wrong or claim.form not in ("quantity", "threshold") or not numbers:
+    if not wrong or claim.form not in ("quantity", "threshold") or judgement.ratio is None or not bound:  # fmt: skip
         return judgement
     found = derived(claim)
     answers = found.answers
@@ -32,9 +31,9 @@ def with_roof_share(judgement: Judgement) -> Judgement:
         return judgement
     if not named and (inside := _as_expected(judgement)):
         return inside
-    words = claim.form == "quantity" and roof_share(
-        answers, claim.quantity or "", bound, judgement.ratio, judgement.unit
-    )
+    words, name = "", claim.quantity
+    if name and claim.form == "quantity":
+        words = roof_share(answers, name, bound, judgement.ratio, judgement.unit)
     reason = "; ".join(filter(None, (judgement.reason, "" if named else words)))
     return replace(judgement, reason=reason, impossible=words == IMPOSSIBLE)
 

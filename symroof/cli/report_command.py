@@ -88,7 +88,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
-    made, found = reviewed(with_candidates(study_from(study, options), rest), counts)
+    made, found = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
     other = _other(made, options)
     data = view(
         made,

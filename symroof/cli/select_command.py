@@ -111,7 +111,7 @@ def command(
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = select_from(
-        with_candidates(study_from(study, options, needs_case=not rest), rest),
+        with_candidates(study_from(study, options, needs_case=not rest), rest, True),
         by,
         progress_bar,
         counts,

@@ -107,16 +107,11 @@ def _times(one: Purchase) -> list[tuple[str, Result | None]]:
     """The latencies, and percentiles that targets are of as they were simulated."""
     decided = {check.name: check for check in one.run.simulated}
     named = [("TTFT", one.ttft), ("ITL", one.itl)]
-    tails = [
-        (
-            f"{name.upper()} {check.statistic}",
-            Result(
-                check.metric.symbol, check.metric.value, check.metric.value, one.run.slowest(check)
-            ),
-        )
-        for name, check in decided.items()
-    ]
-    return [*named, *tails]
+    for name, check in decided.items():
+        value, slow = check.metric.value, one.run.slowest(check)
+        found = Result(check.metric.symbol, value, value, slow)
+        named.append((f"{name.upper()} {check.statistic}", found))
+    return named
 
 
 def _devices(found: Recommendation, show: int) -> list[str]:
@@ -166,6 +161,7 @@ def _cells(c: Configuration) -> list[str]:
     return [_plain(one.ttft), _plain(one.itl), f"{one.devices:,}", price, one.lacks]
 
 
+MOST_REVIEWED = 4  # devices, where none was named
 WITH_VALUE = ("--by", "--show", "--lacks", "--format")
 """Options with a value that a review does not take."""
 
@@ -186,4 +182,8 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
             next(left, "")
         elif option not in {"select", "-v", "--details", "--strict", *WITH_VALUE}:
             study.append(word)
+    spec = found.choice.study.spec
+    if not (spec and spec.hardware) and not any("hardware" in word for word in words):
+        devices = ",".join(one.hardware for one in found.best[:MOST_REVIEWED])
+        study += ["--among", f"hardware={devices}"]
     return [*lines, f"Review it: symroof report {shlex.join(study)}".rstrip()] if words else lines

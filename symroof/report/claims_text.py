@@ -30,22 +30,8 @@ FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 EXPLAINED = ("wrong", "inconsistent", "conditional", "plausible", "unchecked")
 """Verdicts explained below the table."""
 OPTIONS = (
-    "prompt",
-    "output",
-    "batch",
-    "context",
-    "tp",
-    "mfu",
-    "mbu",
-    "weights",
-    "kv",
-    "activations",
-    "model",
-    "hardware",
-    "preset",
-    "efficiency",
-    "engine",
-)
+    "prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine",
+)  # fmt: skip
 MARKED = {
     "does_not_fit": "this configuration does not fit in memory",
     "dimension": "the units do not agree",

@@ -16,6 +16,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.report.purchase_text import price_text, tokens_text
 from symroof.select.recommend import Recommendation, recommend
+from symroof.select.screening import WORTH
 
 LARGEST_GROUP = 8  # devices that are tried in place of those of a case: the node of most servers
 NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
@@ -87,18 +88,35 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommend
 
     A study that fixes its batch, decides nothing (no target, no rate), or counts what another tool counts is reviewed as it stands.
     """
-    first, fixed = study.first, "batch" in study.request.values
+    first = study.first
     asks = bool(first.targets) or "arrival_rate" in first.given
-    if not asks or fixed or first.preset or first.model is None or first.hardware is None:
+    if not asks or first.preset or first.model is None or first.hardware is None:
         return study, None
     try:
         found = recommend(study, counts)
     except InputError:
         return study, None
+    if "batch" in study.request.values:
+        return study, found
     made = copy.copy(study)
     made.__dict__["cases"] = tuple(one.case for one in found.best)
     made.reviewed = made.cases[0]
     return made, found
+
+
+def cheaper_open(study: Study, found: Recommendation | None) -> str:
+    """What costs less than the batch that a study fixes; empty where nothing does, or it fixes none."""
+    pick = found.pick if found and study.reviewed is None else None
+    if found is None or pick is None:
+        return ""
+    opened = Study()
+    opened.select(study.request.without(SOLVED))
+    other = recommend(opened).pick
+    mine, theirs = found.spent(pick), found.spent(other) if other else None
+    if other is None or mine is None or theirs is None or theirs > mine / WORTH:
+        return ""
+    price = price_text(other) if other.load is not None else tokens_text(other)
+    return f"Cheaper than the batch that is fixed: {group_label(other.case)}, batch {other.batch:,}: {price}"
 
 
 def recommendation(
@@ -108,14 +126,9 @@ def recommendation(
 
     Nothing where the subject needs no other; only the nearest where no configuration passes.
     """
-    if (
-        passes(subject)
-        or not (subject.targets or subject.does_not_fit or "arrival_rate" in subject.given)
-        or subject.model is None
-        or subject.hardware is None
-        or subject.preset
-        or study.reviewed is not None
-    ):
+    asks = subject.targets or subject.does_not_fit or "arrival_rate" in subject.given
+    known = subject.model and subject.hardware and not subject.preset
+    if passes(subject) or not asks or not known or study.reviewed is not None:
         return None, None
     opened = Study()
     opened.select(study.request.without(SOLVED))

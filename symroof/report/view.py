@@ -28,7 +28,7 @@ from symroof.report import (
 )
 from symroof.report.markup import Code, symbol
 from symroof.report.purchase_text import purchase_view
-from symroof.report.recommendation import subject_of
+from symroof.report.recommendation import cheaper_open, subject_of
 from symroof.report.review_parts import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 from symroof.vllm.serve_line import serve_command
@@ -117,22 +117,12 @@ def view(
     """
     subject = subject_of(study)
     if subject.theory_only:
-        raise InputError(
-            Problem(
-                "report",
-                "a review needs a model and a device, and this study is only a theory",
-                hint="`symroof eval` evaluates it",
-            )
-        )
+        message = "a review needs a model and a device, and this study is only a theory"
+        raise InputError(Problem("report", message, hint="`symroof eval` evaluates it"))
     spec = study.spec
     parts = list(parts or PARTS)
-    shown = {
-        name
-        for name in SECTIONS
-        if name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)
-    }
     sections = {
-        name: section(study, subject) if name in shown else None
+        name: section(study, subject) if {*SHOWN_IN.get(name, parts)} & {*parts} else None
         for name, section in SECTIONS.items()
     }
     return {
@@ -141,7 +131,8 @@ def view(
         "warnings": case_warnings(subject),
         **sections,
         "against": against(*other) if other else None,
-        "purchase": purchase_view(found) if found else None,
+        "purchase": purchase_view(found) if found and study.reviewed else None,
+        "cheaper_open": cheaper_open(study, found),
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,
         "symbols": symbols(subject, sections["thresholds"] or []),

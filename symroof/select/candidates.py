@@ -25,8 +25,8 @@ MOST_CANDIDATES = 20_000
 """Configurations of one selection at most."""
 
 
-def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
-    """The study with its own values of some names replaced by candidates.
+def with_candidates(study: Study, among: Mapping[str, Any], all_devices: bool = False) -> Study:
+    """The study with its own values of some names replaced by candidates; with ``all_devices`` every device of the catalogue with a price where none is named.
 
     A name is ``hardware``, ``model``, a precision (``weights``, ``kv``, ``activations``) or an input. A value is a list, or a
     text with commas; names of hardware and models may be ``all`` of the catalogue, or a pattern such as ``h100*``.
@@ -40,6 +40,12 @@ def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
     """
     made = copy.copy(study)
     made.most_cases = MOST_CANDIDATES
+    request = study.request
+    described = request.hardware or "hardware" in among or "mem_capacity" in request.values
+    if all_devices and not described and (request.models or "model" in among):
+        shipped = entries("hardware").items()
+        priced = [name for name, entry in shipped if "prices" in entry.document.data]
+        among = {"hardware": priced, **among}
     if not among:
         return made
     own = study.declared

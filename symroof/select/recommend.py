@@ -277,10 +277,10 @@ class Recommendation:
         pick, other = self.pick, self.runner_up
         if pick is None or other is None or not pick.priced:
             return None
-        mine, theirs = self._spent(pick), self._spent(other)
+        mine, theirs = self.spent(pick), self.spent(other)
         return float(pick.prices_now * theirs / mine) if mine and theirs else None
 
-    def _spent(self, one: Purchase) -> float | None:
+    def spent(self, one: Purchase) -> float | None:
         """What purchases are compared by: the price of the fleet at a rate, else of tokens."""
         if queues(one.run.own.case):
             return one.usd_per_hour
@@ -292,13 +292,13 @@ class Recommendation:
         pick = self.pick
         if pick is None or not pick.priced:
             return ()
-        highest = (self._spent(pick) or 0) * pick.prices[1] / pick.prices_now
+        highest = (self.spent(pick) or 0) * pick.prices[1] / pick.prices_now
         return tuple(
             one
             for one in self.others
             if one.passes
             and one.priced
-            and (self._spent(one) or math.inf) * one.prices[0] / one.prices_now < highest
+            and (self.spent(one) or math.inf) * one.prices[0] / one.prices_now < highest
         )
 
     @cached_property
@@ -327,11 +327,11 @@ class Recommendation:
         except InputError:
             return None
         found = Purchase(narrowed.configurations[0])
-        mine, theirs = self._spent(pick), self._spent(found)
+        mine, theirs = self.spent(pick), self.spent(found)
         less = found.passes and mine is not None and theirs is not None and theirs < mine
         return (narrow, found) if less else None
 
-    def as_json(self, command: str | None) -> dict[str, Any]:
+    def as_json(self, command: str | None = None) -> dict[str, Any]:
         """``recommendation`` and ``reason`` of the contract; ``command`` starts the pick."""
         pick = self.pick
         if pick is None:

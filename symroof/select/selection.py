@@ -243,15 +243,13 @@ def select(
     Raises:
         InputError: an unknown name, an empty list of candidates, no model, more than 20,000 configurations.
     """
-    made = (
-        study
-        if isinstance(study, Study)
-        else Study(**case)
-        if study is None
-        else Study.load(study, request_of(origin="given", **case) if case else None)
-    )
+    if isinstance(study, Study):
+        made = study
+    else:
+        line = request_of(origin="given", **case) if case else None
+        made = Study(**case) if study is None else Study.load(study, line)
     rest, counts = device_counts(among or {})
-    return select_from(with_candidates(made, rest), by, devices=counts)
+    return select_from(with_candidates(made, rest, True), by, devices=counts)
 
 
 def select_from(
@@ -319,26 +317,19 @@ def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, 
     a token costs, then by the load; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run
-        unpriced = (
-            configuration.state == "unknown"
-            and run.unjudged <= PRICED
-            and not run.missed_as_expected
-        )
-        if unpriced:
+        known = run.unjudged <= PRICED and not run.missed_as_expected
+        if configuration.state == "unknown" and known:
             return UNPRICED, 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
         return RANK[configuration.state], 0, run.worst, 0
     name, larger = ORDERS[order]
-    best = (
-        configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
-    )
+    own = configuration.run
+    best = own if own.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
-    equal = (
-        [best.rank(ORDERS["cost"][0]), best.rank(LOAD)] if best and order in WHOLE_DEVICES else []
-    )
-    written = (
-        0 if value is None else float(f"{float(value):.12g}")
-    )  # equal prices differ in the last digits of their floats
+    ties = (ORDERS["cost"][0], LOAD) if best and order in WHOLE_DEVICES else ()
+    equal = [best.rank(tie) if best else None for tie in ties]
+    # equal prices differ in the last digits of their floats
+    written = 0 if value is None else float(f"{float(value):.12g}")
     return (
         rank,
         int(value is None),

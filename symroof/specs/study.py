@@ -88,12 +88,10 @@ class Targets(Spec):
 
 
 class StudySpec(Spec):
-    """One design review: a model, hardware (the first is the baseline), a workload, targets; or a user-defined theory with values."""
+    """One design review: a model, hardware (the first is the baseline; without any `select` searches the catalogue), a workload, targets; or a user-defined theory with values."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [{"required": ["model", "hardware", "workload"]}, {"required": ["theory"]}]
-        }
+        json_schema_extra={"anyOf": [{"required": ["model", "workload"]}, {"required": ["theory"]}]}
     )
 
     title: str | None = None
@@ -102,7 +100,7 @@ class StudySpec(Spec):
     model: NameList = NEEDED
     draft: str | None = None
     assume_family: str | None = None
-    hardware: NameList = NEEDED
+    hardware: NameList = ()
     parallel: Parallel = {}
     prefill: PrefillLayout = {}
     precision: Precision = Precision.model_construct()
@@ -125,7 +123,7 @@ class StudySpec(Spec):
         own_formulas(value, info.context or NONE)
         return value
 
-    @field_validator("model", "hardware", mode="wrap")
+    @field_validator("model", mode="wrap")
     @classmethod
     def _needed(
         cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo

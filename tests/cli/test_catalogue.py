@@ -211,7 +211,7 @@ def test_validate_every_spec_of_the_repository():
 
 def test_validate_says_every_problem_of_every_file(tmp_path):
     first = write_study(tmp_path, "first.yaml", modell="x", efficiency="{mfu: 2}")
-    second = write_study(tmp_path, "second.yaml", hardware=None)
+    second = write_study(tmp_path, "second.yaml", workload=None)
     outcome = call("validate", first, second, CHAT)
     assert outcome.code == 2
     assert outcome.out == f"{CHAT}: a valid study file\n"
@@ -219,7 +219,7 @@ def test_validate_says_every_problem_of_every_file(tmp_path):
         f"{first}:5:1: modell: unknown key",
         f"{first}:6:",
         "efficiency.mfu",
-        f"{second}:1:1: hardware: is missing",
+        f"{second}:1:1: workload: is missing",
         "did you mean 'model'",
     ):
         assert words in outcome.err

@@ -1,6 +1,7 @@
 """The one recommendation: what is searched, what is counted, what is said where nothing passes, and that what is named passes when it is bound anew."""
 
 import json
+import shlex
 
 import pytest
 
@@ -121,3 +122,38 @@ def test_the_json_has_the_recommendation():
     assert found["command"].startswith("vllm serve ")
     for name in ("ttft", "itl"):
         assert found[name]["low"] <= found[name]["value"] <= found[name]["high"]
+
+
+@pytest.mark.full
+def test_the_starter_of_a_study_has_what_is_recommended(tmp_path):
+    """With its batch, layout and chunk, and with these open, `select` and `report` name one purchase at one price."""
+    file = tmp_path / "study.yaml"
+    call("init", "study", "-o", file)
+    written = Study.load(file)
+    opened = Study()
+    opened.select(written.request.without(("batch", "tp", "chunk")))
+    found = recommend(opened).pick
+    chosen = call("select", file, "--json").json["recommendation"]
+    reviewed = call("report", file, "--no-plots", "--format", "json", "-o", "-").json
+    assert chosen == reviewed["recommendation"]
+    for name in ("hardware", "devices", "batch", "chunk", "parallel", "usd_per_month"):
+        assert chosen[name] == found.as_json()[name]
+    assert reviewed["cheaper_open"] == ""
+    file.write_text(file.read_text().replace("batch: 189", "batch: 16"))
+    again = call("report", file, "--no-plots", "--format", "md", "-o", "-").out
+    assert "Cheaper than the batch that is fixed: 1 × " in again and "batch 189: " in again
+
+
+@pytest.mark.full
+def test_without_a_device_every_one_with_a_price_is_searched(tmp_path):
+    """In a file as on the line; the review that it names is of the first of them, and says the same."""
+    file = tmp_path / "study.yaml"
+    file.write_text("model: llama-3.1-8b\nworkload: {prompt: 2048, output: 256}\ntargets: {itl: 50 ms}\n")  # fmt: skip
+    text = call("select", file).out
+    chosen = call("select", file, "--json").json["recommendation"]
+    assert len(chosen["alternatives"]) > 30 and chosen["usd_per_month"]
+    line = next(line for line in text.splitlines() if line.startswith("Review it: "))
+    words = shlex.split(line.removeprefix("Review it: symroof report "))
+    reviewed = call("report", *words, "--no-plots", "--format", "json", "-o", "-").json
+    assert reviewed["recommendation"]["hardware"] == chosen["hardware"]
+    assert reviewed["recommendation"]["batch"] == chosen["batch"]

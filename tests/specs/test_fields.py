@@ -380,7 +380,6 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
         ({"model": ["llama-3-8b", 3]}, "expected a name, a path, or a list of them"),
         ({"hardware": [["l4"]]}, "expected a name, a path, or a list of them"),
         ({"model": None}, "is missing"),
-        ({"hardware": None}, "is missing"),
         ({"workload": None}, "is missing"),
         ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
         ({"workload": 3}, "expected keys and values"),
