@@ -180,8 +180,8 @@ def test_the_command():
         good(
             "server",
             f"{SGLANG} --tp 8",
-            *"--hardware h200 --prompt 4096 --output 512 --json".split(),
-        ).out  # fmt: skip
+            *["--hardware", "h200", "--prompt", "4096", "--output", "512", "--json"],
+        ).out
     )
     assert (found["schema"], found["engine"]) == ("symroof/server/1", "sglang")
     assert "sglang serve" in found["recommended"]["line"]
