@@ -67,7 +67,7 @@ def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
 
 
 def _live(study: Study) -> dict[str, Any] | None:
-    from symroof.report.live.page import live
+    from symroof.report.live import live
     from symroof.report.recommendation import subject_of
 
     return live(study, subject_of(study))

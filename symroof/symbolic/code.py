@@ -1,23 +1,20 @@
 """Prints a formula once as a Python function of its environment, which gives names their values: floats or arrays along scenarios.
 
-``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`. The live page has the same as JavaScript.
+``e`` is the environment; what the functions do is :mod:`symroof.symbolic.kernels`.
 
 >>> from symroof.symbolic.reading import parse
 >>> print(python(parse("2*max(a, b) + a/b"), ()).text)
 def formula(e):
     v = e.value
     return ((2.0*max(v('a'),v('b')))+div(v('a'),v('b')))
->>> javascript(parse("max(weight_bytes/(mbu*mem_bandwidth), itl(context = prompt + 1))"))
-'max(div(e.v("weight_bytes"),(e.v("mbu")*e.v("mem_bandwidth"))),e.at("itl",{"context":(1+e.v("prompt"))}))'
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +29,6 @@ from symroof.symbolic.expressions import (
     OfLargest,
     Total,
     halves,
-    is_negative,
     names,
     operator_of,
     parts,
@@ -179,7 +175,12 @@ class _Python:
         )
 
     def quotient(self, above: list[Any], below: list[Any], go: Callable[[Any], str]) -> str:
-        return _quotient(above, below, lambda factors: self.product(factors, go))
+        """A quotient of two products; only what may be zero is divided by with care."""
+        over, under = self.product(above or [S.One], go), self.product(below, go) if below else ""
+        if not below:
+            return over
+        plain = len(below) == 1 and below[0].is_Number
+        return f"({over}/{under})" if plain else f"div({over},{under})"
 
     def product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
         if len(factors) == 1:
@@ -199,27 +200,13 @@ class _Python:
     def total(self, node: Any, depth: int) -> str:
         body, index = node.body, node.index
         start, end = self.go(node.first, depth), self.go(node.last, depth)
-        if _is_geometric(node):
+        ratio = body.is_Pow and body.exp == symbol(index) and index not in names(body.base)
+        if ratio:  # a sum of its powers
             return f"geometric({start},{end},{self.go(body.base, depth)})"
         outer, self.indices = self.indices, (*self.indices, index)
         text = f"total(e.axes,lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
         self.indices = outer
         return text
-
-
-def _quotient(above: list[Any], below: list[Any], product: Callable[[list[Any]], str]) -> str:
-    """A quotient of two products; only what may be zero is divided by with care."""
-    over, under = product(above or [S.One]), product(below) if below else ""
-    if not below:
-        return over
-    plain = len(below) == 1 and below[0].is_Number
-    return f"({over}/{under})" if plain else f"div({over},{under})"
-
-
-def _is_geometric(node: Any) -> bool:
-    """Whether a sum is one of powers of a ratio."""
-    body, index = node.body, node.index
-    return bool(body.is_Pow and body.exp == symbol(index) and index not in names(body.base))
 
 
 def _float(value: float) -> str:
@@ -231,84 +218,3 @@ def _float(value: float) -> str:
 def _local(name: str) -> str:
     """A bound name as a variable that no other name in the code has."""
     return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
-
-
-# ---------------------------------------------------------------------------------------------------------- JavaScript
-
-COMPARISONS = {"==": "===", "<=": "<=", ">=": ">=", "<": "<", ">": ">"}
-
-
-def javascript(expr: Expr, lacking: Collection[str] = ()) -> str:
-    """The formula as an expression in ``e``, names as quoted keys only, numbers as the nearest double; NaN stands for no value.
-
-    A factor that mentions a ``lacking`` name is evaluated only if the factors before it are not zero.
-    """
-    return _JavaScript(frozenset(lacking)).go(expr)
-
-
-class _JavaScript:
-    def __init__(self, lacking: frozenset[str]) -> None:
-        self.lacking = lacking
-        self.known: dict[Any, str] = {}
-
-    def go(self, node: Any) -> str:
-        if node not in self.known:
-            self.known[node] = self.rule(node)
-        return self.known[node]
-
-    def rule(self, node: Any) -> str:
-        go = self.go
-        if node.is_Symbol:
-            return f"e.v({_key(node.name)})"
-        if node.is_Rational or node.is_Float or node.is_NumberSymbol:
-            shown = (
-                repr(int(node.p)) if node.is_Integer and abs(node) < 2**53 else repr(float(node))
-            )
-            return f"({shown})" if is_negative(node) else shown
-        if node.is_Add:
-            return f"({'+'.join(map(go, node.args))})"
-        if node.is_Mul:
-            return self.quotient(*halves(node.args))
-        if node.is_Pow:
-            if node.exp.is_Rational and node.exp.is_negative:
-                return self.quotient([], [node.base**-node.exp])
-            return f"pow({go(node.base)},{go(node.exp)})"
-        if name := called(node):
-            return f"{name}({','.join(map(go, node.args))})"
-        if isinstance(node, OfLargest):
-            pairs = zip(node.keys, node.values, strict=True)
-            return f"ofLargest({','.join(f'[{go(key)},()=>{go(value)}]' for key, value in pairs)})"
-        if isinstance(node, Total):
-            return self.total(node)
-        if isinstance(node, At):
-            changes = ",".join(f"{_key(key)}:{go(value)}" for key, value in node.changes)
-            return f"e.at({_key(node.name)},{{{changes}}})"
-        if isinstance(node, Relational):
-            return f"({go(node.lhs)}{COMPARISONS[node.rel_op]}{go(node.rhs)})"
-        if isinstance(node, Label):
-            return f"largest({','.join(f'[{_key(label)},{go(arm)}]' for label, arm in node.arms)})"
-        return "NaN"  # not available on the page
-
-    def product(self, factors: list[Any]) -> str:
-        ordered = sorted(factors, key=lambda factor: not self.lacking.isdisjoint(names(factor)))
-        shown = self.go(ordered[0])
-        for factor in ordered[1:]:
-            lazy = not self.lacking.isdisjoint(names(factor))
-            shown = (
-                f"product({shown},()=>{self.go(factor)})" if lazy else f"{shown}*{self.go(factor)}"
-            )
-        return f"({shown})" if len(ordered) > 1 else shown
-
-    def quotient(self, above: list[Any], below: list[Any]) -> str:
-        return _quotient(above, below, self.product)
-
-    def total(self, node: Any) -> str:
-        body, first, last = node.body, self.go(node.first), self.go(node.last)
-        if _is_geometric(node):
-            return f"geometric({self.go(body.base)},{first},{last})"
-        return f"e.sum({_key(node.index)},{first},{last},e=>{self.go(body)})"
-
-
-def _key(name: str) -> str:
-    """A JavaScript string literal that cannot end a script."""
-    return json.dumps(name).replace("<", "\\u003c")

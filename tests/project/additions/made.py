@@ -65,7 +65,6 @@ OF_THE_THEORY = {
         Insert("symroof/symbolic/code.py", '    hypotenuse: "hypotenuse",\n', '    sympy.log: "log",\n'),
         Insert("symroof/symbolic/code.py", "    hypotenuse,\n", "    Label,\n    OfLargest,\n"),
         Insert("symroof/symbolic/kernels.py", '    "hypotenuse": lambda a, b: sqrt(a*a + b*b),\n', '    "sqrt": sqrt,\n'),
-        Insert("templates/live/kernels.js", "const hypotenuse = Math.hypot;\n", "const ceil = "),
     ],
 }  # fmt: skip
 

@@ -1,1 +1,0 @@
-"""The live page: interactive inputs, evaluated by JavaScript generated from the formulas."""
