@@ -317,7 +317,7 @@ class _Drawing:
             lines = [mark.points for mark in self.chart.marks if mark.kind == "curve"]
             clear = [abs(self.room.at(line)[0, 0] - ends.mean()) > wide / 2 for line in lines]
             if abs(ends[1] - ends[0]) > wide and all(clear):
-                ink = "#ffffff" if mark.colour in ("blue", "green", "faint") else "#111111"
+                ink = "#ffffff" if mark.colour in ("blue", "green", "faint") else "#101010"
                 where = ((start + end) / 2, row)
                 self.axes.text(
                     *where, word, size=SMALL, color=ink, ha="center", va="center", zorder=5
@@ -338,10 +338,9 @@ class _Drawing:
         look, faint = mark.look, self.colours.words("faint")
         grid = (look["x"], look["y"])
         scale: Axis = look["axis"]
-        made = self.axes.pcolormesh(
-            *grid, np.ma.masked_invalid(look["values"]), cmap="cividis", zorder=0, shading="nearest",
-            norm="log" if scale.log else "linear", vmin=scale.low, vmax=scale.high,
-        )  # fmt: skip
+        ends = {"vmin": scale.low, "vmax": scale.high, "norm": "log" if scale.log else "linear"}
+        values, how = np.ma.masked_invalid(look["values"]), {"shading": "nearest", "zorder": 0}
+        made = self.axes.pcolormesh(*grid, values, cmap="cividis", rasterized=True, **how, **ends)
         side = self.axes.inset_axes((1.03, 0, 0.03, 1))
         bar = self.figure.colorbar(made, cax=side)
         bar.set_ticks(found := ticks(scale, 8), labels=[scale.text(tick) for tick in found])
@@ -350,7 +349,7 @@ class _Drawing:
         if look["unfit"].any():
             over = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["//"], "zorder": 2}
             hatched = self.axes.contourf(*grid, look["unfit"], **over)
-            hatched.set_edgecolor("#ffffff")
+            hatched.set_edgecolor("#fdfdfd")
 
     # ------------------------------------------------------------------------------------------- labels
 
