@@ -179,8 +179,17 @@ def _quantity(claim: ClaimSpec) -> Derived:
         and case.box.keys() - case.measured_box.keys()
     )
     span = (result.low, result.high) if ranged else None
+    device = claim.given.get("hardware")
+    label = None
+    if name == "mem_capacity" and device and name not in claim.given:  # 80 GB is as right as 85.5
+        label = catalogue_figure(f"{device}.memory.capacity")[0]
     return Derived(
-        value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case
+        value,
+        case.case.theory.symbol(name).unit,
+        label,
+        flags=result.flags,
+        range=span,
+        answers=case,
     )
 
 

@@ -1,31 +1,35 @@
-"""A claim that misses its value: right under an assumption it does not state, or wrong, with the slips that lead to its value.
+"""A claim that misses its value: right under an assumption it does not state, or wrong, with the
+slips that lead to its value.
 
-Two sorts of assumptions are tried. The simplifications of textbooks count less than everything: there are four, so a number
-written with three digits seldom agrees with one by chance; how seldom decides against a slip that would explain the claim too.
-Round efficiencies are tried where nothing else explains a claim.
+The simplifications of textbooks count less than everything: there are four, so a number written
+with three digits seldom agrees with one by chance; how seldom decides against a slip that would
+explain the claim too. Round efficiencies are tried where nothing else explains a claim.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.claim_settings import settings_text, with_settings
+from symroof.claims.catalogue_figures import catalogue_figure
+from symroof.claims.claim_settings import Settings, settings_text, study_of, with_settings
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.prose_numbers import BOUND_WORD
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.context import FAILURES
 from symroof.claims.slips.explain import explanations
 from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance, factor_text
-from symroof.claims.slips.simplifications import simplified_settings, with_round_params
+from symroof.claims.slips.predictions import rounded
 from symroof.claims.slips.slip_catalogue import OTHER_COUNTS
-from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.switches import expand_detail
+from symroof.symbolic.printing import number_text
+from symroof.theory.switches import DETAIL, expand_detail
+from symroof.units import format_quantity
 
 Judge = Callable[[ClaimSpec], Judgement]
-
 SELDOM = 0.2
-"""A simplification is reported where at most this share of random errors of the claim's size would agree with one."""
+"""A simplification is reported where at most this share of random errors would agree with one."""
 SHARES = tuple(
     Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85)
 )
@@ -33,105 +37,104 @@ EFFICIENCIES = ("mfu", "mbu")
 NEVER = 1000
 """How far off a threshold is taken to be that is never reached."""
 SHARPEST = Fraction(1, 200)
-"""How precisely a claim must be written for a round share to be evidence: some share agrees with any rough number."""
+"""How precisely a claim must be written for a round share to be evidence."""
 NOTABLE = Fraction(101, 100)
 """The effect from which on what was left out is named."""
 LIKE_A_SHARE = frozenset({"mac_vs_flop"})
-"""Slips whose factor a round efficiency has too: of the two, texts leave out that half the peak is reached."""
-
+"""Slips whose factor a round efficiency has too: texts rather leave out that half is reached."""
 TABLE_COUNTED = "the gathered input table counted among the active parameters"
 """How many model cards count them."""
 RIGHT = ("exact", "rounded")
+SIMPLIFIED_FORMS = frozenset({"quantity", "threshold", "compare"})
+"""Forms whose value depends on how everything is counted."""
+SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
+    *({"detail": level} for level in reversed(DETAIL) if level != "exact"),
+    {"detail": "attention", "attention": "full"},
+)
+"""The plainest first."""
+NAME_DIGITS = (1, 2, 3)
+"""Digits to which people round the parameters of a model."""
+PARALLEL = ("tp", "pp", "ep", "attention_dp")
+NO_LINKS = {"prefill_link_time": "0 s", "decode_link_time": "0 s"}
+"""Settings under which what devices send to each other takes no time."""
+DENSE_SHARE = Fraction(3, 4)
+"""The share of the parameters that a token of a dense model multiplies at least."""
+LEFT_OUT = {
+    "kv_ignored": ("kv_traffic", "reads of the cache left out"),
+    "attention_ignored": ("attention_flops", "attention FLOPs left out"),
+}
+"""Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
-def counted_otherwise(slips: Sequence[SlipExplanation]) -> bool:
-    """Whether the first explanation is another way to count and nothing else; of two slips at once, both have one text."""
-    return bool(slips) and all(
-        slip.named and slip.slip in OTHER_COUNTS for slip in slips if slip.text == slips[0].text
-    )
+def counted_otherwise(slips: tuple[SlipExplanation, ...]) -> bool:
+    """Whether the first explanation is another way to count and nothing else; two have one text."""
+    first = [slip for slip in slips if slip.text == slips[0].text]
+    return bool(slips) and all(slip.named and slip.slip in OTHER_COUNTS for slip in first)
 
 
 def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
-    """A claim that misses its value, with the slips that lead to its value; a tolerance that the text states is no slip.
+    """A claim that misses its value, with the slips that lead to it; a stated tolerance is no slip.
 
-    Of a simplification and a slip that both explain it, the one counts that random errors agree with less often.
-
-    Args:
-        judge: gives the verdict on the claim under other settings.
+    Of a simplification and a slip that both explain it, the one counts that random errors agree
+    with less often. ``judge`` gives the verdict on the claim under other settings.
     """
-    if judgement.verdict != "wrong" and (
-        judgement.verdict != "approximate" or claim.tolerance is not None
-    ):
+    near = judgement.verdict == "approximate" and claim.tolerance is None
+    if judgement.verdict != "wrong" and not near:
         return judgement
     judgement = replace(judgement, slips=explanations(claim))
     if judgement.verdict != "wrong":
         return judgement
-    first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
-    if first is not None and counted_otherwise(judgement.slips):
-        return replace(
-            judgement,
-            verdict="conditional",
-            needs=(first.cause,),
-            reason=f"holds with {first.text}",
-        )
-    table = next(
-        (
-            slip
-            for slip in judgement.slips
-            if slip.cause == TABLE_COUNTED and claim.quantity == "active_params"
-        ),
-        None,
-    )
-    if table:
-        return replace(
-            judgement,
-            verdict="conditional",
-            needs=(TABLE_COUNTED,),
-            reason=f"holds with {table.text}; otherwise {judgement.derived}",
-        )
-    simple = simplification(claim, judgement, judge)
-    if simple and (first is None or simple.chance <= first.chance):
-        needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
-        slips = (*simple.slips, *(slip for slip in judgement.slips if slip.slip not in named))
-        return replace(
-            judgement,
-            verdict="conditional",
-            needs=(needs,),
-            slips=slips,
-            reason=f"holds at {needs}; otherwise {judgement.derived}",
-        )
-    if (
-        (first is None or first.slip in LIKE_A_SHARE)
-        and claim.form == "quantity"
-        and not BOUND_WORD.match(judgement.claimed)
-    ):
+
+    def conditional(needs: str, reason: str, slips: Any = judgement.slips) -> Judgement:
+        changed = {"verdict": "conditional", "needs": (needs,), "slips": slips}
+        return replace(judgement, reason=reason, **changed)
+
+    slips, otherwise = judgement.slips, f"; otherwise {judgement.derived}"
+    first = slips[0] if slips and slips[0].named else None
+    if first is not None and counted_otherwise(slips):
+        return conditional(first.cause, f"holds with {first.text}")
+    table = next((slip for slip in slips if slip.cause == TABLE_COUNTED), None)
+    if table and claim.quantity == "active_params":
+        return conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
+    if label := _memory_of_the_label(claim, judge):
+        return conditional(label, f"holds with {label}{otherwise}")
+    found = simplification(claim, judgement, judge)
+    if found and (first is None or found[1] <= first.chance):
+        needs, left_out = settings_text(found[0]), found[2]
+        names = {slip.slip for slip in left_out}
+        every = (*left_out, *(slip for slip in slips if slip.slip not in names))
+        return conditional(needs, f"holds at {needs}{otherwise}", every)
+    unexplained = first is None or first.slip in LIKE_A_SHARE
+    if unexplained and claim.form == "quantity" and not BOUND_WORD.match(judgement.claimed):
         share = round_share(
             claim.given,
             judgement.tolerance,
             lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT,
         )
         if share:
-            needs = settings_text(share)
-            return replace(
-                judgement,
-                verdict="conditional",
-                needs=(needs,),
-                reason=f"holds with {needs}; otherwise {judgement.derived}",
+            return conditional(
+                settings_text(share), f"holds with {settings_text(share)}{otherwise}"
             )
     return judgement
 
 
-@dataclass(frozen=True)
-class SimplifiedCase:
-    """Settings under which a claim holds, the share of random errors that would hold under such, and the slip that leaves the same out."""
+def _memory_of_the_label(claim: ClaimSpec, judge: Judge) -> str:
+    """The memory of a device as its maker writes it, 80 GB of 85.5, where a claim holds with it."""
+    device = str(claim.given.get("hardware", ""))
+    if not device or "mem_capacity" in claim.given or claim.form not in ("quantity", "expression"):
+        return ""
+    with suppress(*FAILURES):
+        label = format_quantity(catalogue_figure(f"{device}.memory.capacity")[0], "byte")
+        if judge(with_settings(claim, {"mem_capacity": label})).verdict in RIGHT:
+            return f"mem_capacity {label}, as on the label"
+    return ""
 
-    settings: dict[str, Any]
-    chance: float
-    slips: tuple[SlipExplanation, ...] = ()
 
-
-def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> SimplifiedCase | None:
-    """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well.
+def simplification(
+    claim: ClaimSpec, judgement: Judgement, judge: Judge
+) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
+    """The plainest simplification under which a wrong claim holds, the share of random errors that
+    would hold under one, and the slip that leaves the same out; None where chance would do as well.
 
     Where one comes close, the rounded parameters of the model's name are tried as well.
     """
@@ -144,66 +147,75 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
         true = true or NEVER * number
-        tried = [
-            (settings, judge(with_settings(claim, settings)))
-            for settings in simplified_settings(claim)
-        ]
+        plain = simplified_settings(claim)
+        tried = [(settings, judge(with_settings(claim, settings))) for settings in plain]
         if not any(one.verdict in RIGHT for _, one in tried):
             near = [settings for settings, one in tried if one.verdict == "approximate"]
-            tried += [
-                (rounder, judge(with_settings(claim, rounder)))
-                for settings in near
-                for rounder in with_round_params(claim, settings)
-            ]
-        values = [
-            one.value
-            for _, one in tried
-            if one.value is not None and one.value > 0 and one.value != true
-        ]
+            rounder = [one for settings in near for one in with_round_params(claim, settings)]
+            tried += [(settings, judge(with_settings(claim, settings))) for settings in rounder]
+        values = [one.value for _, one in tried if one.value and 0 < one.value != true]
         share = chance(float(number), float(true), agreeing_ranges(values, written))
         first = next((settings for settings, one in tried if one.verdict in RIGHT), None)
         if first is None or share > SELDOM:
             return None
-        return SimplifiedCase(first, share, _left_out(claim, first, true, number, share, judge))
-    except (InputError, ArithmeticError, ValueError):
+        switched = expand_detail(first.get("assume", {}))
+        effects: list[tuple[Fraction, str, str]] = []
+        for slip, (switch, text) in LEFT_OUT.items():
+            off = with_settings(claim, {"assume": {switch: "off"}})
+            if switched.get(switch) == "off" and (value := judge(off).value):
+                effects.append((max(value / true, true / value), slip, text))
+    except (*FAILURES, ValueError):
         return None
-
-
-LEFT_OUT = {
-    "kv_ignored": ("kv_traffic", "reads of the cache left out"),
-    "attention_ignored": ("attention_flops", "attention FLOPs left out"),
-}
-"""Slips that a plainer count makes, the switch of each, and the words for it."""
-
-
-def _left_out(
-    claim: ClaimSpec,
-    settings: Mapping[str, Any],
-    true: Fraction,
-    claimed: Fraction,
-    share: float,
-    judge: Judge,
-) -> tuple[SlipExplanation, ...]:
-    """The slip that explains the most of what a simplification changes."""
-    switched = expand_detail(settings.get("assume", {}))
-    effects: list[tuple[Fraction, str, str]] = []
-    for slip, (switch, text) in LEFT_OUT.items():
-        if switched.get(switch) == "off" and (
-            value := judge(with_settings(claim, {"assume": {switch: "off"}})).value
-        ):
-            effects.append((max(value / true, true / value), slip, text))
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
-    return (
-        (SlipExplanation(slip, True, claimed, share, f"{text}: {factor_text(claimed / true)}"),)
-        if factor > NOTABLE
-        else ()
-    )
+    text = f"{text}: {factor_text(number / true)}"
+    left_out = (SlipExplanation(slip, True, number, share, text),) if factor > NOTABLE else ()
+    return first, share, left_out
+
+
+def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
+    """Settings under which a claim would be counted more simply, the plainest first; none where it
+    says how it counts.
+
+    >>> simplified_settings(ClaimSpec(id="t", quantity="itl", given={"params": "70e9"}, value="1 s"))[:2]
+    [{'assume': {'detail': 'weights'}}, {'assume': {'detail': 'kv'}}]
+    """
+    if claim.form not in SIMPLIFIED_FORMS or claim.needs or "preset" in claim.given:
+        return []
+    stated = {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
+    chosen = expand_detail(stated)
+    plain = [
+        {"assume": switches}
+        for switches in SIMPLIFICATIONS
+        if not expand_detail(switches).keys() & chosen.keys()
+    ]
+    several = any(str(claim.given.get(name, 1)) != "1" for name in PARALLEL)
+    return [*plain, *({**settings, **NO_LINKS} for settings in plain if several)]
+
+
+def with_round_params(claim: ClaimSpec, settings: Settings) -> Iterator[dict[str, Any]]:
+    """The same settings with the parameters of the claim's model to few digits; none of a model
+    whose tokens do not multiply them all.
+
+    >>> claim = ClaimSpec(id="t", quantity="itl", given={"model": "llama-3-8b"}, value="1 s")
+    >>> [settings["params"] for settings in with_round_params(claim, {})]
+    ['8e9', '8.03e9']
+    """
+    if "params" in claim.given or "model" not in claim.given:
+        return
+    with suppress(*FAILURES):
+        case = study_of(claim.given).first.case
+        true, active = case.value("params"), case.value("active_params")
+        if active > true * DENSE_SHARE:
+            for value in dict.fromkeys(rounded(true, digits) for digits in NAME_DIGITS):
+                if value != true:
+                    yield {**settings, "params": number_text(value)}
 
 
 def round_share(
-    settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]
+    settings: Settings, tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Fraction] | None:
-    """The one round efficiency under which a claim holds; None where several would do, or the claim is rough.
+    """The one round efficiency under which a claim holds; None where several would do, or the claim
+    is rough.
 
     >>> round_share({}, Fraction(1, 1000), lambda changes: changes == {"mfu": Fraction(1, 2)})
     {'mfu': Fraction(1, 2)}
@@ -211,11 +223,7 @@ def round_share(
     """
     if tolerance is None or tolerance > SHARPEST:
         return None
-    candidates = [
-        {name: share}
-        for name in EFFICIENCIES
-        if name not in settings
-        for share in SHARES
-        if holds({name: share})
-    ]
+    open_ones = [name for name in EFFICIENCIES if name not in settings]
+    tried = [{name: share} for name in open_ones for share in SHARES]
+    candidates = [one for one in tried if holds(one)]
     return candidates[0] if len(candidates) == 1 else None

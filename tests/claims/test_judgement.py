@@ -153,17 +153,6 @@ def plainer(*verdicts):
     return judged
 
 
-@pytest.mark.parametrize(
-    ("value", "verdicts", "settings"),
-    [
-        ("5.00 ms", ("rounded",), {"assume": {"detail": "weights"}}), ("5.00 ms", ("wrong", "exact"), {"assume": {"detail": "kv"}}), ("5.00 ms", ("approximate",) * 4, None),
-        ("5.00 ms", (), None), ("< 5.00 ms", ("exact",), None), ("5.00..6.00 ms", ("exact",), None), ("-5.00 ms", ("exact",), None), ("soon", ("exact",), None), ("5 GB", ("exact",), None),
-    ],
-)  # fmt: skip
-def test_the_plainest_count_under_which_a_claim_holds(value, verdicts, settings):
-    claim = CLAIM.model_copy(update={"value": value})
-    made = simplification(claim, wrong(), plainer(*verdicts))
-    assert (made and made.settings) == settings
 
 
 def test_a_plainer_count_is_no_evidence_where_a_fifth_of_all_errors_would_have_one():

@@ -95,6 +95,7 @@ NEGATED = re.compile(r"\b(?:cannot|can't|can’t|not|never)\b[^.;:,]{0,20}$", re
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
+WORK = parse_unit("FLOP").dimension
 TIDY = (
     (re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;|&thinsp;"), " "),
     (re.compile(r"[{}]"), ""),
@@ -184,7 +185,7 @@ class Figure:
         if self.unit in ("bit", "bits") and unit == "byte":
             return 9  # 16-bit is a precision
         if self.unit and not share:
-            if self.dimension == needed or (unit == "FLOP/s" and self.unit.endswith("FLOP")):
+            if self.dimension == needed or (unit == "FLOP/s" and self.dimension == WORK):
                 return 0
             if strict(self.dimension) == strict(needed) and strict(needed):
                 return 0 if any(one.kind in PARTS for one in self.denominators) else 1
