@@ -72,21 +72,18 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
 
 
 def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
-    """Where the copy of each note among some files goes: ``NAME.fixed.md`` in the same folder, unless ``out`` or ``in_place`` says otherwise.
+    """Where the copy of each note among some files goes: ``NAME.fixed.md`` in the same folder,
+    unless ``out`` or ``in_place`` says otherwise.
 
     Raises:
-        InputError: no note among the files, a target that is one of them, one target for several notes.
+        InputError: no note among the files, a target that is one of them, one target for several.
         OSError: the name of a copy is taken by a symbolic link.
     """
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
-        raise InputError(
-            Problem(
-                ", ".join(every)[:200],
-                "is not a Markdown note; only numbers in notes are corrected",
-            )
-        )
+        message = "is not a Markdown note; only numbers in notes are corrected"
+        raise InputError(Problem(", ".join(every)[:200], message))
     originals = {Path(file).resolve() for file in every}
     targets: dict[str, Path] = {}
     for file in notes:
@@ -94,19 +91,11 @@ def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[st
         if not in_place and target != Path(out or ""):
             refuse_link(target)
         if not in_place and target.resolve() in originals:
-            raise InputError(
-                Problem(
-                    str(target),
-                    "is an original; a copy never replaces one",
-                    hint="--in-place replaces it",
-                )
-            )
+            message = "is an original; a copy never replaces one"
+            raise InputError(Problem(str(target), message, hint="--in-place replaces it"))
         if target in targets.values():
-            raise InputError(
-                Problem(
-                    str(target), "would hold two corrected notes", hint="take them one at a time"
-                )
-            )
+            message = "would hold two corrected notes"
+            raise InputError(Problem(str(target), message, hint="take them one at a time"))
         targets[file] = target
     return targets
 
@@ -118,46 +107,39 @@ def _copy_path(file: str, out: str | None, notes: int) -> Path:
     if out.endswith(("/", os.sep)) or Path(out).is_dir():
         return Path(out) / path.name
     if notes > 1:
-        raise InputError(
-            Problem(out, "is one file for several notes", hint="give a folder: -o DIR/")
-        )
+        message, hint = "is one file for several notes", "give a folder: -o DIR/"
+        raise InputError(Problem(out, message, hint=hint))
     return Path(out)
 
 
 def corrected(file: str, claims: list[Checked], target: Path, requested: bool = False) -> Copy:
-    """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
+    """A note with every wrong number replaced that can be; line ends and byte-order mark stay."""
     original = read_text(file)
-    wrong = {
-        i: _change(claim, original) for i, claim in enumerate(claims) if claim.verdict in FAILS
-    }
+    wrong = {i: _change(one, original) for i, one in enumerate(claims) if one.verdict in FAILS}
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
-    owned = {i for i, (figure, _) in changes.items() if figure.start in held}
-    left |= dict.fromkeys(owned, "another claim confirms it")
-    changes = {i: change for i, change in changes.items() if i not in owned}
-    for check, reason in (
-        (_agreed, "two claims correct it differently"),
-        (_that_hold, "the claim would still fail with the corrected number"),
+    for reason, check in (
+        ("another claim confirms it", lambda now: {i for i in now if now[i][0].start not in held}),
+        ("two claims correct it differently", _agreed),
+        (
+            "the claim would still fail with the corrected number",
+            lambda now: _that_hold(now, original, file, len(claims)),
+        ),
     ):
-        good = check(changes, original, file, len(claims))
+        good = check(changes)
         left |= dict.fromkeys(changes.keys() - good, reason)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
-    dependents = tuple(_dependents(file, original, claims, [claims[i] for i in changes]))
-    return Copy(
-        target,
-        content,
-        tuple(claims[i] for i in changes),
-        tuple((claims[i], left[i]) for i in sorted(left)),
-        requested,
-        dependents,
-    )
+    fixed = tuple(claims[i] for i in changes)
+    dependents = tuple(_dependents(file, original, claims, fixed))
+    others = tuple((claims[i], left[i]) for i in sorted(left))
+    return Copy(target, content, fixed, others, requested, dependents)
 
 
 def _dependents(
-    file: str, original: str, claims: list[Checked], changed: list[Checked]
+    file: str, original: str, claims: list[Checked], changed: tuple[Checked, ...]
 ) -> Iterator[tuple[str, ...]]:
     """What else in a note depends on each corrected number: arithmetic that gives it, later numbers, and the same number again."""
     if not changed:
@@ -203,7 +185,7 @@ def _change(claim: Checked, text: str) -> Change | str:
     return replacement(text, figure, value) or "its unit cannot be read"
 
 
-def _agreed(changes: Changes, *_: object) -> set[int]:
+def _agreed(changes: Changes) -> set[int]:
     """The changes of numbers for which no two claims have different replacements."""
     replacements: dict[tuple[int, int], set[str]] = {}
     for figure, digits in changes.values():
