@@ -8,6 +8,7 @@ from functools import lru_cache
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
+from symroof.resources import data_folder
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec, Peak
@@ -28,7 +29,7 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
         InputError: no such entry, no such figure.
     """
     entry, rest = _split(path)
-    device = entry in _names("hardware")
+    device = _is_device(entry)
     if device and rest.startswith(
         ("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")
     ):
@@ -81,30 +82,39 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     name = canonical(INPUT_OF_FIGURE.get(rest, rest))
     if name not in INPUTS and name not in QUANTITIES:
         return None
-    return name, {"hardware" if entry in _names("hardware") else "model": entry}
-
-
-def _names(kind: str) -> set[str]:
-    return {
-        alias
-        for entry in catalogue.entries(kind).values()
-        for alias in (entry.name, *entry.aliases)
-    }
+    return name, {"hardware" if _is_device(entry) else "model": entry}
 
 
 def _split(path: str) -> tuple[str, str]:
     """The entry's name, which may hold points itself, and the path within it."""
-    names = _names("hardware") | _names("models")
-    entry = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
-    if entry is None:
-        raise InputError(
-            Problem(
-                "catalogue",
-                f"{path} begins with no device or model of the catalogue",
-                hint=nearest(path.partition(".")[0], names),
-            )
-        )
+    parts = path.split(".")
+    names = [".".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)]
+    entry = next((name for name in names if _is_file("hardware", name, "models")), None)
+    if entry is None:  # an alias: every file of the catalogue has to be read for it
+        known = {
+            alias
+            for kind in ("hardware", "models")
+            for one in catalogue.entries(kind).values()
+            for alias in (one.name, *one.aliases)
+        }
+        entry = next((name for name in names if name in known), None)
+        if entry is None:
+            message = f"{path} begins with no device or model of the catalogue"
+            raise InputError(Problem("catalogue", message, hint=nearest(parts[0], known)))
     return entry, path[len(entry) + 1 :]
+
+
+def _is_file(kind: str, name: str, *others: str) -> bool:
+    """Whether an entry of one of some kinds has its own file."""
+    folder = data_folder("specs")
+    return any(folder.joinpath(one, f"{name}.yaml").is_file() for one in (kind, *others))
+
+
+def _is_device(name: str) -> bool:
+    """Whether an entry is a device; else it is a model."""
+    return _is_file("hardware", name) or (
+        not _is_file("models", name) and catalogue.has_entry("hardware", name)
+    )
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:

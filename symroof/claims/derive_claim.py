@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from symroof.analysis.solved_equation import LIMIT
@@ -77,6 +78,27 @@ def derived(claim: ClaimSpec) -> Derived:
     Raises:
         InputError: an unknown name, a missing input, a formula that cannot be read.
     """
+    return _derived(_Asked(repr((claim.model_dump(), claim.value)), claim))
+
+
+def forget_derived() -> None:
+    """Derive everything anew from here on."""
+    _derived.cache_clear()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A claim as a key of the cache: its text tells True from 1 and '1' from 1."""
+
+    text: str
+    claim: ClaimSpec = field(compare=False)
+
+
+@lru_cache(maxsize=64)
+def _derived(asked: _Asked) -> Derived:
+    """Judging a claim, its mistakes and its roof ask for the same value: it is derived once. The
+    next claim begins anew, for files may have changed."""
+    claim = asked.claim
     result = FORMS[claim.form](claim)
     if (answers := result.answers) is None:
         return result

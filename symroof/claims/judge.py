@@ -7,7 +7,7 @@ from fractions import Fraction
 from symroof.claims.chains import chain
 from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.denominators import denominator_text, is_per_time, with_denominator
-from symroof.claims.derive_claim import derived
+from symroof.claims.derive_claim import derived, forget_derived
 from symroof.claims.formula_claims import judge_formula
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, value_text, worst
 from symroof.claims.read.written_number import DimensionMismatch, read_written
@@ -32,6 +32,7 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
     """
     if claim.form == "unchecked":
         return Judgement(claim, "unchecked", reason=claim.unchecked or "")
+    forget_derived()
     try:
         check_dimensions_used(claim, shared)
         if claim.form == "steps":

@@ -1,18 +1,13 @@
 """What a number is of, by hand: a quantity of so many requests, layers or tokens, divided by them; every dimension another prime."""
 
-from fractions import Fraction
-
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.denominators import DIVISORS, claimed_quantity_formula
+from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.judge import judge
 from symroof.claims.read.prose_numbers import figures
 from symroof.specs.claims import ClaimSpec
-from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.expressions import symbol
-
-from ..near import near
 
 WHOLE = 2_000_003.0
 CASE = {"batch": 3, "prefill_batch": 5, "n_layers": 7, "context": 11, "prompt": 41, "cached_prefix": 13, "n_kv_heads": 17, "instance_devices": 19,
@@ -34,74 +29,7 @@ STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_byte
 PROMPTS = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device")
 OF_A_TOKEN = ("kv_bytes_per_token", "kv_bytes_per_token_per_device")
 
-BY_HAND = {
-    "request": {**dict.fromkeys((*CACHE, *RATES, *STEPS, "state_bytes"), 3), **dict.fromkeys(PROMPTS, 5), **dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), 1)},
-    "layer": dict.fromkeys((*CACHE, *STEPS, *PROMPTS, *OF_A_TOKEN, "weight_bytes", "weight_bytes_read", "weight_bytes_per_device", "params", "active_params",
-                            "linear_flops_per_token", "attention_flops_per_pair", "prefill_time", "itl", "state_bytes"), 7),
-    "token": {
-        **dict.fromkeys(CACHE, 3 * 11), **dict.fromkeys(PROMPTS, 5 * (41 - 13)), **dict.fromkeys(STEPS, 3),
-        **dict.fromkeys(("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input"), 10**6),
-        **dict.fromkeys((*OF_A_TOKEN, "energy_per_token", "decode_energy_per_token", "linear_flops_per_token"), 1),
-        "prefill_time": 41 - 13, "energy_per_request": 29, "cost_per_request": 29, "decode_time": WHOLE / 31,  # a step lasts tpot
-    },
-    "head": dict.fromkeys((*CACHE, *OF_A_TOKEN), 17),
-    "device": {**dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), 19), "fleet_price": 23},
-}  # fmt: skip
 """By how much the whole is divided."""
-
-
-class Numbers:
-    """The case, with the whole for every other name, and a device's share of it where there is such a quantity."""
-
-    axes, careful = 0, False
-
-    def value(self, name):
-        return CASE.get(
-            name, WHOLE / 37 if name.endswith("_per_device") and not self.own else WHOLE
-        )
-
-    def __init__(self, name):
-        self.own = name.endswith("_per_device")
-
-    def at(self, name, changes):
-        assert set(map(str, changes)) == {
-            "context",
-            "batch",
-        }  # the cache of one token of one request
-        return self.value(name)
-
-
-def of(name, per):
-    return evaluate(
-        claimed_quantity_formula(ClaimSpec(id="c", quantity=name, per=per, value="1"), name),
-        Numbers(name),
-    )
-
-
-@pytest.mark.parametrize("kind", DIVISORS)
-def test_a_number_of_one_of_a_kind(kind):
-    shares = {name: 37 for name in DIVISORS[kind] if kind == "device" and name not in BY_HAND[kind]}
-    assert (
-        shares.keys() >= {"kv_cache_bytes", "weight_bytes", "memory_bytes", "decode_throughput"}
-        or kind != "device"
-    )
-    assert {name: WHOLE / of(name, kind) for name in DIVISORS[kind]} == near(BY_HAND[kind] | shares)
-
-
-@pytest.mark.parametrize(
-    ("per", "divisor"),
-    [
-        ("token per layer", 7),  # the quantity is of a token as it stands
-        ("layer per head", 7 * 17),
-        ("1K tokens", Fraction(1, 1000)),
-        ("thousand tokens", Fraction(1, 1000)),
-        ("million tokens", Fraction(1, 10**6)),
-        ("16 layers", Fraction(7, 16)),
-        ("1.5K tokens", Fraction(1, 1500)),
-    ],
-)
-def test_several_and_so_many_of_a_kind(per, divisor):
-    assert of("kv_bytes_per_token", per) == near(WHOLE / divisor)
 
 
 @pytest.mark.parametrize("per", ["", "request", "hour", "day"])
@@ -183,23 +111,6 @@ def test_words_at_the_head_of_a_paragraph_behind_a_comment_count():
 def test_a_number_of_a_layer_and_a_device(sentence, verdict):
     text = f"{sentence} <!-- symroof: kv_bytes_per_token model=llama-3-70b tp=4 kv=fp16 -->"
     assert check_text(text, "n.md").claims[0].verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("quantity", "value"),
-    [
-        ("kv_bytes_per_token", "81.92 kB"),
-        ("kv_cache_bytes", "335.5 MB"),
-        ("weight_bytes", "35.3 GB"),
-        ("weight_bytes_read", "34.75 GB"),
-    ],
-)  # 327,680 byte a token and 4,096 tokens, 141.1 GB held and 139.0 GB read, by four
-def test_what_four_devices_share_evenly_is_a_quarter(quantity, value):
-    claim = check_text(
-        f"It is {value} per GPU. <!-- symroof: {quantity} model=llama-3-70b tp=4 prompt=4096 -->",
-        "n.md",
-    ).claims[0]
-    assert claim.verdict in ("exact", "rounded")
 
 
 def test_a_price_in_a_claim_file_is_of_so_many_tokens():

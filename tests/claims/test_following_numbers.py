@@ -1,12 +1,11 @@
 """Rates that were worked out of a latency that is wrong, and claims that contradict each other: on judgements made by hand."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from symroof.claims.judgement import Judgement
-from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
+from symroof.claims.related_claims import by_id, claimed_value, with_conflict
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
@@ -22,92 +21,6 @@ LATENCY = Judgement(
     Fraction(1, 2),
     slips=(HALF, GUESS),
 )
-
-
-def rate(value="200 token/s", quantity="user_rate", given=None, verdict="wrong", **fields):
-    """A rate that is 100 token/s in truth: at half the latency twice as much."""
-    claim = ClaimSpec(
-        id="b", quantity=quantity, given=CASE if given is None else given, value=value, **fields
-    )
-    return Judgement(
-        claim,
-        verdict,
-        value,
-        "100 token/s",
-        Fraction(2),
-        value=Fraction(100),
-        unit="token/s",
-        slips=(GUESS,),
-    )
-
-
-def test_a_rate_at_the_latency_that_is_written_follows_from_it():
-    """It is wrong for the same reason, by the inverse factor; what is only suggested for the latency is none for the rate."""
-    first, second = with_derived_rates([LATENCY, rate()])
-    assert first is LATENCY
-    assert (second.verdict, second.reason) == ("wrong", "follows from 7 ms in a")
-    assert second.slips == (
-        SlipExplanation("half", True, Fraction(200), 0.1, "one half left out: ×2"),
-    )
-
-
-def test_a_latency_of_a_file_is_named_by_its_line():
-    at = replace(LATENCY, claim=LATENCY.claim.model_copy(update={"line": 12}))
-    assert with_derived_rates([at, rate()])[1].reason == "follows from 7 ms in line 12"
-
-
-def test_a_rate_holds_under_the_condition_of_its_latency():
-    conditional = replace(
-        LATENCY, verdict="conditional", needs=("half",), reason="holds at half; otherwise 14 ms"
-    )
-    settled = with_derived_rates([conditional, rate()])[1]
-    assert (settled.verdict, settled.needs) == ("conditional", ("half",))
-    assert settled.reason == "follows from 7 ms in a, which holds at half"
-
-
-@pytest.mark.parametrize("value", ["200 token/s", "~201 token/s"])
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"quantity": "decode_throughput"},
-        {"quantity": "decode_throughput_per_device"},
-        {"per": "second"},
-        {"per": ""},
-    ],
-)
-def test_rates_that_a_latency_divides(value, fields):
-    assert with_derived_rates([LATENCY, rate(value, **fields)])[1].reason
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        rate("210 token/s"), rate("> 150 token/s"), rate(quantity="prefill_throughput"), rate(given={"model": "llama-3-8b"}), rate(verdict="conditional"), rate(per="device"),
-        replace(rate(), parts=(LATENCY,)), replace(rate(), value=None), rate("soon"),
-    ],
-)  # fmt: skip
-def test_what_does_not_follow_from_a_latency(other):
-    assert with_derived_rates([LATENCY, other])[1] is other
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        replace(LATENCY, verdict="approximate"), replace(LATENCY, ratio=None), replace(LATENCY, claim=LATENCY.claim.model_copy(update={"quantity": "ttft"})),
-        replace(LATENCY, claim=LATENCY.claim.model_copy(update={"per": "layer"})),
-    ],
-)  # fmt: skip
-def test_a_latency_from_which_nothing_follows(before):
-    assert with_derived_rates([before, rate()])[1] == rate()
-
-
-def test_only_the_latency_before_a_rate_counts_the_nearest_that_fits():
-    tpot = replace(LATENCY, claim=ClaimSpec(id="t", quantity="tpot", given=CASE, value="7 ms"))
-    far = replace(LATENCY, ratio=Fraction(1, 3))
-    assert with_derived_rates([rate(), LATENCY])[0] == rate()
-    assert (
-        with_derived_rates([LATENCY, tpot, far, rate()])[2:][1].reason == "follows from 7 ms in t"
-    )
 
 
 # ------------------------------------------------------------------------------------------------------- contradictions

@@ -1,7 +1,6 @@
 """A value compared with the derived one: verdicts, tolerances, plainer counts, and their sentences."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,14 +8,12 @@ from symroof.claims.check import check_text
 from symroof.claims.judgement import (
     ORDER,
     Judgement,
-    compared,
     flags_of,
     joined,
     tolerance_of,
     value_text,
     worst,
 )
-from symroof.claims.read.written_number import read_written
 from symroof.claims.unstated_assumptions import simplification
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
@@ -64,52 +61,6 @@ def test_a_row_is_as_good_as_its_worst_value():
     ] == list(range(8))
 
 
-def derived(value, alternative=None, unit="", why=""):
-    return SimpleNamespace(
-        value=value,
-        alternative=alternative,
-        number=value if isinstance(value, Fraction) else None,
-        unit=unit,
-        flags=(),
-        reason=why,
-        range=None,
-    )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("value", "result", "verdict", "ratio", "tolerance", "reason"),
-    [
-        ("12", derived(Fraction(12)), "exact", 1, Fraction(1, 24), ""),
-        ("12", derived(Fraction(24), alternative=Fraction(12)), "exact", Fraction(1, 2), Fraction(1, 24), ""),
-        ("12", derived(Fraction(24), why="for one"), "wrong", Fraction(1, 2), Fraction(1, 24), "for one"),
-        ("12", derived(Fraction(1145, 100)), "approximate", Fraction(240, 229), Fraction(1, 24), ""),
-        ("25", derived(Fraction(258, 10)), "rounded", Fraction(125, 129), Fraction(1, 50), "digits were cut off, not rounded"),
-        ("about 4", derived(Fraction(49, 10)), "approximate", Fraction(40, 49), Fraction(1, 4), "within the tolerance of a hedged number of 1 digit"),
-        (
-            "about 1.2e1",
-            derived(Fraction(129, 10)),
-            "approximate",
-            Fraction(40, 43),
-            Fraction(1, 12),
-            "within the tolerance of a hedged number of 2 digits",
-        ),
-        ("0", derived(Fraction(3)), "wrong", 0, None, ""),
-        ("yes", derived("in part"), "conditional", None, None, "holds in only part of the range"),
-        ("yes", derived("in part", why="not for batch 1 to 3"), "conditional", None, None, "holds in only part of the range: not for batch 1 to 3"),
-        ("12", derived("in part"), "wrong", None, Fraction(1, 24), "holds in only part of the range"),
-    ],
-)  # fmt: skip
-def test_a_value_compared_with_the_derived_one(value, result, verdict, ratio, tolerance, reason):
-    made = compared(CLAIM, read_written(value, ""), result)
-    assert (made.verdict, made.ratio, made.tolerance, made.reason) == (
-        verdict,
-        ratio,
-        tolerance,
-        reason,
-    )
-
-
 def test_the_tolerance_that_a_text_states():
     figure = {"catalogue": "h100-sxm.power", "value": "1"}
     assert [tolerance_of(ClaimSpec(id="x", **figure), digits) for digits in (3, 4)] == [None, 0]
@@ -153,8 +104,6 @@ def plainer(*verdicts):
     return judged
 
 
-
-
 def test_a_plainer_count_is_no_evidence_where_a_fifth_of_all_errors_would_have_one():
     """A number of one digit: 4.5 to 5.5 ms around 5, and as much again around others, of half to twice of it."""
     for value, seldom in (("5.00 ms", True), ("5.0 ms", True), ("5 ms", False)):
@@ -195,16 +144,3 @@ def test_a_prompt_that_is_not_stated(text, verdict, reason):
     """15.01 GB of weights and a cache of one token over 3.35 TB/s are 4.48 ms; 131,072 tokens of cache add 5.1 ms."""
     (claim,) = check_text(text, "n.md").claims
     assert (claim.verdict, claim.reason) == (verdict, reason)
-
-
-def test_the_values_of_a_row_have_inputs_of_their_own():
-    """131,072 byte a token."""
-    row = "claims:\n- {{id: a, quantity: kv_cache_bytes, given: {{model: llama-3-8b}}, values: {{prompt: [1, 2], value: [131072 byte, {}]}}}}\n"
-    for second, verdict in (("262144 byte", "exact"), ("131072 byte", "wrong")):
-        (claim,) = check_text(row.format(second), "c.yaml").claims
-        assert (claim.verdict, [part.verdict for part in claim.judgement.parts]) == (
-            verdict,
-            ["exact", verdict],
-        )
-    (claim,) = check_text(row.replace(", {}", "").format(), "c.yaml").claims
-    assert claim.verdict == "unchecked" and "lists of one length" in claim.reason

@@ -2,17 +2,7 @@
 
 import pytest
 
-from symroof.claims.claim_settings import (
-    declaring_file,
-    is_switch,
-    merged_settings,
-    normalized,
-    settings_text,
-    study_of,
-    with_settings,
-    with_theory,
-)
-from symroof.claims.read.claim_files import not_a_claim_file, read_claims_leniently, skipped_claim
+from symroof.claims.read.claim_files import not_a_claim_file, read_claims_leniently
 from symroof.claims.read.name_check import faults
 from symroof.claims.unused_dimensions import check_dimensions_used
 from symroof.errors import InputError
@@ -74,31 +64,6 @@ def test_a_fault_of_a_claim_with_its_place_and_its_hint(fields, place, message, 
     assert list(faults(ClaimSpec(id="x", **fields))) == [(place, message, hint)]
 
 
-def test_numbers_without_a_unit_one_by_one():
-    listed = list(
-        faults(
-            ClaimSpec(id="x", **ITL, for_all={}, given={"kernel_launch": [1, 2], "batch": [1, 2]})
-        )
-    )
-    assert [hint for _, message, hint in listed if "unit" in message] == [
-        "write '1 ms' or '1 s'",
-        "write '2 ms' or '2 s'",
-    ]
-    assert "expected one value: a claim is of one case" in [message for _, message, _ in listed]
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"threshold": " batch_to_ridge ", "value": "1"}, {"quantity": "n_heads.full", "value": "1"}, {"quantity": "itl", "values": {"value": ["1"], "kv_cache_bytes": [1]}},
-        {"steps": [{"name": "a", "expression": "2", "value": "1"}, {"name": "b", "expression": "a*2", "value": "1"}]}, ITL | {"given": {"batch": 3, "mfu": 1, "prompt": 5}},
-        ITL | {"given": {"mem_bandwidth": "3 TB/s", "targets": {"itl": "5 ms"}, "assume": {"detail": "kv"}}},
-    ],
-)  # fmt: skip
-def test_a_claim_without_a_fault(fields):
-    assert list(faults(ClaimSpec(id="x", **fields))) == []
-
-
 def problems(*entries):
     text = "claims:\n" + "".join(f"- {{{entry}}}\n" for entry in entries)
     return [
@@ -137,26 +102,6 @@ def test_a_file_of_a_kind_that_holds_no_claims(file, message):
 
 
 @pytest.mark.parametrize(
-    ("claim", "aside"),
-    [
-        (
-            {"id": "a", "says": "x", "value": 3, "quantity": "itl"},
-            {"id": "a", "says": "x", "value": 3, "unchecked": "why"},
-        ),
-        (
-            {"id": 3, "says": ["x"], "value": [1], "line": 7},
-            {"id": "claim-1", "line": 7, "unchecked": "why"},
-        ),
-        ("words", {"id": "claim-1", "unchecked": "why"}),
-        ({"id": "b"}, {"id": "b-2-2", "unchecked": "why"}),  # b and b-2 are taken
-    ],
-)
-def test_a_claim_that_cannot_be_read_keeps_its_place(claim, aside):
-    assert skipped_claim(claim, "why", "claim-1", {"b", "b-2"}) == aside
-    assert skipped_claim(claim, "", "claim-1", set())["unchecked"] == "cannot be read"
-
-
-@pytest.mark.parametrize(
     ("text", "file"), [("a: 1\n", "x.yaml"), ("a: 1\n", "x.yml"), ("{}", "x.json")]
 )
 def test_a_claim_file_without_claims_says_what_it_lacks(text, file):
@@ -180,99 +125,6 @@ def test_a_file_of_another_kind_is_not_read_for_claims(text):
 
 
 # ------------------------------------------------------------------------------------------------------------------ settings
-
-
-@pytest.mark.parametrize(
-    ("settings", "name", "message"),
-    [
-        ({"assume": 3}, "assume", "expected keys and values"), ({"targets": [1]}, "targets", "expected keys and values"), ({"model": 3}, "model", "expected one name"),
-        ({"efficiency": ["peak"]}, "efficiency", "expected one name"), ({"draft": 1}, "draft", "expected one name"), ({"prompt": [1]}, "prompt", "expected one value: a claim is of one case"),
-        ({"batch": {"a": 1}}, "batch", "expected one value: a claim is of one case"),
-    ],
-)  # fmt: skip
-def test_settings_that_are_none(settings, name, message):
-    with pytest.raises(InputError) as caught:
-        study_of(settings)
-    assert [(problem.file, problem.message) for problem in caught.value.problems] == [
-        (name, message)
-    ]
-
-
-def test_settings_laid_over_others():
-    """Switches and targets one by one, everything else as a whole."""
-    base = {"batch": 1, "assume": {"detail": "kv", "logits": "all"}, "targets": {"itl": "5 ms"}}
-    assert merged_settings(base, {"batch": 2, "assume": {"detail": "weights"}}) == {
-        "batch": 2,
-        "assume": {"detail": "weights", "logits": "all"},
-        "targets": {"itl": "5 ms"},
-    }
-    assert merged_settings({"batch": 1}, {"assume": {"detail": "kv"}}) == {
-        "batch": 1,
-        "assume": {"detail": "kv"},
-    }
-    assert with_settings(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given[
-        "targets"
-    ] == {"itl": "5 ms", "ttft": "1 s"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"mfu": "0.5"}, "mfu 0.5"), ({"assume": {"detail": "weights", "logits": True}, "tp": 2}, "detail weights, logits on, tp 2"), ({"a": False}, "a off"),
-        ({"prefill_link_time": "0 s", "decode_link_time": "0 s", "assume": {"detail": "kv"}}, "detail kv, the links left out"), ({"decode_link_time": "1 s"}, "decode_link_time 1 s"),
-        ({"step_overhead": "0 s"}, "step_overhead 0 s"), ({}, ""),
-    ],
-)  # fmt: skip
-def test_settings_in_words(settings, text):
-    assert settings_text(settings) == text
-
-
-def test_switches_among_the_names_of_a_claim():
-    """Under ``assume``, wherever settings stand; one that is there already is set twice, and its place in the file is known."""
-    result = normalized(
-        {
-            "given": {"detail": "kv", "batch": 2},
-            "steps": [{"given": {"detail": "kv"}}, 3],
-            "between": [{"logits": "all"}, 5],
-        },
-        None,
-    )
-    assert result.data == {
-        "given": {"batch": 2, "assume": {"detail": "kv"}},
-        "steps": [{"given": {"assume": {"detail": "kv"}}}, 3],
-        "between": [{"assume": {"logits": "all"}}, 5],
-    }
-    assert (
-        result.moved["given", "assume", "detail"]
-        == result.moved["given", "assume"]
-        == ("given", "detail")
-    )
-    assert result.moved["between", 0, "assume", "logits"] == ("between", 0, "logits")
-    assert result.faults == []
-    twice = normalized(
-        {"given": {"detail": "kv", "assume": {"detail": "weights", "logits": "all"}}}, None
-    )
-    assert twice.faults == [(("given", "detail"), "detail is set twice, here and under assume")]
-    assert normalized({"given": {"detail": "kv", "assume": 3}}, None).data["given"] == {"assume": 3}
-    assert [is_switch("activations", value) for value in (True, "off", "fp8")] == [
-        True,
-        True,
-        False,
-    ]
-
-
-def test_a_claim_that_speaks_of_names_of_a_study():
-    declared = {"my_rate": "study.yaml"}
-    assert declaring_file("quantity: my_rate", declared) == "study.yaml"
-    assert declaring_file("quantity: my_rate_2", declared) == declaring_file("my_rate", {}) == ""
-    claim = {"quantity": "my_rate", "given": {"batch": 2}}
-    assert with_theory(claim, declared)["given"] == {"theory": "study.yaml", "batch": 2}
-    assert with_theory({"quantity": "my_rate"}, declared)["given"] == {"theory": "study.yaml"}
-    assert with_theory({**claim, "given": {"theory": "own"}}, declared)["given"] == {
-        "theory": "own"
-    }
-    assert with_theory({"quantity": "itl"}, declared) == {"quantity": "itl"}
-    assert with_theory({"quantity": "my_rate", "given": 3}, declared)["given"] == 3
 
 
 # ----------------------------------------------------------------------------------------------- dimensions that are not used

@@ -3,13 +3,10 @@
 The cache of Llama-3-70B is worked out by hand: 2 (K and V) * 80 layers * 8 heads * 128 wide * 2 byte = 327,680 byte a token.
 """
 
-import random
-import time
-
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
+from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS
 from symroof.claims.read.prose_numbers import figures
 from symroof.errors import InputError
 
@@ -310,81 +307,6 @@ def test_the_number_of_annotations_is_bounded():
 
 # ------------------------------------------------------------------------------------------------------------ hostility
 
-MEGABYTE = {
-    "openings": "<!--" * 250_000,
-    "closings": "-->" * 330_000,
-    "empty comments": "<!---->" * 142_000,
-    "comments named so": "<!-- symroof -->" * 62_000,
-    "annotations": f"1.34 GB {KV}\n" * 12_000,
-    "comments in comments": "<!-- <!-- symroof: x " * 45_000,
-    "backticks": "`" * 1_000_000,
-    "lone backticks": "` " * 500_000,
-    "backticks of every length": "".join("`" * i + " " for i in range(1, 1400)),
-    "fences": "```\n" * 250_000,
-    "blank lines": "\n" * 1_000_000,
-    "returns": "\r" * 1_000_000,
-    "bars": "|" * 1_000_000,
-    "digits": "9" * 999_000 + KV,
-    "grouped digits": "9," * 499_000 + KV,
-    "tags": "<a" * 499_000 + KV,
-    "links": "](" * 499_000 + KV,
-    "items": "- " * 499_000 + KV,
-    "quotations": "> " * 499_000 + KV,
-    "powers": "1 x 10^" * 140_000 + KV,
-    "NULs": "\0" * 999_000 + KV,
-    "quotes in an annotation": "<!-- symroof: x='" + "'\"" * 490_000 + " -->",
-    "names in an annotation": "<!-- symroof: " + "a.b=c " * 160_000 + " -->",
-}
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("name", MEGABYTE)
-def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
-    started = time.process_time()
-    try:
-        read_note(MEGABYTE[name][:1_000_000], "note.md")
-    except InputError as error:
-        assert len(str(error)) < 20_000
-    assert time.process_time() - started < 20
-
-
-def test_any_annotation_is_read_or_refused():
-    rng = random.Random(7)
-    pieces = [
-        "<!--", "-->", "symroof:", " ", "\n", "`", "```", "|", "1 GB", "kv_cache_bytes",
-        "model=llama-3-70b", "prompt=4", "'", '"', "=", "needs.", "assume.",
-    ]  # fmt: skip
-    pieces += [
-        "\\", "\r\n", "\0", "é", "\t", "given ", "value='", "> ", "- ", "between=", "threshold=",
-        "relation=", "itl", "tolerance=", "for_all.", "with=", "%",
-    ]  # fmt: skip
-    for _ in range(1500):
-        text = (
-            "1 GB <!-- symroof: "
-            + " ".join(rng.choices(pieces, k=rng.randrange(1, 12)))
-            + " -->"
-            + "".join(rng.choices(pieces, k=4))
-        )
-        try:
-            check_text(text, "note.md").as_json()
-        except InputError as error:
-            assert all(
-                1 <= p.line <= text.count("\n") + text.count("\r") + 1 and p.column >= 1
-                for p in error.problems
-            )
-
-
-SET = {
-    "1\u202f342\u202f177\u202f280 bytes": ("1,342,177,280 byte", "1,342,177,280 bytes"),
-    "1'342'177 bytes": ("1,342,177 byte", "1,342,177 bytes"),
-    "1.4 × 10^11 bytes": ("1.4e11 byte", "1.4 × 10^11 bytes"),
-    "21--23 ms": ("21..23 ms", "21–23 ms"),
-    r"\$0.80 per million": ("0.80 USD", "$0.80"),
-    r"62\%": ("62 %", "62 %"),
-    "up to $3/hour": ("<= 3 USD/hour", "up to $3/hour"),
-    "from $2/hour to $3/hour": ("3 USD/hour", "$3/hour"),
-}
-
 
 @pytest.mark.parametrize(
     ("text", "claimed", "verdict"),
@@ -469,15 +391,3 @@ def test_results_in_a_table_are_no_inputs_of_its_other_columns():
         set(),
     )
     assert claim.verdict == "rounded"  # 2 USD/3,600 s * 7.8767 ms * 1e6 = 4.376
-
-
-def test_the_hint_names_a_number_of_the_quantity():
-    for annotation, example in (
-        ("itl batch=1", "25 ms"),
-        ("weight_bytes", "1.34 GB"),
-        ("mem_bandwidth", "3.35 TB/s"),
-        ("decode_throughput batch=1", "48 token/s"),
-    ):
-        with pytest.raises(InputError) as caught:
-            check_text(f"{CASE}It is fast. <!-- symroof: {annotation} -->\n", "n.md")
-        assert caught.value.problems[0].hint == f"name the one it is about: value='{example}'"

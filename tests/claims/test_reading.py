@@ -6,7 +6,6 @@ from symroof.claims.check import check, check_text
 from symroof.claims.claim_settings import is_switch
 from symroof.claims.read.claim_files import read_claims_leniently
 from symroof.errors import InputError
-from symroof.theory.switches import DETAIL, SWITCHES
 
 KV = "kv_cache_bytes model=llama-3-70b prompt=4096"
 CASE = "given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
@@ -30,23 +29,6 @@ def checked(tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------------ counting choices
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("name", [*SWITCHES, "detail"])
-def test_every_switch_is_a_name_of_a_note_and_of_a_claim_file(name):
-    """As under ``assume``: the same value comes of both, at a value of the switch that is not its default."""
-    value = list(DETAIL if name == "detail" else SWITCHES[name].values)[-1]
-    short, long = (
-        check_text(note(f"{KV} hardware=h100-sxm {form}={value}"), "n.md").claims[0]
-        for form in (name, f"assume.{name}")
-    )
-    assert short.judgement.claim.given == long.judgement.claim.given
-    assert short.judgement.claim.given["assume"] == {name: value}
-    (own,) = check_text(
-        claims(f"id: a, quantity: ttft, {CASE}, {name}: {value}}}, value: 1 ms"), "c.yaml"
-    ).claims
-    assert own.judgement.claim.given["assume"] == {name: value}
 
 
 def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
@@ -187,20 +169,6 @@ def test_a_default_nobody_knows_is_told_once_at_its_place(checked):
     )
     assert [(problem.line, problem.column) for problem in report.problems] == [(1, 21)]
     assert [claim.verdict for claim in report.claims] == ["unchecked", "unchecked", "rounded"]
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "symroof given model=llama-3-8b",
-        "todo <!-- symroof: given model=llama-3-8b",
-        "symroof: given model='x",
-    ],
-)
-def test_a_default_that_is_malformed_is_a_bad_default(broken, checked):
-    report = checked(f"<!-- {broken} -->\n\n{note('kv_cache_bytes prompt=4096')}")
-    assert [claim.verdict for claim in report.claims] == ["unchecked"]
-    assert len(report.problems) == 1
 
 
 def test_python_is_told_by_an_error_unless_it_reads_past_it(tmp_path):

@@ -1,10 +1,7 @@
 """Arithmetic in prose and the fields of an annotation, piece by piece: what is one, what comes out, and which fault stands where."""
 
-from fractions import Fraction
-
 import pytest
 
-from symroof.claims.read.annotations import annotation_fields
 from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.spelled_arithmetic import (
     dependent_equations,
@@ -149,37 +146,6 @@ def sums(head, *rows):
     return [(one.text, one.result.text, one.follows) for one in table.sums()]
 
 
-def test_sums_of_rows_and_columns():
-    down = (
-        "part | now (GB) | later (GB)",
-        "weights | 141 | 70",
-        "cache | 43 | 20",
-        "total | 184 | 110",
-    )
-    assert sums(*down) == [("141 + 43", "184 GB", True), ("70 + 20", "110 GB", False)]
-    assert (
-        sums("part | a (GB) | total (GB)", "x | 1.5 | 1.5", "y | 2 | 2") == []
-    )  # one part is no sum
-    (table,) = tables(
-        "| part | a (GB) | b (GB) | total (GB) |\n|---|---|---|---|\n| x | 1.5 | 20 | 21.5 |\n| y | 2 | 30 | 35 |\n| z | 2 | 30 ms | 35 |"
-    )
-    assert [(one.text, one.follows) for one in table.sums()] == [
-        ("1.5 + 20", True),
-        ("2 + 30", False),
-    ]
-    assert (
-        sums("part | now (GB) | b", "weights | 141 | x", "total | 184 | x") == []
-    )  # a single row above
-    assert (
-        sums("part | now | b", "weights | 141 | x", "cache | 43 | x", "total | 100 | x") == []
-    )  # no unit
-    assert (
-        sums("part | now (GB) | b", "weights | < 141 | x", "cache | 43 | x", "total | 100 | x")
-        == []
-    )
-    assert sums("part | now (GB) | b", "weights | 141 | x", "cache |  | x", "total | 100 | x") == []
-
-
 def inputs(*heads):
     (table,) = tables(
         f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n| {' | '.join('7' for _ in heads)} |"
@@ -187,146 +153,7 @@ def inputs(*heads):
     return [table.input(column) for column in range(len(heads))]
 
 
-def test_the_input_that_a_column_names():
-    assert inputs(
-        "Batch size",
-        "users",
-        "prompt",
-        "*Sequence length*",
-        "GPUs",
-        "accelerator",
-        "GPU",
-        "Device",
-        "GPU (GB)",
-    ) == [
-        "batch",
-        "batch",
-        "prompt",
-        "prompt",
-        "tp",
-        *["hardware"] * 3,
-        "",
-    ]
-    assert inputs(
-        "context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)"
-    ) == [
-        "context",
-        "",
-        "",
-        "weights",
-        "kv",
-        "price",
-        "",
-    ]
-    assert inputs("words", "batch (requests)", "", "output tokens", "mem bandwidth") == [
-        "",
-        "batch",
-        "",
-        "output",
-        "mem_bandwidth",
-    ]
-
-
-def test_the_values_under_a_column():
-    (table,) = tables(
-        "| batch | price (USD/hour) | weights | prompt (tokens) | kv |\n|---|---|---|---|---|\n| 1,024 | 2.5 | fp8 | 4,096 | 43 |\n| **8** | free | 4-bit | 4k | 8 bit |\n| 3 |"
-    )
-    assert [table.value(0, column) for column in range(5)] == [
-        1024,
-        "2.5 USD/hour",
-        "fp8",
-        4096,
-        "",
-    ]
-    assert [table.value(1, column) for column in range(5)] == [8, "free", "4-bit", "4k", "8 bit"]
-    assert [table.value(2, column) for column in range(3)] == [3, "", ""]
-
-
-def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
-    text = "| batch | cache (GB) | time (ms) |\n|---|---|---|\n| 1 | 1.34 | 5 |\n| 2 | 2.68 | 6 |\n"
-    (table,) = tables(text)
-    behind = text.index("\n")
-    assert [(figure.text, own) for figure, own in table.under(text.index("(GB)"))] == [
-        ("1.34 GB", {"batch": 1}),
-        ("2.68 GB", {"batch": 2}),
-    ]
-    assert [figure.text for figure, _ in table.under(behind, "s")] == ["5 ms", "6 ms"]
-    assert [figure.text for figure, _ in table.under(behind, "byte")] == ["1.34 GB", "2.68 GB"]
-    assert [figure.text for figure, _ in table.under(behind, "FLOP")] == [
-        "5 ms",
-        "6 ms",
-    ]  # none fits: its own column
-    across = "| batch | 1 | 8 | x |\n|---|---|---|---|\n| cache | 3 GB | 4 GB | 5 GB |\n"
-    (table,) = tables(across)
-    assert [(figure.text, own) for figure, own in table.under(across.index("cache") + 2)] == [
-        ("3 GB", {"batch": 1}),
-        ("4 GB", {"batch": 8}),
-        ("5 GB", {"batch": "x"}),
-    ]
-    assert table.under(across.index("4 GB")) == []
-
-
 # ----------------------------------------------------------------------------------------------------------- annotations
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("text", "data"),
-    [
-        ("kv_cache_bytes prompt=4096", {"quantity": "kv_cache_bytes", "given": {"prompt": 4096}}),
-        ("  itl   prompt = 4  ", {"quantity": "itl", "given": {"prompt": 4}}),
-        ("itl target.itl='50 ms' detail=weights", {"quantity": "itl", "given": {"targets": {"itl": "50 ms"}, "detail": "weights"}}),
-        ("itl needs.mfu=0.5 needs.assume.detail=kv", {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}}),
-        ("itl where.b=3 for=batch", {"quantity": "itl", "where": {"b": "3"}, "for": "batch"}),
-        ("compare=itl between='batch=3 | batch=4'", {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]}),
-        (
-            "itl batch=1e3 mfu=.5 prompt=0x10 hit_rate='0.5'",
-            {
-                "quantity": "itl",
-                "given": {
-                    "batch": 1000,
-                    "mfu": Fraction(1, 2),
-                    "prompt": "0x10",
-                    "hit_rate": "0.5",
-                },
-            },
-        ),
-        ("itl value=“3  GB”", {"quantity": "itl", "value": "3 GB"}),
-        ("itl theory=own my_name=3", {"quantity": "itl", "given": {"theory": "own", "my_name": 3}}),
-        ("itl n_heads.full=3", {"quantity": "itl", "given": {"n_heads.full": 3}}),
-    ],
-)  # fmt: skip
-def test_the_fields_of_an_annotation(text, data):
-    read = annotation_fields(text)
-    assert (read.data, read.faults) == (data, [])
-    place = read.near(("given", "prompt", "deeper"))
-    assert text[place:].startswith("prompt") or ("given", "prompt") not in read.places
-
-
 SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("itl prompt=4096 prompt=5", (16, "prompt is set twice", "")),
-        ("itl foo", (4, "'foo' is not NAME=VALUE", SPACES)),
-        ("itl foo=3", (4, "unknown name 'foo'", "did you mean 'for'?")),
-        ("itl prompt=", (4, "prompt has no value", "write NAME=VALUE")),
-        ("itl targets=3", (4, "targets needs a name after a point", "write targets.NAME=VALUE")),
-        ("itl needs=3", (4, "needs needs a name after a point", "write needs.NAME=VALUE")),
-        ("itl values=3", (4, "a row of values belongs in a claim file", "`symroof init claims` writes a starter")),
-        ("itl between='batch=3 | foo=4'", (23, "unknown name 'foo'", "did you mean 'for'?")),
-        ("itl between='itl | batch=4'", (13, "quantity does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'")),
-        ("itl value='a b", (10, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'")),
-        ("itl value=“3 GB” x", (17, "'x' is not NAME=VALUE", SPACES)),
-        ("a=b=c", (0, "'a=b=c' is not NAME=VALUE", "quote a value with spaces or an equals sign")),
-        ("itl my_name=3", (4, "unknown name 'my_name'", "did you mean 'm_params'?")),
-    ],
-)  # fmt: skip
-def test_a_fault_of_an_annotation_stands_at_its_word(text, fault):
-    place, message, hint = annotation_fields(text).faults[0]
-    assert (place, message) == fault[:2]
-    assert hint == fault[2] or "my_name" in text
-    assert len(annotation_fields(text).faults) == 1
