@@ -244,7 +244,7 @@ class Sides:
             except (NoValue, ArithmeticError, LookupError):
                 return False
             seen.append(abs(off) * prompt)
-        return 1e-3 < max(seen) <= 1.01
+        return bool(1e-3 < max(seen) <= 1.01)
 
     @cached_property
     def lacking(self) -> set[str]:

@@ -119,13 +119,20 @@ def corrected(file: str, claims: list[Checked], target: Path, requested: bool = 
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
+
+    def hold(now: Changes) -> set[int]:
+        """The changes after which their claims hold: a misread number stays as it is."""
+        try:
+            again = check_text(replaced(original, now.values()), file).claims
+        except InputError:
+            return set()
+        same = len(again) == len(claims)
+        return {i for i in now if same and again[i].verdict in HOLDS}
+
     for reason, check in (
         ("another claim confirms it", lambda now: {i for i in now if now[i][0].start not in held}),
         ("two claims correct it differently", _agreed),
-        (
-            "the claim would still fail with the corrected number",
-            lambda now: _that_hold(now, original, file, len(claims)),
-        ),
+        ("the claim would still fail with the corrected number", hold),
     ):
         good = check(changes)
         left |= dict.fromkeys(changes.keys() - good, reason)
@@ -193,12 +200,3 @@ def _agreed(changes: Changes) -> set[int]:
     return {
         i for i, (figure, _) in changes.items() if len(replacements[figure.start, figure.end]) == 1
     }
-
-
-def _that_hold(changes: Changes, original: str, file: str, count: int) -> set[int]:
-    """The changes after which their claims hold: a misread number stays as it is."""
-    try:
-        again = check_text(replaced(original, changes.values()), file).claims
-    except InputError:
-        return set()
-    return {i for i in changes if len(again) == count and again[i].verdict in HOLDS}

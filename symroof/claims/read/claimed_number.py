@@ -131,7 +131,7 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
 
     alike = [one for one in before if same(one)]
     equal = [one for one in before if one.amount == last.amount != ()]
-    return (alike or equal or [None])[-1]
+    return next(reversed(alike or equal), None)
 
 
 def expected_unit(data: Mapping[str, Any]) -> str | None:

@@ -111,7 +111,8 @@ def scanned(text: str) -> Scanned:
     code = [span(one.map) for one in tokens if one.type in ("fence", "code_block") and one.map]
     without_code = _filled(text, code, " ")
     comments = tuple(_comments(without_code))
-    blocks, kind = {}, "text"
+    blocks: dict[int, Block] = {}
+    kind = "text"
     marked = _filled(without_code, comments, COMMENT)
     for token in PARSER.parse(BEFORE_CELL.sub("", marked)):
         kind = {"thead_open": "head", "tbody_open": "row", "table_close": "text"}.get(

@@ -167,8 +167,8 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         return WrittenNumber(text, word=WORDS.get(text.lower(), text))
     figure, last = found[0], found[0].range_end or found[0]
     end = last.unit_end
-    while more := DENOMINATOR.match(plain, end):
-        end = more.end()
+    while of := DENOMINATOR.match(plain, end):
+        end = of.end()
     if plain[end:].strip():  # a unit that prose does not have: s*byte
         last = last.of_unit(plain[last.number_end :].strip())
     figure = figure.of_unit(figure.unit or last.unit) if figure.range_end else last
