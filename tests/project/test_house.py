@@ -43,10 +43,10 @@ BUDGETS = {
     "servers": 1773,
     "sweep": 1342,
     "calibrate": 1790,
-    "check": 8402,
+    "check": 8206,
     "report": 9250,
     "cli": 5073,
-    "tests": 52661,
+    "tests": 51507,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
