@@ -72,6 +72,7 @@ def test_the_base_is_small_and_every_package_of_an_extra_is_declared_there():
     assert {named(r) for r in DECLARED["dependencies"]} == {
         "click",
         "jinja2",
+        "markdown-it-py",
         "matplotlib",
         "numpy",
         "pydantic",
