@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -13,6 +17,7 @@ from symroof.claims.slips.explain import explain, explanations
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
+from tests.claims import by_hand
 
 LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096}
 FIRST_ORDER = {**LLAMA, "params": "70e9", "assume": {"detail": "weights"}}
@@ -216,3 +221,40 @@ def explained(
         float(true), rel=1e-12
     )  # the hand knows the same theory
     return explain(claim, read_written(text, right.unit), right)
+
+
+def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, object], str]]:
+    """Random cases without end, each with several quantities."""
+    while True:
+        numbers, given = by_hand.case(rng)
+        for quantity in rng.sample(list(by_hand.UNIT), OF_A_CASE):
+            permitted = [
+                devices for devices in (2, 4, 8) if numbers.K % devices == 0
+            ]  # whole heads for each
+            if quantity != "weight_bytes_per_device":
+                yield numbers, given, quantity
+            elif permitted:
+                devices = rng.choice(permitted)
+                yield replace(numbers, n=devices), {**given, "tp": devices}, quantity
+
+
+@pytest.mark.full
+def test_random_errors_are_seldom_named():
+    """Of 90 true values off by a random factor, fewer than 5 get a named slip."""
+    rng = random.Random(2026)
+    count, misnamed = 0, Counter()
+    for numbers, given, quantity in drawn(rng):
+        if count == 90:
+            break
+        factor = 10 ** rng.uniform(-1, 1)
+        if abs(factor - 1) <= 0.05:
+            continue
+        true = numbers.value(quantity)
+        text, _ = by_hand.written(
+            true * Fraction(factor), by_hand.UNIT[quantity], rng.choice((2, 3, 4))
+        )
+        misnamed[
+            any(explanation.named for explanation in explained(text, quantity, given, true))
+        ] += 1
+        count += 1
+    assert misnamed[True] < 5
