@@ -37,7 +37,7 @@ TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dy
 STORED_AS = {
     "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
     "w8a16": "w8a16", "w8a8": "w8a8", "int4": "w4a16", "int8": "w8a8", "bnb": "nf4", "4bit": "nf4", "8bit": "w8a8", "gguf": "q4_k_m", "quantized": "",
-    "kv": "", "qat": "",
+    "kv": "", "qat": "", "mlx": "", "dwq": "", **dict.fromkeys(("2bit", "3bit", "5bit", "6bit"), ""),
 }  # fmt: skip
 """Words that say how a checkpoint is stored, the surest first, each with its precision; empty where the word alone says too little."""
 TOGETHER = {
@@ -50,6 +50,7 @@ WIDE = frozenset(["bf16", "fp16"])
 
 MIXTURE_OR_WORD = re.compile(r"(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?(?![a-z0-9])|[^-_ ]+")
 MIXTURE = re.compile(r"(?:ud-)?i?q\d_.+")
+OF_MLX = re.compile(r"[234568]bit")
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 
 
@@ -99,15 +100,9 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
             return NamedModel(entry.name)
     whole = name.rpartition("/")[2].lower()
     for entry in shipped.values():
-        if checkpoint := next(
-            (
-                each
-                for each in _checkpoints(entry)
-                if name.lower() in (each.lower(), each.rpartition("/")[2].lower())
-            ),
-            "",
-        ):
-            return NamedModel(entry.name, checkpoint=checkpoint)
+        for each in _checkpoints(entry):
+            if name.lower() in (each.lower(), each.rpartition("/")[2].lower()):
+                return NamedModel(entry.name, checkpoint=each)
     spellings = list(_spellings(shipped))
     if exact := next(
         (reachable_name for spelling, reachable_name in spellings if spelling == whole), ""
@@ -190,6 +185,10 @@ def _storage(name: str) -> tuple[str, str]:
     words = _split(name)[1:]
     if tag and "gguf" in words:
         return tag, f"GGUF:{tag.upper()}"
+    if "mlx" in (*words, name.partition("-")[0].lower()) and (
+        bits := next(filter(OF_MLX.fullmatch, words), "")
+    ):
+        return f"mlx-{bits}", f"MLX-{bits}"
     if mixture := next(filter(MIXTURE.fullmatch, words), ""):
         return mixture, mixture.upper()
     for pair, precision in TOGETHER.items():
@@ -218,24 +217,9 @@ def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str
     )
 
 
-VENDORS = frozenset(
-    [
-        "nvidia",
-        "amd",
-        "intel",
-        "google",
-        "apple",
-        "cloud",
-        "tesla",
-        "instinct",
-        "geforce",
-        "radeon",
-        "gpu",
-        "graphics",
-        "accelerator",
-        "oam",
-    ]
-)
+VENDORS = frozenset([
+    "nvidia", "amd", "intel", "google", "apple", "cloud", "tesla", "instinct", "geforce", "radeon", "gpu", "graphics", "accelerator", "oam",
+])  # fmt: skip
 """Words that tell no part from another."""
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
 from symroof.specs.precision import BITS, Width, width
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from symroof.specs.quantization import Quantization
 
 GROUPED = re.compile(r"(awq|gptq|w4a16)-g(\d{1,5})")
+OF_MLX = re.compile(r"mlx-([234568])bit")
+"""What names of MLX's repositories speak of: groups of 64, as mlx-lm makes them where nothing else is asked."""
 
 
 GGUF_MEANING = "a file of llama.cpp: most matrices in {}{}"
@@ -45,7 +47,9 @@ SPELLINGS = {
 def is_checkpoint_precision(name: str) -> bool:
     """Whether a precision is one of a whole checkpoint."""
     return name not in BITS and (
-        name in CHECKPOINTS or bool(GROUPED.fullmatch(name)) or _is_mixture(name)
+        name in CHECKPOINTS
+        or bool(GROUPED.fullmatch(name) or OF_MLX.fullmatch(name))
+        or _is_mixture(name)
     )
 
 
@@ -83,8 +87,11 @@ def quantization_at(name: str, model: ModelSpec) -> Quantization | None:
 def _checkpoint(name: str) -> Quantization:
     from symroof.specs.checkpoints.quantization_config import read_quantization
 
-    match = GROUPED.fullmatch(name)
-    fields = CHECKPOINTS[match[1] if match else name]
+    match, of_mlx = GROUPED.fullmatch(name), OF_MLX.fullmatch(name)
+    if of_mlx:
+        fields: dict[str, Any] = {"bits": int(of_mlx[1]), "group_size": 64}
+    else:
+        fields = CHECKPOINTS[match[1] if match else name]
     if match:
         fields = (
             integers(4, int(match[2]))
@@ -111,7 +118,7 @@ def precision_width(name: str) -> Width:
 
     if name in MIXTURES:
         return plain(name).width()
-    if name in CHECKPOINTS or GROUPED.fullmatch(name):
+    if name in CHECKPOINTS or GROUPED.fullmatch(name) or OF_MLX.fullmatch(name):
         return _checkpoint(name).width()
     try:
         return width(name)

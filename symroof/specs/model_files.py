@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,7 +36,7 @@ def read_model(
 
 
 def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
-    """A model stored as its name on the hub says, with a word of that; by its own name in the catalogue it is as it was published."""
+    """A model stored as its name on the hub says; by its own name in the catalogue it is as it was published."""
     from symroof.specs.checkpoint_precisions import is_checkpoint_precision, quantization_at
 
     named = catalogue.model_by_hub_name(name)
@@ -51,6 +52,10 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
     own = spec.quantization
+    if own is not None and own.method == "mxfp4" and named.stored_word == "GGUF":
+        named = replace(
+            named, stored="q8_0"
+        )  # its experts stay as they are, and all else has 8 bits
     if checkpoint := next(
         (each for each in spec.checkpoints if each.name == named.checkpoint), None
     ):

@@ -143,6 +143,8 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
         ("Llama-3.1-8B-dynamic-w8a8", "w8a8"),
         ("Llama-3.1-8B-4bit", "nf4"),
         ("Llama-3.1-8B-8bit", "w8a8"),
+        ("mlx-community/Llama-3.1-8B-Instruct-6bit", "mlx-6bit"),
+        ("lmstudio-community/Llama-3.1-8B-Instruct-MLX-4bit", "mlx-4bit"),
         ("Llama-3.1-8B-int4", "w4a16"),
         ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
         ("Llama-3.1-8B-GGUF", "q4_k_m"),
@@ -311,3 +313,16 @@ def test_a_storage_that_is_not_known_is_said(name):
     ]
     assert len(said) == 1
     assert "--weights" in said[0]
+
+
+def test_files_of_names_on_the_hub_are_as_large_as_published():
+    """GB of the files: huggingface.co, mlx-community, ggml-org and unsloth, to their digits."""
+    for name, published in (
+        ("mlx-community/Meta-Llama-3.1-8B-Instruct-4bit", 4.52),
+        ("mlx-community/Qwen3-8B-4bit", 4.61),
+        ("ggml-org/gpt-oss-120b-GGUF", 63.4),
+        ("ggml-org/gpt-oss-20b-GGUF", 12.1),
+        ("unsloth/gpt-oss-120b-GGUF:Q4_K_M", 62.8),
+    ):
+        stored = sr.Study(model=name, prompt=1).value("weight_bytes")
+        assert float(stored) / 1e9 == pytest.approx(published, rel=2e-3), name

@@ -65,6 +65,16 @@ def entry_if_listed(c: Config, i: int, field: Term) -> int | None:
     return entry(c, i, field) if isinstance(inside.raw(name), list) else None
 
 
+def local_letter(c: Config, i: int, field: Term) -> bool | None:
+    """Whether a text of L and G, repeated, says that a layer is local; the last never is. Nothing where there is a number."""
+    pattern = c.raw(field.path[-1])
+    if not isinstance(pattern, str):
+        return None
+    if not pattern or len(pattern) > c.n_layers or set(pattern) - set("LG"):
+        c.fail(field.path[-1], "expected a number, or letters L and G")
+    return i < c.n_layers - 1 and pattern[i % len(pattern)] == "L"
+
+
 def lists(c: Config, i: int, field: Term, layer: Term | None = None) -> bool | None:
     """Whether a list of layers holds this one, or the one of a number; nothing where there is no list."""
     inside, name = field.field(c)
@@ -168,7 +178,7 @@ FIELD_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         function.__name__: function
         for function in (
-            maybe, count, whole, flag, states, each, entry, entry_if_listed, lists, either, given, below, divisor, pool,
+            maybe, count, whole, flag, states, each, entry, entry_if_listed, lists, local_letter, either, given, below, divisor, pool,
             kv_heads, even_share, own_share,
         )
     },

@@ -163,11 +163,12 @@ def _around(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fract
 
 
 def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
-    """Every matrix of the layers: operator, weights, mean bits of a weight over the layers."""
+    """Every matrix of the layers: operator, weights, mean bits of a weight over the layers. Experts published in MXFP4 stay so in every file."""
     layers = sum(kind.count for kind in model.layers)
     experts = next(
         (kind.ffn.n_experts for kind in model.layers if isinstance(kind.ffn, Experts)), 0
     )
+    floats = model.quantization is not None and model.quantization.method == "mxfp4"
     for kind in model.layers:
         grouped = next(
             (block for block in kind.blocks if isinstance(block, GroupedAttention)), None
@@ -175,7 +176,8 @@ def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fr
         sharing = Fraction(grouped.n_heads, grouped.n_kv_heads) if grouped else Fraction(1)
         places = [Place(i, layers, sharing, experts) for i in range(layers)]
         for tensor, matrix in _tensors(kind, model.d_model or 1):
-            types = Counter(_type(chosen, tensor, place) for place in places)
+            own = "MXFP4" if floats and matrix.operator == "experts" else ""
+            types = Counter(own or _type(chosen, tensor, place) for place in places)
             mean = (
                 sum(
                     (_bits(name, matrix.columns) * count for name, count in types.items()),

@@ -6,9 +6,11 @@ could carry structure stops the reading.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
+from symroof.specs.checkpoints.family import table
 from symroof.strict_yaml import Location
 
 
@@ -30,47 +32,13 @@ AHEAD = (
 )
 """How many further layers predict tokens ahead: said to be left aside."""
 
-NO_EFFECT = _words("""
-_attn_implementation _attn_implementation_autoset _name_or_path _num_labels architectures attn_implementation auto_map base_model_name_or_path
-bos_token_id dtype eos_token_id finetuning_task id2label label2id language license model_name model_type name pad_token_id prefix problem_type
-sep_token_id tokenizer_class tokenizer_name torch_dtype transformers.js_config transformers_version unsloth_fixed unsloth_version
-bad_words_ids begin_suppress_tokens cache_implementation chunk_size_feed_forward cross_attention_hidden_size decoder_start_token_id
-diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id forced_eos_token_id
-generation_config is_decoder length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
-num_return_sequences output_attentions output_hidden_states output_past output_scores  remove_invalid_values repetition_penalty return_dict
-return_dict_in_generate suppress_tokens task_specific_params temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript typical_p
-use_bfloat16 use_cache quantization_config compression_config quantization
-activation activation_function act_fn gelu_activation hidden_act hidden_activation mamba_hidden_act mlp_hidden_act swiglu_limit swiglu_alpha
-embed_pdrop attn_pdrop resid_pdrop summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj
-attn_logit_softcapping final_logit_softcapping embedding_multiplier attention_multiplier logits_scaling residual_multiplier logit_scale
-query_pre_attn_scalar scale_attention_softmax_in_fp32 scale_attn_by_inverse_layer_idx scale_attn_weights attention_softmax_in_fp32
-reorder_and_upcast_attn masked_softmax_fusion slow_but_exact skip_bias_add residual_in_fp32 rescale_prenorm_residual fused_add_norm
-fp32_residual_connection apply_query_key_layer_scaling attn_temperature_tuning attn_scale floor_scale attention_scale clip_qkv
-initializer_range initializer_factor init_std init_device init_method embedding_init_std emb_init_range gradient_checkpointing layerdrop use_cut_cross_entropy
-rope_theta rope_scaling rope_parameters rope_local_base_freq rope_percent rope_pct rope_interleave rope_interleaved rope_traditional rope_ratio rope_base
-rotary rotary_base rotary_dim rotary_emb_base rotary_pct rotary_percent attn_rotary_emb partial_rotary_factor partial_rotary_factors mrope_section
-use_mrope position_embedding_type alibi offset_alibi local_rope_theta global_rope_theta swa_rope_theta initial_context_length
-original_max_position_embeddings model_max_length n_ctx seq_length max_seq_length max_sequence_length
-aux_loss_alpha norm_topk_prob output_router_logits router_aux_loss_coef router_jitter_noise router_z_loss_coef routed_scaling_factor
-moe_routed_scaling_factor moe_router_enable_expert_bias moe_router_use_sigmoid moe_router_topk_scaling_factor
-scoring_func moe_router_activation_func score_function score_func seq_aux topk_method topk_group n_group ep_size
-router_bias_update_speed input_jitter_noise router_scaling_factor moe_router_scaling_factor use_moe_router_bias use_routing_bias moe_renormalize
-num_expert_group use_grouped_topk moe_router_dtype
-indexer_rope_interleave index_share_for_mtp_iteration compress_rope_theta layer_rope_theta attention_value_scale
-expert_dtype embd_pdrop emb_pdrop activation_situ_beta activation_situ_linear_beta lambda_std_dev hc_sinkhorn_iters
-use_gemma_norm scale_embedding image_placeholder
-apply_residual_connection_post_layernorm parallel_attn use_parallel_residual norm_eps layernorm_epsilon
-mamba_chunk_size mamba_ssm_cache_dtype mamba_ssm_dtype time_step_floor time_step_init_scheme time_step_limit time_step_max time_step_min time_step_scale
-use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep logits_to_keep pretraining_tp use_flash_attn use_flash_attention
-use_flash_attention_2 flash_attn use_long_context use_kernel
-ignore_index language_model_only mm_tokens_per_image spatial_merge_size vision_feature_layer vision_feature_select_strategy
-use_unified_vision_chunk video_placeholder vision_soft_tokens_per_image multimodal_projector_bias projector_hidden_act mm_hidden_size
-image_seq_length image_grid_pinpoints tokenizer_padding_side use_mtp
-expert_dtype moe_router_dtype indexer_rope_interleave hc_sinkhorn_iters compress_rope_theta attention_value_scale activation_situ_beta
-activation_situ_linear_beta mla_use_nope moe_renormalize num_expert_group use_grouped_topk image_placeholder process_image_mode img_token_compression_config
-projector_hidden_size use_gemma_norm moe_router_scaling_factor
-""")
-"""Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
+
+@lru_cache(maxsize=1)
+def no_effect() -> frozenset[str]:
+    """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
+    return frozenset(table()["no_effect"])
+
+
 NO_EFFECT_ENDS = re.compile(
     r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)"
 )
@@ -186,7 +154,7 @@ def _is_known(c: Config, without_effect: Collection[str], place: Location, value
     if place in c.consulted and not isinstance(value, dict):
         return True
     if (
-        key in NO_EFFECT
+        key in no_effect()
         or key in without_effect
         or NO_EFFECT_ENDS.fullmatch(key)
         or key in AHEAD

@@ -394,29 +394,6 @@ def test_what_stands_beside_the_decoder_names_none_of_its_operators(part):
     assert operators_named(["model.layers.*.mlp.fc1", f"{part}.layers.*.mlp.fc2"]).wholly == {"up"}
 
 
-def test_a_head_that_does_not_come_out_even_is_rounded_down_and_that_is_told():
-    """100 over 3 heads is 33; over 4 it is 25 with nothing to add."""
-    for n_heads, width, why in (
-        (3, 33, "hidden_size // num_attention_heads, rounded down"),
-        (4, 25, "hidden_size // num_attention_heads"),
-    ):
-        made = read(
-            {
-                "model_type": "mistral",
-                "hidden_size": 100,
-                "num_attention_heads": n_heads,
-                "num_key_value_heads": 1,
-                "head_dim": None,
-            }
-        )
-        (filled,) = [entry for entry in made.filled if entry.field == "head_dim"]
-        assert (made.layers[0].attention.head_dim, filled.value, filled.why) == (
-            width,
-            str(width),
-            why,
-        )
-
-
 def test_a_field_under_its_other_name_is_given_and_not_filled_in():
     """InternLM3 calls the biases of queries, keys and values ``qkv_bias``, those of the feed-forward ``bias``."""
     given = read({"model_type": "internlm3", "qkv_bias": True, "bias": True})

@@ -8,7 +8,7 @@ import pytest
 
 from symroof.errors import InputError
 from symroof.specs.checkpoints.family import family_of, table
-from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT, NO_EFFECT_ENDS
+from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT_ENDS, no_effect
 
 from . import DATA, case, problem, read
 
@@ -180,7 +180,7 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
     for key, value in FOREIGN.items():
         if (
             key in DECODERS[name]
-            or key in NO_EFFECT
+            or key in no_effect()
             or NO_EFFECT_ENDS.fullmatch(key)
             or key in family_of(name).without_effect
             or key in AHEAD
