@@ -35,8 +35,8 @@ BUDGETS = {
     "top level": 1955,
     "symbolic": 5641,
     "theory": 5947,
-    "specs": 6018,
-    "checkpoints": 3998,
+    "specs": 6014,
+    "checkpoints": 3981,
     "study": 10777,
     "select": 3202,
     "simulate": 2343,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8206,
     "report": 9250,
     "cli": 5073,
-    "tests": 51507,
+    "tests": 51502,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

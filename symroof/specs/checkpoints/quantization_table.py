@@ -182,14 +182,17 @@ def _holds(condition: str | None, scheme: Scheme) -> bool:
 def _stored(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a quantization for the values of an entry."""
     width, scale, block = values["bits"], values.get("scale"), values.get("block")
-    assert scale is not None or not block
     kept = ("format", "method", "compute", "notes", "narrow")
     stored = {name: values[name] for name in kept if values.get(name)}
     stored |= {"bits": width if isinstance(width, Fraction) else bits(width)}
     stored.setdefault("format", integer_format(width))
     if block:
         rows, columns = block
-        stored |= {"scale_bits": bits(scale), "scale_group": rows * columns, "scale_rows": rows}
+        stored |= {
+            "scale_bits": bits(scale or 0),
+            "scale_group": rows * columns,
+            "scale_rows": rows,
+        }
     elif scale is not None and values.get("flat"):
         stored |= {"scale_bits": bits(scale), "scale_group": values["group"]}
     elif scale is not None:
