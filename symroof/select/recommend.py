@@ -354,7 +354,7 @@ class Recommendation:
 def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -> Recommendation:
     """The recommendation for a study: the cheapest of what passes over everything that it leaves open.
 
-    Group sizes within a node or the domain of its links, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each; ``layouts``: what one command line starts, instead of every layout.
+    Group sizes within what links join, or two of these where the weights need them, prefill in chunks or on devices of its own, chunk, batch, replicas. Never what changes the answers of a model: weights, cache, drafts, unless the study lists alternatives. ``counts``: sizes of a fleet, a row each; ``layouts``: what one command line starts, instead of every layout.
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]

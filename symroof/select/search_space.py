@@ -116,7 +116,10 @@ def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
     if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
         yield {}
         return
-    most = domain(bound_case)
+    most, case = domain(bound_case), bound_case.case
+    if most > 1 and case.has("network_bandwidth") and case.has_value("usable_memory_per_device"):
+        room = most * case.value("usable_memory_per_device")
+        most *= 2 if case.value("weight_bytes") > room else 1  # then a network joins two of these
     experts = "n_experts" in bound_case.given
     for tp in _sizes(most):
         for groups in _sizes(most // tp) if experts else [1]:
@@ -139,11 +142,7 @@ def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:
     )
 
 
-CUT = {
-    "n_heads": "query heads",
-    "d_ff": "columns of a feed-forward",
-    "d_expert": "columns of an expert",
-}
+CUT = {"n_heads": "query heads", "d_ff": "columns of a feed-forward", "d_expert": "columns of an expert"}  # fmt: skip
 """What tensor parallelism cuts into equal parts."""
 
 

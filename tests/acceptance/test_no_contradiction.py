@@ -1,11 +1,7 @@
-"""One question has one answer: random deployments, asked of every command and of Python.
-
-``python -m tests.acceptance.test_no_contradiction 60`` asks of so many and prints what disagrees.
-"""
+"""One question has one answer: random deployments, asked of every command and of Python."""
 
 import math
 import random
-import sys
 from fractions import Fraction
 
 import pytest
@@ -154,14 +150,3 @@ def copies(study):
 @pytest.mark.parametrize(("case", "itl"), list(deployments(4)), ids=str)
 def test_one_question_has_one_answer(case, itl):
     assert contradictions(case, itl) == []
-
-
-if __name__ == "__main__":
-    for number, (case, itl) in enumerate(
-        deployments(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    ):
-        try:
-            said = contradictions(case, itl)
-        except Exception as error:
-            said = [repr(error)]
-        print(number, case, itl, *said, sep="\n   " if said else " ", flush=True)

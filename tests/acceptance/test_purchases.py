@@ -9,6 +9,9 @@ import pytest
 from symroof.analysis.constraints import passes
 from symroof.api import Study
 from symroof.select.recommend import recommend
+from symroof.simulate.run_simulation import simulate
+
+from ..cli import call
 
 GIB, MFU, MBU, SHARE, RESERVE, PRICE = 2**30, 0.6, 0.8, 0.92, 2e9, 3.0
 DEVICES = {
@@ -153,3 +156,56 @@ def price_of(case):
     """What purchases are compared by."""
     name = "fleet_price" if "arrival_rate" in case.given else "cost_per_mtok"
     return float(case.case.value(name))
+
+
+KINDS = {
+    # dense, with experts, with latent attention; a rate or none; means and a percentile
+    "llama-3.1-8b": (4, 40),
+    "qwen3-30b-a3b": (5, 20),
+    "deepseek-v2-lite": (5, 30),
+    "llama-3.3-70b": (2, 10),
+}
+
+
+def asked(seed):
+    """A study at random, as Python takes it and as options."""
+    draw, model = random.Random(1000 + seed), list(KINDS)[seed % len(KINDS)]
+    case = {"prompt": draw.choice([500, 1500, 4000]), "output": draw.choice([100, 300])}
+    tail = "p99 " if seed % 8 == 5 else ""
+    targets = {"itl": f"{draw.choice([30, 50, 80])} ms", "ttft": f"{tail}{draw.choice([1, 3])} s"}
+    options = [f"--{name}={value}" for name, value in case.items()]
+    options += [f"--target={name}={limit}" for name, limit in targets.items()]
+    if draw.random() < 0.6:
+        case["arrival_rate"] = draw.choice(KINDS[model])
+        options.append(f"--set=arrival_rate={case['arrival_rate']}/s")
+    devices = draw.sample(["h100-sxm", "h200", "b200", "mi300x", "l40s"], draw.choice([1, 2]))
+    return Study(model, devices, targets=targets, **case), model, devices, options
+
+
+NAMED = ("hardware", "devices", "batch", "chunk", "replicas", "usd_per_month", "parallel")
+BRIEFLY = ("--show=1", "--lacks=0")
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("seed", range(10))
+def test_every_command_names_the_same_purchase(seed):
+    """`select`, `report`, Python, and the advice for the line that starts it; and it passes when it is bound and simulated."""
+    study, model, devices, options = asked(seed)
+    line = [f"--model={model}", *(f"--hardware={name}" for name in devices), *options]
+    chosen = call("select", *line, "--json", *BRIEFLY).json["recommendation"]
+    reviewed = call("report", *line, "--sections=memory", "--format=json", "-o", "-").json
+    assert reviewed["recommendation"] == chosen
+    pick = recommend(study).pick
+    assert (pick is None) == (chosen is None)
+    if pick is None or chosen is None:
+        return
+    found = pick.as_json()
+    assert {name: found[name] for name in NAMED} == {name: chosen[name] for name in NAMED}
+    assert passes(pick.case) is not False
+    if pick.scheduling != "chunked":
+        return
+    if pick.load is not None:
+        assert not any(run.requests.refused.any() for run in simulate(pick.case, requests=200).runs)
+    served = call("vllm", chosen["command"], f"--hardware={pick.hardware}", *options, "--json")
+    advised = served.json["recommendation"]
+    assert {name: advised[name] for name in NAMED} == {name: chosen[name] for name in NAMED}

@@ -38,7 +38,7 @@ BUDGETS = {
     "specs": 6014,
     "checkpoints": 3981,
     "study": 10777,
-    "select": 3202,
+    "select": 3201,
     "simulate": 2343,
     "servers": 1773,
     "sweep": 1342,

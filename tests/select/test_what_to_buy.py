@@ -8,13 +8,8 @@ from symroof.api import Study
 from symroof.report.selection_tables import parts
 from symroof.select.selection import select
 
-CASE = {
-    "model": "llama-3.1-8b",
-    "hardware": "h200",
-    "prompt": 2048,
-    "output": 300,
-    "arrival_rate": 100,
-}
+CASE = {"model": "llama-3.1-8b", "hardware": "h200", "prompt": 2048, "output": 300}
+CASE |= {"arrival_rate": 100}
 
 
 @pytest.fixture(scope="module")
@@ -28,25 +23,18 @@ def choice():
 @pytest.mark.full
 def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
     """Copies are counted after the screening: nothing else may change with them, a link to the devices that prefill neither."""
-    apart = [
-        c
-        for c in choice.configurations
-        if c.run.bound_case.assumptions["scheduling"] == "disaggregated"
-    ]
+    kinds = {c: c.run.bound_case.assumptions["scheduling"] for c in choice.configurations}
+    apart = [c for c, scheduling in kinds.items() if scheduling == "disaggregated"]
     assert apart and all(c.run.copies > 1 for c in apart)
     for c in choice.configurations:
         for name in ("loaded_ttft", "sustained_itl", "load", "fleet_price", "cost_per_mtok"):
-            assert c.run.rank(name) == pytest.approx(float(c.run.value(name)), rel=1e-9), (
-                c.label,
-                name,
-            )
+            assert c.run.rank(name) == pytest.approx(float(c.run.value(name)), rel=1e-9), name
 
 
 @pytest.mark.full
 def test_of_equal_prices_the_cheaper_token_stands_first(choice):
-    said = [
-        (c.run.value("fleet_price"), float(c.run.value("cost_per_mtok"))) for c in choice.passing
-    ]
+    runs = [c.run for c in choice.passing]
+    said = [(run.value("fleet_price"), float(run.value("cost_per_mtok"))) for run in runs]
     assert said == sorted(said) and len({price for price, _ in said}) < len(said)
 
 
@@ -56,26 +44,15 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     run = [
         c.run for c in choice.passing if c.run.bound_case.assumptions["scheduling"] == "chunked"
     ][place]
-    slow = {
-        name: ends[
-            name in ("layer_overhead", "elementwise_bytes", "link_latency", "server_latency")
-        ]
-        for name, ends in run.own.box.items()
-    }
-    layout = {
-        "batch": run.batch,
-        "tp": run.bound_case.case.value("tp"),
-        "weights": run.own.precisions["weights"],
-        "chunk": dict(run.changes)["chunk"],
-    }
+    costs = ("layer_overhead", "elementwise_bytes", "link_latency", "server_latency")
+    slow = {name: ends[name in costs] for name, ends in run.own.box.items()}
+    layout = {"batch": run.batch, "tp": run.bound_case.case.value("tp")}
+    layout |= {"weights": run.own.precisions["weights"], "chunk": dict(run.changes)["chunk"]}
     enough, less = (
         Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1)
     )
-    assert (
-        enough.value("load") < 1
-        and enough.value("loaded_ttft") <= Fraction(1, 2)
-        and enough.value("sustained_itl") <= Fraction(1, 20)
-    )
+    assert enough.value("load") < 1 and enough.value("loaded_ttft") <= Fraction(1, 2)
+    assert enough.value("sustained_itl") <= Fraction(1, 20)
     assert less.value("load") >= 1 or less.value("loaded_ttft") > Fraction(1, 2)
 
 

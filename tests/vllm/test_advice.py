@@ -233,20 +233,6 @@ def test_drafted_tokens():
     )
 
 
-ARRIVING = {"ttft": "2 s", "itl": "50 ms", "cost": "1 USD"}
-"""A million tokens of one request alone would cost far more."""
-
-
-@pytest.mark.full
-def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
-    """A third above the time that reading takes leaves little for the wait."""
-    case = {"prompt": 2048, "output": 300, "arrival_rate": 100}
-    relaxed = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, **case)
-    tight = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING | {"ttft": "80 ms"}, **case)
-    assert tight.pick.replicas > relaxed.pick.replicas
-    assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value
-
-
 RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
 
 
