@@ -144,10 +144,8 @@ def _idle_degrees(given: Given, degrees: Mapping[str, Fraction]) -> list[str]:
     if batch < pp:
         found.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
     kinds = {base_name(name) for name in given}
-    layers = sum(
-        (number_of(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"),
-        Fraction(0),
-    )
+    of_kinds = (number_of(given, name) for name in given if base_name(name) == "n_layers")
+    layers = sum((count or Fraction(0) for count in of_kinds), Fraction(0))
     if layers and pp > layers:
         found.append(
             f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one"

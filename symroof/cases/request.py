@@ -98,12 +98,8 @@ class Request:
         """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""
         replaced = [name for name in weaker.of_devices if name.rpartition(".")[2] in self.values]
         if replaced:
-            weaker = replace(
-                weaker,
-                of_devices={
-                    name: value for name, value in weaker.of_devices.items() if name not in replaced
-                },
-            )
+            kept = {name: v for name, v in weaker.of_devices.items() if name not in replaced}
+            weaker = replace(weaker, of_devices=kept)
         pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
         merged: dict[str, Any] = {
             name: {**under, **own} if isinstance(own, Mapping) else own or under
