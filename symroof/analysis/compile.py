@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from symroof.symbolic.blocks import Array, blocks, cut
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.declarations import Declarations
 from symroof.theory.dependence import Dependence
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
@@ -239,7 +239,9 @@ def compile(
         raise InputError(
             Problem("quantities", "a function computes at least one", hint="such as itl")
         )
-    return replace(compile_cases(names, inputs, [bound_case])[0], single=single)
+    read, moved = _read(names, inputs, bound_case.case.theory.own)
+    made = _compiled(read, moved, bound_case.case.without_values(moved, rounded=True))
+    return replace(made, single=single)
 
 
 def compile_alike(
@@ -255,19 +257,6 @@ def compile_alike(
     """
     case = replace(bound_case.case.without_values(free), same_layout=True)
     return _compiled(*_read(quantities, inputs, case.theory.own), case)
-
-
-def compile_cases(
-    quantities: Sequence[Any], inputs: Sequence[Any], cases: Iterable[BoundCase]
-) -> list[Compiled]:
-    """The same quantities as a function for each of several cases.
-
-    Raises:
-        InputError: as :func:`compile`.
-    """
-    bound = [each.case for each in cases]
-    names, moved = _read(quantities, inputs, bound[0].theory.own if bound else NONE)
-    return [_compiled(names, moved, case.without_values(moved, rounded=True)) for case in bound]
 
 
 def _read(
@@ -318,4 +307,4 @@ def output(name: str, keys: frozenset[str], case: Case) -> Output:
     return Output(declared, truth=is_relation(tree))
 
 
-__all__ = ["Compiled", "compile", "compile_alike", "compile_cases", "output"]
+__all__ = ["Compiled", "compile", "compile_alike", "output"]

@@ -58,15 +58,9 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
         ):
             numbered = enumerate(entries[:MAX_ROWS], 1)
             return told_apart((x for i, entry in numbered for x in reader(entry, i, file)), file)
-    raise InputError(
-        Problem(
-            file,
-            "is not a benchmark report that symroof knows",
-            1,
-            1,
-            hint="vllm bench serve --save-result, genai-perf or AIPerf JSON, trtllm-bench --report_json, llama-bench -o json; or a CSV",
-        )
-    )
+    hint = "vllm bench serve --save-result, genai-perf or AIPerf JSON, trtllm-bench --report_json, llama-bench -o json; or a CSV"
+    message = "is not a benchmark report that symroof knows"
+    raise InputError(Problem(file, message, 1, 1, hint=hint))
 
 
 def _number(entry: Entry, key: str, file: str) -> Fraction | None:
@@ -86,11 +80,6 @@ def _number(entry: Entry, key: str, file: str) -> Fraction | None:
 
 def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> MeasuredLatency:
     return MeasuredLatency(metric, seconds, inputs, place, 1)
-
-
-def _lengths(prompt: Fraction, output: Fraction) -> dict[str, Fraction]:
-    """The inputs of a response's mean decode step, which has the middle context."""
-    return {"prompt": Fraction(round(prompt)), "context": Fraction(round(prompt + output / 2))}
 
 
 def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
@@ -158,16 +147,12 @@ def served(
         elif metric == "ttft":
             yield _row("ttft", time, place, prompt=Fraction(round(prompt)))
         elif slots == 1:
-            yield _row("itl", time, place, batch=slots, **_lengths(prompt, output or Fraction(0)))
+            middle = Fraction(round(prompt + (output or 0) / 2))  # of a response's mean step
+            whole = Fraction(round(prompt))
+            yield _row("itl", time, place, batch=slots, prompt=whole, context=middle)
         else:
-            yield _row(
-                LOOP,
-                time,
-                place,
-                batch=slots,
-                prompt=Fraction(round(prompt)),
-                output=Fraction(round(output or 0)),
-            )
+            lengths = {"prompt": Fraction(round(prompt)), "output": Fraction(round(output or 0))}
+            yield _row(LOOP, time, place, batch=slots, **lengths)
 
 
 def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
@@ -217,11 +202,9 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
     }
     keys = {"ttft": "ttft (p50)", "tpot": "tpot (p50)"}
     for item in served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys):
-        yield (
-            replace(item, inputs={**item.inputs, **degrees})
-            if isinstance(item, MeasuredLatency)
-            else item
-        )
+        if isinstance(item, MeasuredLatency):
+            item = replace(item, inputs={**item.inputs, **degrees})
+        yield item
 
 
 def _concurrency(config: object) -> Fraction | None:

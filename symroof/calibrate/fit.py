@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,11 @@ def calibrate(
     notes += [str(item) for item in unused]
     if any(m.metric == LOOP for m in measured):
         notes.append(UNDER_LOAD)
-    if fit is None:
-        names, rows = _drop_undetermined_link_latency(names, rows)
+    if fit is None:  # of the usual overheads, in their order, a step's and a link's
+        ratios = [row.rates[1] / row.rates[0] for row in rows if row.rates[0]]
+        if not ratios or max(ratios) - min(ratios) <= SAME * max(ratios):  # no links, or one group
+            names = tuple(name for name in names if name != "link_latency")
+            rows = _terms(measured, answers, names, str(path))
     return _fitted(str(path), answers, measured, rows, names, notes, chosen=fit is not None)
 
 
@@ -90,76 +94,49 @@ def _terms(
     Raises:
         InputError: every row that lacks an input or is faster than the roof.
     """
-    rows, problems = [], []
+    rows: list[TimeTerms] = []
+    problems: dict[Problem, None] = {}  # a row with two times reports a problem once
     for m in measured:
+
+        def problem(message: str, hint: str, m: MeasuredLatency = m) -> Problem:
+            return Problem(file, message, m.line, m.column, m.metric, hint, m.source)
+
         try:
             answers.check(m.inputs, file)
             made = terms(answers.case, m, fit)
         except InputError as error:
-            problems += [
-                replace(problem, line=m.line, column=1, source=m.source)
-                for problem in error.problems
-            ]
+            for each in error.problems:
+                problems[replace(each, line=m.line, column=1, source=m.source)] = None
             continue
         except NoValue as error:
-            problems.append(
-                Problem(
-                    file,
-                    f"{m.metric} {error}",
-                    m.line,
-                    m.column,
-                    m.metric,
-                    "add a column, or give it in the study or as a command-line option",
-                    m.source,
-                )
-            )
+            hint = "add a column, or give it in the study or as a command-line option"
+            problems[problem(f"{m.metric} {error}", hint)] = None
             continue
         rows.append(made)
         if m.seconds < made.roof:
-            fault = f"impossible: above the {made.label} roof: {format_quantity(m.seconds, 's')} measured, at least {format_quantity(made.roof, 's')} at 100 % of peak"
-            hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
-            problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
+            taken, least = (format_quantity(x, "s") for x in (m.seconds, made.roof))
+            fault = f"impossible: above the {made.label} roof: {taken} measured, at least {least} at 100 % of peak"
+            problems[
+                problem(
+                    fault,
+                    "check model, device, precision, tp and cached prefix of this row, and that no time was left out",
+                )
+            ] = None
     if problems:
-        # a row with two times reports a problem once
-        raise InputError(list(dict.fromkeys(problems)))
+        raise InputError(problems)
     return rows
 
 
-def _drop_undetermined_link_latency(
-    fit: Sequence[str], rows: list[TimeTerms]
-) -> tuple[tuple[str, ...], list[TimeTerms]]:
-    """Drop the link latency if the rows cannot separate it from the step overhead: no links, or one group size."""
-    overheads = [name for name in fit if name in OVERHEADS]
-    if "link_latency" not in overheads:
-        return tuple(fit), rows
-    link, step = overheads.index("link_latency"), overheads.index("step_overhead")
-    ratios = [row.rates[link] / row.rates[step] for row in rows if row.rates[step]]
-    if ratios and max(ratios) - min(ratios) > SAME * max(ratios):
-        return tuple(fit), rows
-    keep = [i for i in range(len(overheads)) if i != link]
-    shorter = [
-        TimeTerms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows
-    ]
-    return tuple(name for name in fit if name != "link_latency"), shorter
-
-
 def _memory_warning(measured: Sequence[MeasuredLatency], answers: BoundCase) -> list[str]:
-    """LeastSquares that were measured though memory would not hold them: something about the case is wrong."""
-    lines = []
+    """Rows that were measured though memory would not hold them: something about the case is wrong."""
+    lines: dict[str, None] = {}
     for m in measured:
-        try:
+        with suppress(NoValue):
             if answers.case.changed(m.inputs).value("fits") is False:
-                lines.append(str(m.line))
-        except NoValue:
-            continue
-    rows = ", ".join(dict.fromkeys(lines))
-    return (
-        [
-            f"was measured, but does not fit in memory by this case (line {rows}): is the model, precision or tp right?"
-        ]
-        if lines
-        else []
-    )
+                lines[str(m.line)] = None
+    rows = ", ".join(lines)
+    message = f"was measured, but does not fit in memory by this case (line {rows}): is the model, precision or tp right?"
+    return [message] if lines else []
 
 
 # ---------------------------------------------------------------------------------------------------------- the fit
@@ -268,15 +245,10 @@ def _solved(
         overheads = [name for name in names if name in OVERHEADS and name not in untold]
         if chosen or not overheads or (len(values) and values.min() > ALIKE * values.max()):
             return held, point, untold
+        others = " and ".join(x for x in names if x in SHARES and x in fit and x not in untold)
         untold[overheads[-1]] = (
-            f"taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from {_others(names, untold, fit)}"
+            f"taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from {others}"
         )
-
-
-def _others(names: Sequence[str], untold: Mapping[str, str], fit: Sequence[str]) -> str:
-    return " and ".join(
-        name for name in names if name in SHARES and name in fit and name not in untold
-    )
 
 
 def _spread(columns: Array) -> tuple[Array, list[bool], int]:
@@ -341,21 +313,15 @@ def _why_undetermined(
     why = NO_ROW.get(name, "no row depends on it")
     if name not in SHARES or any(other in others for other in SHARES if other != name):
         return why
-    arm, against = (
-        (rows.compute, rows.memory * point[1])
-        if name == "mfu"
-        else (rows.memory, rows.compute * point[0])
-    )
+    arm, against = rows.compute, rows.memory * point[1]
+    if name == "mbu":
+        arm, against = rows.memory, rows.compute * point[0]
     least = float((arm[against > 0] / against[against > 0]).max(initial=0.0))
     return f"{why}; it is at least {least:.2g}" if 0 < least < 1 else why
 
 
 def _limiting_resource(made: TimeTerms, point: Array) -> str:
     """The resource that most of a row's fitted roofline time is spent on."""
-    compute = sum(
-        float(c) * point[0] for c, m in made.arms if float(c) * point[0] >= float(m) * point[1]
-    )
-    memory = sum(
-        float(m) * point[1] for c, m in made.arms if float(c) * point[0] < float(m) * point[1]
-    )
-    return "compute" if compute >= memory else "memory"
+    times = [(float(c) * point[0], float(m) * point[1]) for c, m in made.arms]
+    compute = sum(c for c, m in times if c >= m)
+    return "compute" if compute >= sum(m for c, m in times if c < m) else "memory"

@@ -1,7 +1,7 @@
 """Strict reader of CSV files with measured latencies: every problem is reported with line and column."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_LINE_LENGTH = 1_000, 64, 4_096
 
 CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
 HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
+COLUMNS = "columns such as prompt,batch,ttft_ms,itl_ms, comma-separated"
 BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
 
 
@@ -86,35 +87,22 @@ def parse_measured(
     [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]
     """
     lines = [
-        (n, line)
+        Line(file, n, line)
         for n, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if len(lines) < 2:
-        raise InputError(
-            Problem(
-                file,
-                "is empty" if not lines else "has a heading and no rows",
-                1,
-                1,
-                hint="columns such as prompt,batch,ttft_ms,itl_ms",
-            )
-        )
+        message = "has a heading and no rows" if lines else "is empty"
+        raise InputError(Problem(file, message, 1, 1, hint=COLUMNS))
     if len(lines) - 1 > MAX_ROWS:
-        raise InputError(
-            Problem(
-                file,
-                f"has {len(lines) - 1:,} rows; at most {MAX_ROWS:,} are read",
-                lines[MAX_ROWS + 1][0],
-                1,
-            )
-        )
+        message = f"has {len(lines) - 1:,} rows; at most {MAX_ROWS:,} are read"
+        raise InputError(Problem(file, message, lines[MAX_ROWS + 1].number, 1))
+    headings = _headings(lines[0], fitted, own)
     problems: list[Problem] = []
-    headings = _headings(file, *lines[0], fitted, own)
     read: list[MeasuredLatency | UnusedTime] = []
-    for number, line in lines[1:]:
+    for line in lines[1:]:
         try:
-            read += _row(file, number, line, headings, own)
+            read += _row(line, headings, own)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -143,46 +131,52 @@ def told_apart(
     return measured, unused
 
 
-def _cells(file: str, number: int, line: str) -> list[LocatedText]:
-    """The fields of a line without quotes."""
-    if len(line) > MAX_LINE_LENGTH:
-        raise InputError(
-            Problem(file, f"the line is longer than {MAX_LINE_LENGTH:,} characters", number, 1)
-        )
-    cells: list[LocatedText] = []
-    at = 0
-    while True:
-        match = CELL.match(line, at)
-        if match is None:
-            raise InputError(
-                Problem(
-                    file,
-                    "cannot be read as comma-separated values",
-                    number,
-                    at + 1,
-                    source=line,
-                    hint="quote a value at both ends",
-                )
-            )
-        kind = "plain" if match["quoted"] is None else "quoted"
-        cells.append(LocatedText(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
-        if match["end"] == "":
-            return cells
-        at = match.end()
+@dataclass(frozen=True)
+class Line:
+    """A line of a file."""
+
+    file: str
+    number: int
+    text: str
+
+    def problem(self, message: str, column: int = 1, path: str = "", hint: str = "") -> Problem:
+        shown = self.text if len(self.text) <= MAX_LINE_LENGTH else ""
+        return Problem(self.file, message, self.number, column, path, hint, shown)
+
+    def cells(self) -> list[LocatedText]:
+        """The fields without quotes.
+
+        Raises:
+            InputError: it is too long, or a quote is open.
+        """
+        if len(self.text) > MAX_LINE_LENGTH:
+            message = f"the line is longer than {MAX_LINE_LENGTH:,} characters"
+            raise InputError(self.problem(message))
+        cells: list[LocatedText] = []
+        at = 0
+        while match := CELL.match(self.text, at):
+            kind = "plain" if match["quoted"] is None else "quoted"
+            cells.append(LocatedText(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+            if match["end"] == "":
+                return cells
+            at = match.end()
+        message = "cannot be read as comma-separated values"
+        raise InputError(self.problem(message, at + 1, hint="quote a value at both ends"))
 
 
-def _headings(
-    file: str, number: int, line: str, fitted: Collection[str], own: Declarations
-) -> list[Column]:
+def _headings(line: Line, fitted: Collection[str], own: Declarations) -> list[Column]:
     """The columns.
 
     Raises:
         InputError: an unknown column, a duplicate, too many columns, or no latency.
     """
-    cells = _cells(file, number, line)
+    cells = line.cells()
+    if len(cells) > MAX_COLUMNS:
+        message = f"has {len(cells)} columns; at most {MAX_COLUMNS} are read"
+        raise InputError(line.problem(message, hint="are they comma-separated?"))
     problems: list[Problem] = []
     headings: list[Column] = []
-    for cell in cells[: MAX_COLUMNS + 1]:
+    for cell in cells:
         try:
             heading = _heading(cell.text, fitted, own)
             if heading.name in (other.name for other in headings):
@@ -190,29 +184,9 @@ def _headings(
             headings.append(heading)
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
-            problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
-    if len(cells) > MAX_COLUMNS:
-        problems = [
-            Problem(
-                file,
-                f"has {len(cells)} columns; at most {MAX_COLUMNS} are read",
-                number,
-                1,
-                hint="are they comma-separated?",
-                source=line,
-            )
-        ]
-    elif not problems and not any(heading.name in METRICS for heading in headings):
-        problems = [
-            Problem(
-                file,
-                "has no column of a latency",
-                number,
-                1,
-                hint="ttft_ms, itl_ms or both; columns are comma-separated",
-                source=line,
-            )
-        ]
+            problems.append(line.problem(message, cell.column, cell.text[:40], hint))
+    if not problems and not any(heading.name in METRICS for heading in headings):
+        problems.append(line.problem("has no column of a latency", hint=COLUMNS))
     if problems:
         raise InputError(problems)
     return headings
@@ -223,80 +197,37 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Column:
     match = HEADING.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"is not the name of a column; {_column_hint(text)}" if text else "a column has no name"
+            f"is not the name of a column; {COLUMNS}" if text else "a column has no name"
         )
+    columns = [*INPUTS, *own.known, *ALIASES, *METRICS, "context", CONCURRENCY]
+
+    def known(name: str) -> bool:
+        return name in columns[-len(METRICS) - 2 :] or own.input(canonical(name)) is not None
+
     name, unit = match["name"], match["unit"] or ""
     stem, _, suffix = name.rpartition("_")
-    if not _known(name, own) and _known(stem, own) and suffix in UNITS and not unit:
+    if not known(name) and known(stem) and suffix in UNITS and not unit:
         name, unit = stem, suffix
-    if not _known(name, own):
-        raise ValueError(
-            f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context', *own])}"
-        )
+    if not known(name):
+        raise ValueError(f"no such input or latency; {nearest(name, columns)}")
     name = canonical(name)
     if name in fitted:
         raise ValueError(
             "is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit"
         )
-    if unit:
-        setting(
-            name, f"1 {unit}", formulas=False, own=own
-        )  # raises an error if the unit has the wrong dimension
+    if unit:  # an error if it has the wrong dimension
+        setting(name, f"1 {unit}", formulas=False, own=own)
     return Column(name, unit or ("s" if name in METRICS else ""))
 
 
-BENCHMARK_WORDS = {
-    "ttft": "ttft",
-    "first token": "ttft",
-    "itl": "itl",
-    "inter-token": "itl",
-    "tpot": "itl",
-    "output token": "itl",
-}
-"""Latency names in benchmark reports -> their names here. The mean over a response is a step at its middle context."""
-
-
-def _column_hint(text: str) -> str:
-    """A hint how to name a column whose heading is a phrase.
-
-    >>> _column_hint("Median TTFT (ms)")
-    'is it ttft? write ttft_ms'
-    """
-    metric = next((name for words, name in BENCHMARK_WORDS.items() if words in text.lower()), None)
-    unit = next(
-        (
-            word
-            for word in re.findall(r"[^\W\d_]+", text)
-            if word in UNITS and UNITS[word][1] == UNITS["s"][1]
-        ),
-        "ms",
-    )
-    return (
-        f"is it {metric}? write {metric}_{unit}"
-        if metric
-        else "a name and its unit, such as ttft_ms or itl [ms]"
-    )
-
-
-def _known(name: str, own: Declarations) -> bool:
-    return own.input(canonical(name)) is not None or name in (*METRICS, "context", CONCURRENCY)
-
-
 def _row(
-    file: str, number: int, line: str, headings: list[Column], own: Declarations
-) -> list[MeasuredLatency | UnusedTime]:
+    line: Line, headings: list[Column], own: Declarations
+) -> Iterator[MeasuredLatency | UnusedTime]:
     """The latencies of a row; under load a time between tokens is that of a closed loop."""
-    cells = _cells(file, number, line)
+    cells = line.cells()
     if len(cells) != len(headings):
-        raise InputError(
-            Problem(
-                file,
-                f"has {len(cells)} values for {len(headings)} columns",
-                number,
-                cells[-1].column,
-                source=line,
-            )
-        )
+        message = f"has {len(cells)} values for {len(headings)} columns"
+        raise InputError(line.problem(message, cells[-1].column))
     problems: list[Problem] = []
     values: dict[str, Fraction] = {}
     for heading, cell in zip(headings, cells, strict=True):
@@ -304,44 +235,38 @@ def _row(
             if cell.text or heading.name not in METRICS:
                 values[heading.name] = _value(heading, cell.text, own)
         except ValueError as error:
-            message, hint = split_hint(
-                error.items[0][1] if isinstance(error, Faults) else str(error)
-            )
-            problems.append(Problem(file, message, number, cell.column, heading.name, hint, line))
-    if not problems and not any(name in METRICS for name in values):
-        problems.append(Problem(file, "nothing was measured in this row", number, 1, source=line))
+            text = error.items[0][1] if isinstance(error, Faults) else str(error)
+            message, hint = split_hint(text)
+            problems.append(line.problem(message, cell.column, heading.name, hint))
+    if not problems and values.keys().isdisjoint(METRICS):
+        problems.append(line.problem("nothing was measured in this row"))
     if problems:
         raise InputError(problems)
     inputs = {name: value for name, value in values.items() if name not in METRICS}
-    places = {heading.name: cell.column for heading, cell in zip(headings, cells, strict=True)}
-    slots = inputs.pop(CONCURRENCY, inputs.get("batch") if RATE in inputs else None)
-    several = RATE in inputs or (slots is not None and slots > 1)
-    inputs.pop(RATE, None)
-    read: list[MeasuredLatency | UnusedTime] = []
-    for name in METRICS:
-        if name not in values:
+    under_rate = inputs.pop(RATE, None) is not None
+    slots = inputs.pop(CONCURRENCY, inputs.get("batch") if under_rate else None)
+    several = under_rate or (slots is not None and slots > 1)
+    if slots is not None:
+        inputs["batch"] = slots
+    for heading, cell in zip(headings, cells, strict=True):
+        name = heading.name
+        if name not in METRICS or name not in values:
             continue
-        if several and (name == "ttft" or slots is None):
-            reason = QUEUED if slots is not None else BATCH_UNKNOWN
-            read.append(UnusedTime(f"{name} of line {number}", reason))
+        if several and (name == "ttft" or (slots is None and name != LOOP)):
+            reason = BATCH_UNKNOWN if slots is None else QUEUED
+            yield UnusedTime(f"{name} of line {line.number}", reason)
             continue
-        own_inputs = inputs if slots is None else {**inputs, "batch": slots}
         metric = LOOP if several else name
-        place = places[name]
-        read.append(MeasuredLatency(metric, values[name], own_inputs, number, place, line))
-    return read
+        yield MeasuredLatency(metric, values[name], inputs, line.number, cell.column, line.text)
 
 
 def _value(heading: Column, text: str, own: Declarations) -> Fraction:
     """A number in the column's unit, or with its own."""
     if not text:
         raise ValueError("is empty")
-    number = setting(
-        "batch" if heading.name == CONCURRENCY else heading.name,
-        f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text,
-        formulas=False,
-        own=own,
-    )
+    name = "batch" if heading.name == CONCURRENCY else heading.name
+    written = f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text
+    number = setting(name, written, formulas=False, own=own)
     if not is_number(number):
         raise ValueError("one row holds one number, not a range")
     if heading.name in METRICS and number <= 0:

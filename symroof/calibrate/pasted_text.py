@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
@@ -99,12 +99,8 @@ def _blocks(lines: Sequence[tuple[int, str]], file: str) -> Items:
         for _, line in lines[start + 1 : end]:
             match = LINE_OF_BLOCK.fullmatch(line)
             key = OF_BLOCK.get(match["name"].strip().lower()) if match else None
-            if (
-                match
-                and key
-                and key not in entry
-                and (number := _number(match["value"])) is not None
-            ):
+            number = _number(match["value"]) if match and key and key not in entry else None
+            if key and number is not None:
                 entry[key] = number
         entry.setdefault("median_tpot_ms", entry.get("median_itl_ms"))
         yield from vllm_serve(entry, lines[start][0], file)
@@ -205,17 +201,12 @@ def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> I
         if not (prompt and steps and batch):
             continue
         if first := values.get("t_pp"):
-            yield MeasuredLatency(
-                "ttft", first, {"prompt": prompt, "prefill_batch": batch}, number, 1
-            )
+            inputs = {"prompt": prompt, "prefill_batch": batch}
+            yield MeasuredLatency("ttft", first, inputs, number, 1)
         if decode := values.get("t_tg"):
-            yield MeasuredLatency(
-                "itl",
-                decode / steps,
-                {"batch": batch, "prompt": prompt, "context": Fraction(round(prompt + steps / 2))},
-                number,
-                1,
-            )
+            middle = Fraction(round(prompt + steps / 2))
+            inputs = {"batch": batch, "prompt": prompt, "context": middle}
+            yield MeasuredLatency("itl", decode / steps, inputs, number, 1)
 
 
 def _heading(text: str) -> Heading:
@@ -253,15 +244,10 @@ def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], 
             or (heading.median and not headings[chosen[heading.name]].median)
         ):
             chosen[heading.name] = i
-    if ignored := [
-        heading.text
-        for i, heading in enumerate(headings)
-        if heading.text and i not in chosen.values()
-    ]:
-        yield UnusedTime(
-            f"column {', '.join(ignored)[:120]}",
-            "it is no length, concurrency, or median or mean latency",
-        )
+    others = (heading.text for i, heading in enumerate(headings) if i not in chosen.values())
+    if ignored := ", ".join(filter(None, others)):
+        reason = "it is no length, concurrency, or median or mean latency"
+        yield UnusedTime(f"column {ignored[:120]}", reason)
     for number, row in rest:
         if len(row) != len(headings):
             if sum(bool(NUMBER.match(cell)) for cell in row) > 1:
@@ -269,23 +255,19 @@ def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], 
                     Problem(file, f"has {len(row)} values for {len(headings)} columns", number, 1)
                 )
             continue
-        yield from _free_row(
-            {name: (row[i], headings[i]) for name, i in chosen.items()}, number, file
-        )
+        cells = {name: (row[i], headings[i]) for name, i in chosen.items()}
+        yield from _free_row(cells, number, file)
 
 
 def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> Items:
-    prompt, output = (
-        _length(cells[name][0], number, file) if name in cells else None
-        for name in ("prompt", "output")
-    )
+    texts: dict[str, str] = {n: cells[n][0] for n in ("prompt", "output") if n in cells}
     if "lengths" in cells:
         match = LENGTHS.search(cells["lengths"][0])
-        prompt, output = (
-            (_length(match[name], number, file) for name in ("prompt", "output"))
-            if match
-            else (None, None)
-        )
+        texts = match.groupdict() if match else {}
+    prompt, output = (
+        _length(texts[name], number, file) if name in texts else None
+        for name in ("prompt", "output")
+    )
     slots = None if "rate" in cells else Fraction(1)
     if "batch" in cells:
         slots = _number(cells["batch"][0])
@@ -298,19 +280,11 @@ def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> 
     if not prompt:
         yield UnusedTime(f"line {number}", NO_LENGTH.format("length of the prompt"))
         return
-    for item in served(
-        times,
-        number,
-        slots,
-        prompt,
-        output,
-        {metric: f"{cells[metric][1].text} of line {number}" for metric in times},
-    ):
-        yield (
-            item
-            if tp is None or isinstance(item, UnusedTime)
-            else MeasuredLatency(item.metric, item.seconds, {**item.inputs, "tp": tp}, number, 1)
-        )
+    names = {metric: f"{cells[metric][1].text} of line {number}" for metric in times}
+    for item in served(times, number, slots, prompt, output, names):
+        if tp is not None and isinstance(item, MeasuredLatency):
+            item = replace(item, inputs={**item.inputs, "tp": tp})
+        yield item
 
 
 def _length(text: str, number: int, file: str) -> Fraction | None:
@@ -331,14 +305,6 @@ def _seconds(text: str, heading: Heading, number: int, file: str) -> Fraction | 
     if value is None or value <= 0:
         raise InputError(Problem(file, "is not a time", number, 1, text[:40]))
     if unit not in UNITS or UNITS[unit][1] != UNITS["s"][1]:
-        raise InputError(
-            Problem(
-                file,
-                "has no unit",
-                number,
-                1,
-                heading.text[:40],
-                hint=f"name the column {heading.text[:30]} (ms)",
-            )
-        )
+        hint = f"name the column {heading.text[:30]} (ms)"
+        raise InputError(Problem(file, "has no unit", number, 1, heading.text[:40], hint))
     return value * UNITS[unit][0]

@@ -19,9 +19,6 @@ OVERHEADS = ("step_overhead", "layer_overhead", "link_latency", "prefill_overhea
 """Overheads that can be fitted; each enters a time linearly."""
 DEFAULT_FIT = ("mfu", "mbu", "step_overhead", "link_latency")
 
-NOT_LINEAR = {"launches": "hidden"}
-"""Counting choices under which an overhead is an arm of a maximum, which the fit does not support."""
-
 
 @dataclass(frozen=True)
 class TimeTerms:
@@ -57,15 +54,11 @@ def fit_parameters(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
         for name in fit
         if name not in known
     ]
-    problems += [
-        Problem(
-            "assume",
-            f"{switch}={value} makes the overhead an arm of a maximum; calibrate under another choice",
-            path=switch,
+    if theory.assumptions["launches"] == "hidden":
+        message = (
+            "launches=hidden makes the overhead an arm of a maximum; calibrate under another choice"
         )
-        for switch, value in NOT_LINEAR.items()
-        if theory.assumptions[switch] == value
-    ]
+        problems.append(Problem("assume", message, path="launches"))
     if not fit:
         problems.append(Problem("fit", "nothing to fit", hint=f"any of {', '.join(known)}"))
     if problems:
@@ -83,7 +76,12 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
     if measured.metric == LOOP:
         return _of_loop(case, measured, fit)
     step, metric = METRICS[measured.metric], measured.metric
-    _check_free(case, step, metric)
+    parts = (f"{step}_{part}_time" for part in ("roofline", "compute", "memory", "link"))
+    fixed = [name for name in (metric, "prefill_time", *parts) if name in case.given]
+    if fixed:
+        message = "is given a number, so there is nothing to fit"
+        hint = "leave it out of the study and the command line"
+        raise InputError(Problem("given", message, path=fixed[0], hint=hint))
     overheads = [name for name in fit if name in OVERHEADS]
     zero, one = Fraction(0), Fraction(1)
     full = case.changed(
@@ -111,43 +109,15 @@ def _of_loop(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeT
     if output <= 1 or batch <= at_once:
         return step
     share = (batch / at_once - 1) / (output - 1)
-    own = terms(
-        case, replace(measured, metric="ttft", inputs={**measured.inputs, WAIT: Fraction(0)}), fit
+    alone = {**measured.inputs, WAIT: Fraction(0)}
+    own = terms(case, replace(measured, metric="ttft", inputs=alone), fit)
+    overheads = (name for name in fit if name in OVERHEADS)
+    rates = (  # a prompt that waits takes no time of the step
+        a + share * b * (name != WAIT)
+        for a, b, name in zip(step.rates, own.rates, overheads, strict=True)
     )
-    waits = [
-        name == WAIT for name in fit if name in OVERHEADS
-    ]  # a prompt that waits takes no time of the step
-    return TimeTerms(
-        (*step.arms, *((share * compute, share * memory) for compute, memory in own.arms)),
-        tuple(
-            a + share * b * (not wait)
-            for a, b, wait in zip(step.rates, own.rates, waits, strict=True)
-        ),
-        step.fixed + share * own.fixed,
-        step.label,
-    )
-
-
-def _check_free(case: Case, step: str, metric: str) -> None:
-    """Reject a time, or a part of it, that is given as a number."""
-    parts = (
-        metric,
-        "prefill_time",
-        *(
-            f"{step}_{part}"
-            for part in ("roofline_time", "compute_time", "memory_time", "link_time")
-        ),
-    )
-    fixed = [name for name in parts if name in case.given]
-    if fixed:
-        raise InputError(
-            Problem(
-                "given",
-                "is given a number, so there is nothing to fit",
-                path=fixed[0],
-                hint="leave it out of the study and the command line",
-            )
-        )
+    arms = (*step.arms, *((share * compute, share * memory) for compute, memory in own.arms))
+    return TimeTerms(arms, tuple(rates), step.fixed + share * own.fixed, step.label)
 
 
 def _arms(case: Case, term: Expr) -> tuple[Fraction, Fraction]:
@@ -155,18 +125,11 @@ def _arms(case: Case, term: Expr) -> tuple[Fraction, Fraction]:
     sides = term.args if isinstance(term, sympy.Max) else (term,)
     times = {"compute": Fraction(0), "memory": Fraction(0)}
     for side in sides:
-        kind = next(
-            (kind for kind in times if isinstance(side, Symbol) and f"_{kind}_time" in side.name),
-            None,
-        )
+        name = side.name if isinstance(side, Symbol) else ""
+        kind = next((kind for kind in times if f"_{kind}_time" in name), None)
         if kind is None:
-            raise InputError(
-                Problem(
-                    "roofline",
-                    "is not a maximum or a sum of a compute and a memory time here",
-                    path="roofline",
-                )
-            )
+            message = "is not a maximum or a sum of a compute and a memory time here"
+            raise InputError(Problem("roofline", message, path="roofline"))
         times[kind] = case.evaluate(side)
     return times["compute"], times["memory"]
 

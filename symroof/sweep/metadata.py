@@ -93,7 +93,7 @@ def warnings(grid: Grid, counted: bool = True) -> list[str]:
 def missing_values(grid: Grid) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
     lines = []
-    for name in dict.fromkeys(itertools.chain(grid.quantities, *grid.missing)):
+    for name in dict.fromkeys((*grid.quantities, FITS)):
         found = _distinct(grid, [lacking.get(name) for lacking in grid.missing])
         lack = [(when, why) for when, why in found if why is not None]
         if not lack:

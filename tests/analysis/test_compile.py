@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symroof.analysis.compile import compile as compiled
-from symroof.analysis.compile import compile_alike, compile_cases
+from symroof.analysis.compile import compile_alike
 from symroof.api import Study
 
 ROOFS = {
@@ -78,12 +78,8 @@ def test_a_study_a_case_or_keywords():
     study = Study(**{**ROOFS, "mem_bandwidth": ["2 TB/s", "4 TB/s"]})
     assert compiled("itl", ["batch"], study)(1) == pytest.approx(0.01)
     assert compiled("itl", ["batch"], study.cases[1])(1) == pytest.approx(0.005)
-    assert [
-        function(1)[0] for function in compile_cases(["itl"], ["batch"], study.cases)
-    ] == pytest.approx([0.01, 0.005])
-    assert compile_cases(["itl"], ["batch"], []) == []
     own = study.define("twice", "2*itl", unit="s")
-    assert [
-        function(1)[0] for function in compile_cases(["twice"], ["batch"], own.cases)
-    ] == pytest.approx([0.02, 0.01])
+    assert [compiled("twice", ["batch"], case)(1) for case in own.cases] == pytest.approx(
+        [0.02, 0.01]
+    )
     assert compile_alike(["itl"], ["batch"], study.first)(1000)[0] == pytest.approx(0.02)

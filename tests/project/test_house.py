@@ -42,7 +42,7 @@ BUDGETS = {
     "simulate": 2343,
     "servers": 1773,
     "sweep": 1342,
-    "calibrate": 1790,
+    "calibrate": 1593,
     "check": 8206,
     "report": 9249,
     "cli": 5073,
