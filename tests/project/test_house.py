@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8206,
     "report": 9249,
     "cli": 5073,
-    "tests": 51528,
+    "tests": 51385,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
