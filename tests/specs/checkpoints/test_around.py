@@ -394,18 +394,6 @@ def test_what_stands_beside_the_decoder_names_none_of_its_operators(part):
     assert operators_named(["model.layers.*.mlp.fc1", f"{part}.layers.*.mlp.fc2"]).wholly == {"up"}
 
 
-def test_a_field_under_its_other_name_is_given_and_not_filled_in():
-    """InternLM3 calls the biases of queries, keys and values ``qkv_bias``, those of the feed-forward ``bias``."""
-    given = read({"model_type": "internlm3", "qkv_bias": True, "bias": True})
-    silent = read({"model_type": "internlm3"})
-    biases = {"attention_bias", "mlp_bias"}
-    assert (given.layers[0].attention.qkv_bias, given.layers[0].ffn.bias) == (True, True)
-    assert (silent.layers[0].attention.qkv_bias, silent.layers[0].ffn.bias) == (False, False)
-    assert biases.isdisjoint(entry.field for entry in given.filled) and biases <= {
-        entry.field for entry in silent.filled
-    }
-
-
 @pytest.mark.parametrize(
     ("pattern", "operators"),
     [

@@ -134,33 +134,6 @@ def test_patterns_of_letters():
         assert "hybrid_override_pattern" in said
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("model", "changes", "field"),
-    [
-        ("made-up-llama4-lists", {"no_rope_layers": [1, 0]}, "no_rope_layers"),
-        ("made-up-llama4-lists", {"moe_layers": ["2"]}, "moe_layers"),
-        ("made-up-jamba", {"attn_layer_offset": 4}, "attn_layer_offset"),
-        ("made-up-jamba", {"mamba_dt_rank": "large"}, "mamba_dt_rank"),
-        ("made-up-mamba2", {"num_heads": 7}, "num_heads"),
-        ("made-up-bamba", {"mamba_d_head": 3}, "mamba_n_heads"),
-        ("made-up-gemma3n", {"intermediate_size": [96, 96]}, "intermediate_size"),
-        ("made-up-gemma3n", {"num_kv_shared_layers": 5}, "num_kv_shared_layers"),
-        ("made-up-gpt_neo", {"attention_types": [[["global", "local"], 3]]}, "attention_types"),
-        ("made-up-gpt_neo", {"attention_types": [[["global"], 10**9]]}, "attention_types"),
-        ("made-up-dbrx", {"ffn_config": [1]}, "ffn_config"),
-        ("made-up-dbrx", {"attn_config": {"kv_n_heads": 3}}, "attn_config.kv_n_heads"),
-        ("mixtral-8x7b", {"num_experts_per_tok": 9}, "num_experts_per_tok"),
-        ("llama-3.1-8b", {"num_key_value_heads": 5}, "num_key_value_heads"),
-        ("llama-3.1-8b", {"num_attention_heads": 24}, "hidden_size"),
-    ],
-)
-def test_fields_that_contradict_each_other(model, changes, field):
-    assert f": {field}: " in problem(
-        (MEASURED.get(model) or {}).get("config", CONFIGS.get(model)) | changes
-    )
-
-
 # ------------------------------------------------------------------------------------------------------------- the file
 
 
