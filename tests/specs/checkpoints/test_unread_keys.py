@@ -214,11 +214,6 @@ def test_two_spellings_of_a_field_that_differ_are_said():
     )
 
 
-def test_a_short_name_of_many():
-    left = {f"hash_{i}_experts": i for i in range(1, 20)}
-    assert any("and 7 more" in caveat for caveat in read(CONFIGS["llama-3.1-8b"] | left).caveats)
-
-
 def test_a_key_of_the_quantization_that_is_not_read_is_said():
     stored = {
         "quant_method": "fp8",
