@@ -21,12 +21,8 @@ WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "efficiency": "pe
 
 
 def reviewed(line=LINE, targets=None, **chosen):
-    return review(
-        served_case(
-            read_line(line, ENGINES),
-            target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen))),
-        )
-    )
+    asked = target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen)))
+    return review(served_case(read_line(line, ENGINES), asked))
 
 
 def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
@@ -80,11 +76,8 @@ def test_a_recommended_line_is_what_is_recommended(line, targets, case):
     found = reviewed(line, targets, **case)
     pick = found.pick
     again = reviewed(found.line, targets, **case)
-    one = again.served.study.first.case
-    of_line = found.served.study.first.case
-    assert one.value("instance_devices") * one.value("dp") == of_line.value(
-        "instance_devices"
-    ) * of_line.value("dp")
+    cases = [made.served.study.first.case for made in (found, again)]
+    assert len({case.value("instance_devices") * case.value("dp") for case in cases}) == 1
     assert not again.served.study.first.does_not_fit and not found.pick.run.missed
     assert again.pick.batch == pick.batch and again.pick.devices == pick.devices
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput", "worst_itl"):
@@ -143,11 +136,9 @@ def test_devices_that_the_engine_refuses(model, tp, why):
 
 
 def test_devices_are_added_until_one_request_fits():
-    found = reviewed(
-        "vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9 --max-model-len 8192"
-    )
+    line = "vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9"
+    assert setting(reviewed(f"{line} --max-model-len 8192"), "tensor-parallel-size") == "2"
     assert 2 * 70553706496 / (0.9 * 80e9) > 1
-    assert next(a.value for a in found.advice if a.flag == "tensor-parallel-size") == "2"
     assert 2 * 70553706496 + 2 * 2 * 80 * 8 * 128 * 4607 <= 2 * 0.9 * 80e9
 
 
@@ -175,29 +166,20 @@ def test_defaults_go_by_the_device(device, batch, budget):
     """EngineArgs.get_batch_defaults of vLLM: 70 GiB and more, but no A100."""
     made = reviewed("vllm serve meta-llama/Llama-3.1-8B", hardware=device).served
     defaults = {t.flag: t.value for t in made.flags if t.defaulted}
-    assert (defaults["--max-num-seqs"], defaults["--max-num-batched-tokens"]) == (
-        f"{batch:,}",
-        f"{budget:,}",
-    )
+    assert defaults["--max-num-seqs"] == f"{batch:,}"
+    assert defaults["--max-num-batched-tokens"] == f"{budget:,}"
     assert "--gpu-memory-utilization" in defaults
 
 
 @pytest.mark.parametrize(
     ("line", "running", "words"),
-    [
-        ("", 256, "batch = 256"),
-        (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait"),
-    ],
-)
+    [("", 256, "batch = 256"), (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait")],
+)  # fmt: skip
 def test_as_many_requests_run_as_fit(line, running, words):
     """((0.92 - 0.04) * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 264.1"""
-    made = reviewed(
-        f"vllm serve meta-llama/Llama-3.1-8B{line}",
-        prompt=1500,
-        output=211,
-        **({} if line else {"batch": 256}),
-        mem_capacity="85.52 GB",
-    ).served
+    case = {"prompt": 1500, "output": 211, "mem_capacity": "85.52 GB"}
+    case |= {} if line else {"batch": 256}
+    made = reviewed(f"vllm serve meta-llama/Llama-3.1-8B{line}", **case).served
     assert made.batch == running == made.study.first.case.value("batch")
     assert next(t.sets for t in made.flags if t.flag == "--max-num-seqs") == words
     assert not made.study.first.does_not_fit
@@ -210,8 +192,8 @@ def test_where_not_one_request_fits_the_case_is_of_one():
 
 
 def test_what_symroof_is_told_wins_over_the_line():
-    case = reviewed(LINE, tp=4, batch=8).served.study.first
-    assert (case.case.value("tp"), case.case.value("batch")) == (4, 8)
+    case = reviewed(LINE, tp=4, batch=8).served.study.first.case
+    assert (case.value("tp"), case.value("batch")) == (4, 8)
 
 
 def test_what_is_not_said_and_not_modelled_is_told():
@@ -225,12 +207,8 @@ def test_what_is_not_said_and_not_modelled_is_told():
 def test_drafted_tokens():
     spec = """--speculative-config '{"model": "x/y", "num_speculative_tokens": 4}'"""
     assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4
-    assert (
-        reviewed(
-            f"{LINE} --speculative-config.num_speculative_tokens 3"
-        ).served.study.first.case.value("draft_tokens")
-        == 3
-    )
+    three = reviewed(f"{LINE} --speculative-config.num_speculative_tokens 3")
+    assert three.served.study.first.case.value("draft_tokens") == 3
 
 
 RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
@@ -264,20 +242,14 @@ def test_a_name_in_fp8_does_not_say_how_its_scales_lie():
     """GLM-4.6-FP8 has a scale for each row, and ran over eight devices (GPUStack, performance lab); a listed checkpoint of blocks is refused, with what starts."""
     assert reviewed("vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200).pick  # fmt: skip
     with pytest.raises(InputError, match="it starts with 1, 2"):
-        reviewed(
-            "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200", prompt=2000, output=200
-        )
+        reviewed("vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200")
 
 
 def test_a_line_of_sglang_is_answered_in_its_own_counts():
     """Its tensor-parallel size counts the devices of all groups of attention, and its largest batch the requests of all."""
     line = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --dp 8 --enable-dp-attention"
-    found = review(
-        served_case(read_line(line, ENGINES), request_of(hardware="h200", prompt=2000, output=300))
-    )
+    found = reviewed(line, hardware="h200", prompt=2000, output=300)
     values = {item.flag: item.value for item in found.advice}
-    assert (
-        values["tensor-parallel-size"] == "8"
-        and f"--max-running-requests {values['max-num-seqs']} " in f"{found.line} "
-    )
+    assert values["tensor-parallel-size"] == "8"
+    assert f"--max-running-requests {values['max-num-seqs']} " in f"{found.line} "
     assert int(values["max-num-seqs"]) > 1000

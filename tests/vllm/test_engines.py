@@ -1,6 +1,5 @@
 """Lines of other servers: a flag means what its engine means by it."""
 
-import json
 import shlex
 
 import pytest
@@ -176,13 +175,8 @@ def test_an_unknown_quantization_is_named_and_the_rest_judged():
 
 @pytest.mark.full
 def test_the_command():
-    found = json.loads(
-        good(
-            "server",
-            f"{SGLANG} --tp 8",
-            *["--hardware", "h200", "--prompt", "4096", "--output", "512", "--json"],
-        ).out
-    )
+    case = ["--hardware", "h200", "--prompt", "4096", "--output", "512"]
+    found = good("server", f"{SGLANG} --tp 8", *case, "--json").json
     assert (found["schema"], found["engine"]) == ("symroof/server/1", "sglang")
     assert "sglang serve" in found["recommended"]["line"]
     assert "`symroof server` reads this one" in refused(
