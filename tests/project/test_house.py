@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5947,
     "specs": 6014,
     "checkpoints": 3981,
-    "study": 10775,
+    "study": 10764,
     "select": 3201,
     "simulate": 2343,
     "servers": 1773,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8206,
     "report": 9249,
     "cli": 5073,
-    "tests": 51385,
+    "tests": 51298,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
