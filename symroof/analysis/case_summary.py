@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, target_checks, waits_without_end
@@ -162,7 +161,7 @@ def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     if name in ALONE:
         alone, of_alone = ALONE[name]
         times = [case.get(each) for each in (name, alone)]
-        if all(times) and Fraction(times[0].value) < ALIKE * Fraction(times[1].value):  # type: ignore[union-attr]
+        if all(times) and times[0].value < ALIKE * times[1].value:  # type: ignore[union-attr]
             return _limit(case, of_alone)
     return _limit(case, limit)
 
@@ -209,8 +208,4 @@ def verdict_lines(case: BoundCase) -> list[str]:
 def used_memory(case: BoundCase) -> str:
     """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
     used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
-    return (
-        f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %"
-        if used and usable
-        else ""
-    )
+    return f"{100 * used.value / usable.value:.0f} %" if used and usable else ""

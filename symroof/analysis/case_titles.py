@@ -1,7 +1,5 @@
 """The names of cases for people: a title in a line, and a label by what distinguishes a case from the others."""
 
-from fractions import Fraction
-
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_number
@@ -61,7 +59,7 @@ def _span(bound_case: BoundCase, name: str) -> str:
         return text(own.middle(name))
 
 
-def _count(value: float | Fraction) -> str:
+def _count(value: float) -> str:
     return f"{int(value):,}" if is_whole(value) else number_text(settled(value))
 
 

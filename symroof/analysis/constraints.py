@@ -1,7 +1,6 @@
 """The conditions behind a headline: memory and targets, each a metric within its limit, and so an equation to solve."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
@@ -26,7 +25,7 @@ from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
 WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
 """Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
 
-UNBOUNDED = Fraction(10**300)
+UNBOUNDED = 1e300
 """The share of its limit that a wait without end takes up."""
 
 
@@ -42,9 +41,9 @@ class Constraint:
     def equation(self) -> str:
         return FULL_MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
-    def bound(self, case: Case) -> Fraction:
+    def bound(self, case: Case) -> float:
         """The limit as a number."""
-        return Fraction(1) if self.name == LOAD else Fraction(case.value(self.limit))
+        return 1.0 if self.name == LOAD else float(case.value(self.limit))
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -72,12 +71,12 @@ class Constraint:
             if self.metric in WAITS and "arrival_rate" in self.inputs(case):
                 return False
             raise
-        return bool(holds("<" if self.name == LOAD else "<=", value, float(bound)))
+        return bool(holds("<" if self.name == LOAD else "<=", value, bound))
 
-    def share(self, case: Case) -> Fraction:
+    def share(self, case: Case) -> float:
         """How much of its limit the metric takes up; a wait that has no end more than any number of times."""
         try:
-            return Fraction(case.value(self.metric)) / self.bound(case)
+            return float(case.value(self.metric)) / self.bound(case)
         except NoValue:
             if not waits_without_end(self.name, case) and self.metric != WAITS[1]:
                 raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import sympy
@@ -25,7 +24,7 @@ from symroof.symbolic.expressions import (
 from symroof.symbolic.printing import latex, text
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
-from symroof.units import is_whole, readable, scaled, settled, significant
+from symroof.units import is_whole, readable, scaled, significant
 
 
 class RenderedValue(NamedTuple):
@@ -173,7 +172,7 @@ def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str,
     if (
         not is_sum
         or len(shown) < 2
-        or not isinstance(result.value, float | Fraction)
+        or not isinstance(result.value, float)
         or not result.value
         or own.counted
         or own.written_in
@@ -188,15 +187,15 @@ def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str,
     if len(values) < len(shown) or not own.unit:
         return {}
     return {
-        name: _rendered_in(value, settled(result.value / number))
+        name: _rendered_in(value, float(result.value / number))
         for name, value in values.items()
-        if value is not None and isinstance(value.value, float | Fraction)
+        if value is not None and isinstance(value.value, float)
     }
 
 
-def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
+def _rendered_in(result: Result, size: float) -> RenderedValue:
     """A value as a number of units of a size, with its range."""
-    digits = significant(Fraction(result.value) / size).replace(",", "")
+    digits = significant(result.value / size).replace(",", "")
     if not result.ranged or result.low is None or result.high is None:
         return RenderedValue(digits, digits)
     span = f"({significant(result.low / size)} to {significant(result.high / size)})"
@@ -205,7 +204,7 @@ def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
     """A value as written in a formula."""
-    if not isinstance(value, float | Fraction):
+    if not isinstance(value, float):
         return RenderedValue(str(value), rf"\text{{{value}}}")
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:
         plain = significant(value, 12 if is_whole(value) else 6).replace(",", "")

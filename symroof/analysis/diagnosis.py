@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -18,11 +17,11 @@ from symroof.theory.sympy_input import known
 from symroof.units import is_whole
 
 ORIGIN = "tried cause"
-FACTORS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4), Fraction(8))
+FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)
 """How many times as large a batch or a context is tried."""
-CLOCKS = (Fraction(9, 10), Fraction(3, 4), Fraction(1, 2))
+CLOCKS = (0.9, 0.75, 0.5)
 """Shares of the peak that a limit on power or heat leaves."""
-CACHED = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
+CACHED = (0.25, 0.5, 0.75, 0.9)
 """Shares of a prompt that a prefix cache may hold."""
 UNDER_LOAD = {
     "itl": "sustained_itl",
@@ -101,7 +100,7 @@ class Diagnosis:
     """
 
     name: str
-    measured: Fraction
+    measured: float
     expected: Result
     bound: Result | None
     explained: bool
@@ -112,8 +111,10 @@ class Diagnosis:
         """Whether the figure is better than the bound: the server does less work than the case."""
         if self.bound is None:
             return False
-        bound = Fraction(self.bound.value)
-        return self.measured < bound if self.expected.symbol.unit == "s" else self.measured > bound
+        bound = self.bound.value
+        return bool(
+            self.measured < bound if self.expected.symbol.unit == "s" else self.measured > bound
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -123,7 +124,7 @@ class Diagnosis:
         }  # fmt: skip
 
 
-def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
+def diagnose(study: Study, quantity: str, measured: float) -> Diagnosis:
     """What may explain a measured time or rate of the first case of a study.
 
     Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, causes
@@ -131,7 +132,7 @@ def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
     from the figure is left out.
 
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
-    >>> found = diagnose(study, "itl", Fraction(12, 1000))
+    >>> found = diagnose(study, "itl", 0.012)
     >>> found.expected.text(), found.explained, [each.cause.name for each in found.explanations if each.holds][0]
     ('8.315 ms (6.521 to 10.96 ms)', False, 'eager')
 
@@ -173,21 +174,19 @@ def _case(request: Request) -> BoundCase:
     return study.first
 
 
-def _holds(result: Result, measured: Fraction) -> bool:
-    low, high = (
-        Fraction(result.value if end is None else end) for end in (result.low, result.high)
-    )
-    return low <= measured <= high
+def _holds(result: Result, measured: float) -> bool:
+    low, high = (result.value if end is None else end for end in (result.low, result.high))
+    return bool(low <= measured <= high)
 
 
-def _off(result: Result, measured: Fraction) -> float:
+def _off(result: Result, measured: float) -> float:
     """The factor between the figure and the value expected, 1 or more."""
-    ratio = float(measured / Fraction(result.value)) if result.value else math.inf
+    ratio = measured / result.value if result.value else math.inf
     return max(ratio, 1 / ratio)
 
 
 def _best(
-    cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: Fraction
+    cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: float
 ) -> Explanation | None:
     """The variant of a cause that comes nearest to the figure; None where none comes nearer than the case as it is."""
     made = []
@@ -293,7 +292,7 @@ def _pcie(case: BoundCase) -> Iterator[Change]:
 
 def _times(name: str, word: str) -> Callable[[BoundCase], Iterator[Change]]:
     def changes(case: BoundCase) -> Iterator[Change]:
-        own = Fraction(case.case.value(name)) if case.case.is_set(name) else Fraction(0)
+        own = case.case.value(name) if case.case.is_set(name) else 0.0
         for factor in FACTORS:
             if own * factor >= 1 and is_whole(own * factor):
                 yield f"{word} {int(own * factor):,}", _values(**{name: int(own * factor)})

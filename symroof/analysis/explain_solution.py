@@ -1,7 +1,6 @@
 """The sentence that goes with an answer: the meaning of the number, or why there is none, in numbers of the case."""
 
 import math
-from fractions import Fraction
 from typing import Any
 
 from sympy import Symbol
@@ -43,7 +42,7 @@ def _beyond_context(solution: SolvedEquation) -> str:
     model = solution.bound_case.model
     if solution.whole is None or solution.unknown not in LENGTH_NAMES or model is None:
         return ""
-    sizes = {**lengths(solution.bound_case.given), solution.unknown: Fraction(solution.whole)}
+    sizes = {**lengths(solution.bound_case.given), solution.unknown: solution.whole}
     own = next(names for names in LENGTHS if solution.unknown in names)
     if not beyond_context(model, {name: size for name, size in sizes.items() if name in own}):
         return ""
@@ -126,7 +125,7 @@ LONGEST = 160
 """Characters of a side that a sentence holds."""
 
 
-def with_unit(number: float | Fraction, unit: str) -> str:
+def with_unit(number: float, unit: str) -> str:
     """A value with its unit; counted units take an s."""
     value = settled(number)
     counted = unit in COUNTED | NOUNS

@@ -1,7 +1,6 @@
 """Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -148,7 +147,7 @@ def values(bound_case: BoundCase, quantities: bool = False) -> Values:
 
 def number(value: Any) -> Any:
     """A value as SymPy has it: a rational, a truth, or the symbol of a label."""
-    if isinstance(value, float | Fraction):
+    if isinstance(value, float):
         return sympy.Integer(int(value)) if is_whole(value) else sympy.Float(value)
     return sympy.sympify(value) if isinstance(value, bool) else label_symbol(str(value))
 

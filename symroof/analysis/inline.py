@@ -78,7 +78,7 @@ def inlined(
             opened = case.formula_or_name(name, complete=not symbolic, changed=keys)
             return opened if stopped is None else stopped
         if use_defaults:
-            return _neutral(symbol(name), bound_case)
+            return neutral(symbol(name), bound_case)
         # nothing is known of an answer without numbers but formulas that are 0 whatever the inputs
         return ZERO if case.expanded(symbol(name), complete=False) == ZERO else symbol(name)
 
@@ -106,7 +106,7 @@ def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | N
     )
 
 
-def _neutral(node: Expr, bound_case: BoundCase) -> Expr:
+def neutral(node: Expr, bound_case: BoundCase) -> Expr:
     """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
     defaults that have no effect."""
     if node.name in bound_case.case.given or node.name in bound_case.case.numbers:
@@ -132,7 +132,7 @@ def over_inputs(tree: Expr, bound_case: BoundCase) -> Expr:
         if name in KEPT_NAMES | EFFICIENCIES:
             return symbol(name)
         opens = case.theory.definition(name) is not None and name not in case.given
-        return case.formula_or_name(name) if opens else _neutral(symbol(name), bound_case)
+        return case.formula_or_name(name) if opens else neutral(symbol(name), bound_case)
 
     if inlined_size(tree, formula) > MOST_NODES:
         raise NoClosedForm(TOO_LONG)

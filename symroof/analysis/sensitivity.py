@@ -1,21 +1,33 @@
 """Sensitivities of a quantity: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
 
 import contextlib
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import sympy
 from sympy.core.symbol import Str
 
 from symroof.analysis.asymptotics import MOST_ARMS, acts_through_context
-from symroof.analysis.elasticity_formulas import ElasticityFormula, named_arms
 from symroof.analysis.implicit_quantities import searched_quantity
+from symroof.analysis.inline import EFFICIENCIES, KEPT_NAMES, neutral, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plain_value
-from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import ZERO, At, Expr, Total, in_order, symbol
-from symroof.symbolic.polynomials import NoClosedForm
+from symroof.symbolic.evaluation import NoValue, chosen_index
+from symroof.symbolic.expressions import (
+    ONE,
+    ZERO,
+    At,
+    Expr,
+    OfLargest,
+    Total,
+    changed_inputs,
+    in_order,
+    names,
+    substitute,
+    symbol,
+)
+from symroof.symbolic.polynomials import NoClosedForm, reason
 from symroof.symbolic.printing import latex, text
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
@@ -32,7 +44,7 @@ LEVERS = (
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
 """Inputs that do not move by one per cent: the model's shape, and the number of devices."""
 
-NOTICEABLE = Fraction(5, 1000)
+NOTICEABLE = 0.005
 
 LONGEST = 160
 """Characters of a symbolic elasticity that can still be read at a glance."""
@@ -40,7 +52,7 @@ LONGEST = 160
 MOST_MOVING = 18
 """Quantities on the way that an input moves, beyond which no elasticity is short: of a server under load there are dozens."""
 
-ElasticityRange = tuple[Fraction, Fraction, Fraction]
+ElasticityRange = tuple[float, float, float]
 """A value at the middle of the ranges, and the least and the largest at their corners."""
 
 
@@ -62,7 +74,7 @@ class Elasticity:
     _own: Declarations = NONE
 
     @property
-    def value(self) -> Fraction | None:
+    def value(self) -> float | None:
         """The value at the middle of the ranges."""
         return self.span[0] if self.span else None
 
@@ -97,13 +109,13 @@ class Elasticity:
         return entry | ({"arm": self.arm} if self.arm else {})
 
 
-def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
+def span_text(middle: float, low: float, high: float) -> str:
     """An elasticity with its range.
 
-    >>> span_text(Fraction(-1), Fraction(-1), Fraction(-1)), span_text(Fraction(1, 2), Fraction(0), Fraction(3, 4))
+    >>> span_text(-1, -1, -1), span_text(0.5, 0, 0.75)
     ('-1.00', '+0.50 (0 to +0.75)')
     """
-    written = [f"{float(v):+.2f}" if abs(v) >= NOTICEABLE else "0" for v in (middle, low, high)]
+    written = [f"{v:+.2f}" if abs(v) >= NOTICEABLE else "0" for v in (middle, low, high)]
     return (
         written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
     )
@@ -147,7 +159,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
     result = bound_case.get(name)
     if result is None:
         return tuple(_symbolic(name, bound_case))
-    if not isinstance(result.value, float | Fraction):
+    if not isinstance(result.value, float):
         return ()
     inputs = [
         x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name
@@ -176,7 +188,7 @@ def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
     if moving > MOST_MOVING or searched_quantity(symbol(name), x, bound_case):
         return None
     try:
-        form = ElasticityFormula(name, x, bound_case).on_binding_arm()
+        ((form, _),) = LogSlopes(name, x, bound_case).ways()
     except (NoClosedForm, ArithmeticError):
         return None
     return form if len(text(form)) <= LONGEST else None
@@ -184,25 +196,165 @@ def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
 
 def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
     """The formula for each lever, an arm each; an arm that it does not move needs no word."""
+    theory = bound_case.case.theory
     for x in (*LEVERS, "context"):
         default = default_of(x)
         idle = default is not None and default == 0 and x not in bound_case.case.given
         if x == name or idle or searched_quantity(symbol(name), x, bound_case):
             continue
-        shares = ElasticityFormula(name, x, bound_case)
         with contextlib.suppress(NoClosedForm):
             if acts_through_context(x, name, bound_case):
                 continue
-            forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
-            short = [
-                (form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST
+            ways = LogSlopes(name, x, bound_case, each_arm=True).ways()
+            for form, arms in ways if len(ways) <= MOST_ARMS else ():
+                if form != ZERO and len(text(form)) <= LONGEST:
+                    said = ", ".join(arm.name for arm in arms.values())
+                    yield Elasticity(theory.symbol(x), None, form, said, theory.own)
+
+
+Way = tuple[Expr, dict[Expr, Expr]]
+"""An elasticity, and the arm that it was taken on of each maximum."""
+STILL: list[Way] = [(ZERO, {})]
+
+
+@dataclass
+class LogSlopes:
+    """The elasticity of a quantity in one input as a formula: logarithmic derivatives, definition by definition, in the names of the definitions.
+
+    A product moves as its factors do together, a sum as its terms do, each by its share: in the context a step moves by the share of the cache
+    in its bytes. Of a maximum the arm counts that wins here; with ``each_arm``, one after another those that have names.
+
+    >>> from symroof.analysis.study import Study
+    >>> for form, arms in LogSlopes("itl", "context", Study().first, each_arm=True).ways():
+    ...     print(*arms.values(), text(form))
+    decode_compute_time attention_flops_per_pair*decode_pairs/decode_flops
+    decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
+    >>> case = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048).first
+    >>> text(LogSlopes("decode_intensity", "batch", case).ways()[0][0])
+    'weight_bytes_read/decode_bytes'
+    """
+
+    name: str
+    x: str
+    bound_case: BoundCase
+    each_arm: bool = False
+    _known: dict[str, list[Way]] = field(default_factory=dict)
+    _moving: dict[str, bool] = field(default_factory=dict)
+
+    def ways(self) -> list[Way]:
+        """The elasticity here, or on each arm.
+
+        Raises:
+            NoClosedForm: it has none: the input is rounded, in an exponent, or moves the terms of a sum over steps.
+            NoValue: an arm has no value.
+        """
+        return [
+            (self._shortest(form.xreplace(arms)), arms) for form, arms in self._of_name(self.name)
+        ]
+
+    def _formula(self, name: str) -> Expr:
+        return self.bound_case.case.formula_or_name(name, changed=frozenset((self.x,)))
+
+    def _moves(self, tree: Expr) -> bool:
+        """Whether the input moves a formula, by the formulas of its names."""
+        for name in (*names(tree), *changed_inputs(tree)):
+            if name not in self._moving:
+                self._moving[name] = name == self.x  # to a circular definition it stays still
+                inner = self._formula(name)
+                if name != self.x and inner != symbol(name):
+                    self._moving[name] = self._moves(inner)
+            if self._moving[name]:
+                return True
+        return False
+
+    def _of_name(self, name: str) -> list[Way]:
+        if name == self.x:
+            return [(ONE, {})]
+        if name not in self._known:
+            tree = self._formula(name)
+            if tree == symbol(name):
+                return STILL
+            self._known[name] = STILL  # to a circular definition it stays still
+            still = [inner for inner in names(tree) if not self._moves(symbol(inner))]
+            kept = KEPT_NAMES | (EFFICIENCIES if self.each_arm else frozenset())
+            idle = {inner: neutral(symbol(inner), self.bound_case) for inner in still}
+            tree = substitute(tree, {key: idle[key] for key in idle.keys() - kept})
+            called = symbol(name) if name != self.name else None
+            self._known[name] = self._of(tree, called)
+        return self._known[name]
+
+    def _of(self, node: Expr, called: Expr | None = None) -> list[Way]:
+        """Of a formula, which may be ``called`` by the name that it defines."""
+        if not self._moves(node):
+            return STILL
+        if node.is_Symbol:
+            return self._of_name(node.name)
+        if node.is_Mul:
+            return [(sympy.Add(*forms), arms) for forms, arms in self._together(node.args)]
+        if node.is_Pow and node.exp.is_Rational:
+            return [(node.exp * form, arms) for form, arms in self._of(node.base)]
+        if node.is_Add:
+            whole = node if called is None else called
+            return [
+                (self._by_share(node.args, forms, whole), arms)
+                for forms, arms in self._together(node.args)
             ]
-            yield from (
-                Elasticity(
-                    bound_case.case.theory.symbol(x), None, form, arm, bound_case.case.theory.own
-                )
-                for form, arm in short
-            )
+        if isinstance(node, (sympy.Max, sympy.Min)) and self.each_arm:
+            arms = named_arms(node)
+            if not arms:
+                raise NoClosedForm("an arm without a name cannot be reported")
+            return [
+                (form, {node: arm} | taken)
+                for arm in arms
+                for form, taken in self._of(arm)
+                if taken.get(node, arm) == arm
+            ]
+        if isinstance(node, (sympy.Max, sympy.Min, OfLargest)) and not self.each_arm:
+            keys = node.keys if isinstance(node, OfLargest) else node.args
+            sign = -1 if isinstance(node, sympy.Min) else 1
+            place = chosen_index([sign * self.bound_case.case.evaluate(key) for key in keys])
+            arm = node.values[place] if isinstance(node, OfLargest) else keys[place]
+            return [(form, taken | {node: arm}) for form, taken in self._of(arm)]
+        raise NoClosedForm(reason(node, symbol(self.x)))
+
+    def _together(self, parts: Iterable[Expr]) -> list[tuple[list[Expr], dict[Expr, Expr]]]:
+        """The elasticities of several parts, on arms that agree with each other."""
+        made: list[tuple[list[Expr], dict[Expr, Expr]]] = [([], {})]
+        for part in parts:
+            made = [
+                ([*forms, own], arms | taken)
+                for forms, arms in made
+                for own, taken in self._of(part)
+                if all(arms.get(node, arm) == arm for node, arm in taken.items())
+            ]
+        return made
+
+    @staticmethod
+    def _by_share(terms: Sequence[Expr], forms: Sequence[Expr], whole: Expr) -> Expr:
+        """Of a sum: that of its terms where all have the same, else each by its share of the whole."""
+        if len(set(forms)) == 1:
+            return forms[0]
+        return sympy.Add(*(term / whole * own for term, own in zip(terms, forms, strict=True)))
+
+    def _shortest(self, form: Expr) -> Expr:
+        """The formula over one denominator where that is shorter, sums among its names written out: the weights, rather than all bytes less the cache."""
+        one = sympy.together(form)
+        over, under = sympy.fraction(one)
+        case, forms = self.bound_case.case, [one, form]
+        for name in names(over) if over.is_Add else ():
+            if (tree := case.formula_or_name(name)).is_Add:
+                forms.append(sympy.expand(substitute(over, {name: tree})) / under)
+        return shortest(min(forms, key=lambda each: len(text(each))), self.bound_case)
+
+
+def named_arms(node: Expr) -> tuple[Expr, ...]:
+    """The arms of a maximum that all have names: the compute and the memory time of a step.
+
+    >>> named_arms(parse("max(compute_time, memory_time)")), named_arms(parse("max(context, prompt + output)"))
+    ((compute_time, memory_time), ())
+    """
+    is_named = isinstance(node, sympy.Max) and all(arm.is_Symbol for arm in node.args)
+    return tuple(node.args) if is_named else ()
 
 
 def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:

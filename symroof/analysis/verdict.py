@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.case_titles import devices
@@ -39,7 +38,7 @@ AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate", "sustained_itl": "loaded_
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
 
-PUBLISHED_TOLERANCE = Fraction(1, 1000)
+PUBLISHED_TOLERANCE = 0.001
 
 
 NOT_AT = {
@@ -62,13 +61,13 @@ class TargetCheck:
 
     name: str
     metric: Result
-    limit: Fraction
+    limit: float
     met: bool | None
     statistic: str = "mean"
 
     @property
-    def slack(self) -> Fraction:
-        return self.limit - Fraction(self.metric.value)
+    def slack(self) -> float:
+        return self.limit - self.metric.value
 
     @property
     def bound(self) -> Result:
@@ -100,7 +99,7 @@ class TargetCheck:
         return Result(self.metric.symbol, abs(self.slack))
 
 
-def limit_of(symbol: Symbol, limit: Fraction) -> Result:
+def limit_of(symbol: Symbol, limit: float) -> Result:
     """A limit on a quantity, with all its digits: it is known as written."""
     return Result(replace(symbol, digits=None), limit)
 
@@ -190,7 +189,7 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
 
 def _reach(metric: Result, bound_case: BoundCase) -> tuple[Any, Any]:
     """How far a metric reaches over the ranges, at the median of list prices: where that takes too long to search, over their corners, and without end where it has no value in a part."""
-    value = Fraction(metric.value)
+    value = metric.value
     if metric.at_median:
         return metric.at_median
     if metric.without_range:
@@ -236,7 +235,7 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     load = bound_case.get(LOAD) if queues(bound_case.case) else None
     if load is None:
         return []
-    if Fraction(load.value) < 1 and waits_without_end("ttft", bound_case.case):
+    if load.value < 1 and waits_without_end("ttft", bound_case.case):
         for formula in (PREFILL_LOAD, FULL_PREFILL_LOAD):
             with suppress(
                 NoValue
@@ -249,7 +248,7 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
                 break
     low, high = load.low or load.value, load.high or load.value
     least = load.value if measured_alone(bound_case) else low
-    return [TargetCheck(LOAD, load, Fraction(1), bool(high < 1) or (False if least >= 1 else None))]
+    return [TargetCheck(LOAD, load, 1.0, bool(high < 1) or (False if least >= 1 else None))]
 
 
 def overloaded(bound_case: BoundCase) -> bool:
@@ -357,7 +356,7 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
 def splits_evenly(bound_case: BoundCase, group: int) -> bool:
     """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
     heads, shared = (
-        Fraction(result.value) if (result := bound_case.get(name)) is not None else None
+        result.value if (result := bound_case.get(name)) is not None else None
         for name in ("n_heads", "n_kv_heads")
     )
     return (heads is None or heads % group == 0) and (
@@ -386,7 +385,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     warnings += [
         f"impossible: {share} is {result.plain()}, above the roof"
         for share, result in achieved
-        if Fraction(result.value) > ROOF
+        if result.value > ROOF
     ]
     if (
         (tp := bound_case.case.value("tp")) > 1
@@ -506,7 +505,7 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
     off = abs(counted - model.published_params) / model.published_params
     if off <= PUBLISHED_TOLERANCE:
         return None
-    return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"
+    return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(model.published_params, 'parameter')}"
 
 
 def kinds_of_requests(bound_case: BoundCase) -> list[str]:
@@ -529,5 +528,5 @@ def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     ]
 
 
-def _slowest(metric: Result) -> Fraction:
-    return Fraction(metric.high if metric.high is not None else metric.value)
+def _slowest(metric: Result) -> float:
+    return float(metric.high if metric.high is not None else metric.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.differences import LEFT_OUT, CaseDifference, differences
@@ -31,16 +30,16 @@ class WaterfallStep:
     """
 
     changes: tuple[CaseDifference, ...]
-    before: Fraction
-    after: Fraction
+    before: float
+    after: float
 
     @property
-    def effect(self) -> Fraction:
+    def effect(self) -> float:
         """In the quantity's unit."""
         return self.after - self.before
 
     @property
-    def factor(self) -> Fraction | None:
+    def factor(self) -> float | None:
         """How many times the value before; None where that is 0."""
         return self.after / self.before if self.before else None
 
@@ -135,12 +134,12 @@ class Waterfall:
         return self.end.symbol
 
     @property
-    def effect(self) -> Fraction:
+    def effect(self) -> float:
         """The whole difference."""
-        return sum((step.effect for step in self.steps), Fraction(0))
+        return sum(step.effect for step in self.steps)
 
     @property
-    def factor(self) -> Fraction | None:
+    def factor(self) -> float | None:
         """How many times the first value the second is; None where the first is 0."""
         start = fraction_of(self.start)
         return fraction_of(self.end) / start if start else None
@@ -207,12 +206,12 @@ class Waterfall:
         }
 
 
-def signed_text(value: Fraction, unit: str, digits: int = 4) -> str:
+def signed_text(value: float, unit: str, digits: int = 4) -> str:
     """An effect with its sign."""
     return f"{'+' if value >= 0 else ''}{format_quantity(value, unit, digits)}"
 
 
-def factor_text(factor: Fraction | None, digits: int = 4) -> str:
+def factor_text(factor: float | None, digits: int = 4) -> str:
     """A factor; empty where there is none."""
     return f"× {significant(factor, digits)}" if factor is not None else ""
 
@@ -306,11 +305,11 @@ def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
         return False
 
 
-def waterfall_to_number(bound_case: BoundCase, name: str, target: Fraction) -> Waterfall:
+def waterfall_to_number(bound_case: BoundCase, name: str, target: float) -> Waterfall:
     """From a case to a number measured or printed elsewhere: one step, which no change of the case explains.
 
     >>> from symroof.analysis.study import Study
-    >>> way = waterfall_to_number(Study("llama-3-8b", prompt=1000).first, "kv_cache_bytes", Fraction(140 * 10**6))
+    >>> way = waterfall_to_number(Study("llama-3-8b", prompt=1000).first, "kv_cache_bytes", 140e6)
     >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
     ([('not explained', 8928000)], 140000000)
     """
@@ -337,7 +336,7 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
                 hint=f"`symroof derive {name}` shows what it needs",
             )
         ) from None
-    if not isinstance(result.value, float | Fraction):
+    if not isinstance(result.value, float):
         raise InputError(
             Problem(
                 name,
@@ -353,7 +352,7 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
 
 
 def _steps(
-    a: BoundCase, b: BoundCase, name: str, value: Fraction
+    a: BoundCase, b: BoundCase, name: str, value: float
 ) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
     """The steps that move the quantity, and the changes that do not."""
     steps: list[WaterfallStep] = []
@@ -379,14 +378,14 @@ def _values(
             after = case.case.value(name)
         except (NoValue, InputError, UnknownName):
             continue
-        if isinstance(after, float | Fraction):
+        if isinstance(after, float):
             yield open_changes, after
             open_changes = ()
 
 
 def fraction_of(result: Result) -> Any:
     """The value of a result that is a number."""
-    assert isinstance(result.value, float | Fraction)
+    assert isinstance(result.value, float)
     return result.value
 
 

@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from sympy import Number
@@ -112,7 +111,7 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
 def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:
     """The same request on the device of another case, or with other precisions by role and values by name."""
     precision = {role: (changes.pop(role),) for role in ROLE_INPUT if role in changes}
-    values = {name: (number(Fraction(value)),) for name, value in changes.items()}
+    values = {name: (number(value),) for name, value in changes.items()}
     origin = dict.fromkeys([*precision, *values], VARIANT)
     line = Request(precision=precision, values=values, origin=origin)
     request = line.over(bound_case.request)

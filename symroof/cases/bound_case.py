@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +27,6 @@ from symroof.strict_yaml import Document
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
     Expr,
-    fraction,
     is_label,
     is_number,
     is_relation,
@@ -121,7 +119,7 @@ class BoundCase(RangedCase, DropsCaches):
         """
         return self.with_changes(chosen_device=load_device(device))
 
-    def check(self, values: Mapping[str, Fraction], source: str) -> None:
+    def check(self, values: Mapping[str, float], source: str) -> None:
         """Check that a request may have these values together with those of the case.
 
         Raises:
@@ -187,7 +185,7 @@ class BoundCase(RangedCase, DropsCaches):
     # ------------------------------------------------------------------------------------------------ results
 
     @property
-    def targets(self) -> dict[str, Fraction]:
+    def targets(self) -> dict[str, float]:
         """The limits of this case by metric."""
         return {
             name: self.number(symbol)
@@ -195,14 +193,14 @@ class BoundCase(RangedCase, DropsCaches):
             if symbol in self.case.given
         }
 
-    def number(self, name: str) -> Fraction:
+    def number(self, name: str) -> float:
         """The value that a name is set to.
 
         Raises:
             InputError: it is a formula that has none here.
         """
         try:
-            return Fraction(self.case.value(name))
+            return float(self.case.value(name))
         except NoValue as error:
             raise without_value(name, self.given[name], error) from None
 
@@ -222,7 +220,7 @@ class BoundCase(RangedCase, DropsCaches):
             return None
         bound = self.at_peak.get(name)
         own = self.get(name) if bound and bound.symbol.unit == "s" else None
-        if bound and own and Fraction(bound.value) > Fraction(own.value):
+        if bound and own and bound.value > own.value:
             return None  # a faster prefill on devices of its own keeps more requests decoding, and so their steps longer: the peak bounds nothing
         return bound
 
@@ -391,7 +389,7 @@ class BoundCase(RangedCase, DropsCaches):
             default = self.case.default(name)
             if default is None:
                 raise MissingInput(name)
-            return Result(declared, fraction(default), source="default", defaulted=True)
+            return Result(declared, float(default), source="default", defaulted=True)
         ends: Any = (self.list_prices if name == PRICE else ()) or box.get(name, ())
         found = Result(declared, self.number(name), *ends)
         if box and name not in box and not is_number(own.setting):  # a formula of what is ranged

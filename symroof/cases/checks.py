@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from sympy import Number
 
@@ -53,11 +52,11 @@ def check_split(names: Collection[str], given: Given) -> None:
         raise InputError(problems)
 
 
-def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> list[str]:
+def beyond_context(model: ModelSpec | None, sizes: Mapping[str, float]) -> list[str]:
     """A remark for each length of a request beyond the model's context.
 
     >>> from symroof.specs.model_files import read_model
-    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
+    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": 8000, "output": 500, "context": 8192})
     ["prompt and output together are 8,500 tokens, which exceeds Llama 3 8B's maximum context of 8,192 tokens"]
     """
     if model is None or model.max_context is None:
@@ -65,7 +64,7 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
     remarks = []
     for names in LENGTHS:
         known = [name for name in names if name in sizes]
-        length = sum((sizes[name] for name in known), Fraction(0))
+        length = sum(sizes[name] for name in known)
         if length > model.max_context:
             subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
             remarks.append(
@@ -74,7 +73,7 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
     return remarks
 
 
-def lengths(given: Given) -> dict[str, Fraction]:
+def lengths(given: Given) -> dict[str, float]:
     """The lengths of a request that are numbers; of a range its upper end."""
     names = [name for together in LENGTHS for name in together if name in given]
     return {name: end for name in names if (end := given[name].high) is not None}
@@ -90,10 +89,10 @@ def check_together(given: Given) -> list[str]:
     _check_prefix(given)
     degrees = {name: _degree(name, given) for name in DEGREES if name in given}
     known = {name: degree for name, degree in degrees.items() if degree is not None}
-    tp = known.get("tp", Fraction(1))
+    tp = known.get("tp", 1.0)
     for heads in _whole_heads(given, "n_kv_heads"):  # dealt whole, or copied evenly
         if heads % tp and tp % heads:
-            message = f"tp {tp} cannot share out {heads} key and value heads"
+            message = f"tp {tp:g} cannot share out {heads} key and value heads"
             hint = f"{_divisors(heads)}, or a multiple of {heads}"
             raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
     return _idle_degrees(given, known)
@@ -105,12 +104,14 @@ def _check_prefix(given: Given) -> None:
         return
     most, least = cached.high, prompt.low
     if most is not None and least is not None and most > least:
-        message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
-        hint = f"at most {float(least):,g}"
+        message = (
+            f"{most:,g} cached tokens are more than the {least:,g} of the prompt they are a part of"
+        )
+        hint = f"at most {least:,g}"
         raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
 
 
-def _degree(name: str, given: Given) -> Fraction | None:
+def _degree(name: str, given: Given) -> float | None:
     """A degree of parallelism; None of a formula. A range is an error: each number is another layout, and few of those between two are permitted."""
     own = given[name]
     if isinstance(ends := own.setting, ValueRange):
@@ -120,7 +121,7 @@ def _degree(name: str, given: Given) -> Fraction | None:
         raise InputError(Problem(own.source, message, path=name, hint=hint))
     degree = own.number
     if degree is not None and (not is_whole(degree) or degree < 1):
-        message = f"{name} {float(degree):g} is not a number of devices"
+        message = f"{name} {degree:g} is not a number of devices"
         raise InputError(Problem(own.source, message, path=name, hint="write 1, 2, 4 …"))
     return degree
 
@@ -137,21 +138,20 @@ def _divisors(heads: int) -> str:
     return ", ".join(str(n) for n in range(1, heads + 1) if not heads % n)
 
 
-def _idle_degrees(given: Given, degrees: Mapping[str, Fraction]) -> list[str]:
+def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
     """Degrees that leave devices idle, or do nothing."""
     found = []
-    batch, pp = number_of(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
+    batch, pp = number_of(given, "batch") or 1.0, degrees.get("pp", 1.0)
     if batch < pp:
-        found.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
+        found.append(f"batch {batch:g} is less than pp {pp:g}: stages are idle in a decode step")
     kinds = {base_name(name) for name in given}
-    of_kinds = (number_of(given, name) for name in given if base_name(name) == "n_layers")
-    layers = sum((count or Fraction(0) for count in of_kinds), Fraction(0))
+    layers = sum(number_of(given, name) or 0 for name in given if base_name(name) == "n_layers")
     if layers and pp > layers:
         found.append(
-            f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one"
+            f"pp {pp:g} is more than the {layers:g} layers of the model: a stage needs at least one"
         )
-    if layers and degrees.get("ep", Fraction(1)) > 1 and "n_experts" not in kinds:
-        found.append(f"ep {degrees['ep']} has no effect: the model has no experts")
+    if layers and degrees.get("ep", 1.0) > 1 and "n_experts" not in kinds:
+        found.append(f"ep {degrees['ep']:g} has no effect: the model has no experts")
     return found
 
 
@@ -165,19 +165,19 @@ def check_engine(case: CaseInputs) -> None:
     engine, given = case.engine, case.given
     if engine is None:
         return
-    tp, groups = (number_of(given, name) or Fraction(1) for name in ("tp", "attention_dp"))
+    tp, groups = (number_of(given, name) or 1.0 for name in ("tp", "attention_dp"))
     cut = engine.label == IDEAL or engine.kind == "ggml"
     for heads in () if cut else _whole_heads(given, "n_heads"):
         if heads % tp:
-            message = f"tp {tp} does not divide {heads} query heads, which {engine.said} refuses"
+            message = f"tp {tp:g} does not divide {heads} query heads, which {engine.said} refuses"
             hint = f"{_divisors(heads)}; or --engine ideal"
             raise InputError(Problem(given["tp"].source, message, path="tp", hint=hint))
     inside = engine.spec.data_parallel == "inside" and not tp % groups
     advised = any(given[name].source == VARIANT for name in ("tp", "attention_dp") if name in given)
     if inside and tp != 1 and groups != 1 and not advised:
-        alike = f"tp {tp // groups}, attention_dp {groups}"
+        alike = f"tp {tp // groups:g}, attention_dp {groups:g}"
         case.warn(
-            f"tp is of one attention group here, so tp {tp} and attention_dp {groups} are {tp * groups} devices; {engine.said} counts groups inside its tp: its tp {tp} is {alike}"
+            f"tp is of one attention group here, so tp {tp:g} and attention_dp {groups:g} are {tp * groups:g} devices; {engine.said} counts groups inside its tp: its tp {tp:g} is {alike}"
         )
 
 
@@ -204,7 +204,7 @@ def check_formulas(formulas: Given, given: Given, box: Mapping[str, Ends], case:
     reached = frozenset().union(*map(case.dependencies, formulas))
     moving = {name: ends for name, ends in box.items() if name in reached}
     corners = (dict(zip(moving, ends, strict=True)) for ends in itertools.product(*moving.values()))
-    points = itertools.chain([dict[str, Fraction]()], corners if moving else ())
+    points = itertools.chain([dict[str, float]()], corners if moving else ())
     for point in itertools.islice(points, MOST_POINTS):
         there = case.changed(point) if point else case
         known = {
@@ -212,9 +212,7 @@ def check_formulas(formulas: Given, given: Given, box: Mapping[str, Ends], case:
             for name, formula in formulas.items()
             if _known(name, formula, there)
         }
-        ends = {
-            name: replace(given[name], setting=number(Fraction(there.value(name)))) for name in box
-        }
+        ends = {name: replace(given[name], setting=number(there.value(name))) for name in box}
         check_together({**given, **ends, **known})
 
 
@@ -243,10 +241,10 @@ def _known(name: str, formula: Input, case: Case) -> bool:
     return True
 
 
-def _checked(name: str, formula: Input, case: Case, point: Mapping[str, Fraction]) -> Expr:
+def _checked(name: str, formula: Input, case: Case, point: Mapping[str, float]) -> Expr:
     """The value of a formula, one that its name may have."""
     symbol = case.theory.symbol(name)
-    value = number(Fraction(case.value(name)))
+    value = number(case.value(name))
     if formula.definition or symbol.signed:
         return value
     try:

@@ -5,7 +5,6 @@ the device and the efficiencies stay names, so that a threshold over the batch o
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import sympy
 from sympy import Symbol
@@ -13,7 +12,7 @@ from sympy import Symbol
 from symroof.cases.case_inputs import CaseInputs
 from symroof.cases.input import Input
 from symroof.errors import InputError, Problem
-from symroof.symbolic.expressions import At, Expr, inline, number, rebuild, substitute, symbol
+from symroof.symbolic.expressions import ZERO, At, Expr, inline, rebuild, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -24,7 +23,7 @@ OWN = frozenset(
 )
 """Inputs that a model brings; all others are those of the case."""
 RESERVE = "memory_reserve"
-NO_RESERVE = number(Fraction(0))
+NO_RESERVE = ZERO
 REQUEST = "request_bytes_per_device"
 OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
     symbol.name for symbol in GROUPS["architecture"]

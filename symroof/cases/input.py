@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
-from symroof.symbolic.expressions import Expr, fraction, is_number, number
+from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import base_name
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition
 
-Ends = tuple[Fraction, Fraction]
+Ends = tuple[float, float]
 
 VARIANT = "variant"
 """The origin of values of a case that was made from another."""
@@ -73,9 +72,9 @@ class Input:
     ``measured``: an efficiency from the catalogue's measurements. ``listed``: a price from the catalogue's list prices, at their median; the range
     from the lowest to the highest is of what the price moves alone.
 
-    >>> prompt = Input(ValueRange(Fraction(100), Fraction(301), "100..301"), "given")
+    >>> prompt = Input(ValueRange(100, 301, "100..301"), "given")
     >>> prompt.low, prompt.value, prompt.high, prompt.number
-    (Fraction(100, 1), Fraction(401, 2), Fraction(301, 1), None)
+    (100.0, 200.5, 301.0, None)
     """
 
     setting: Setting
@@ -91,37 +90,37 @@ class Input:
         return isinstance(self.setting, ValueRange)
 
     @property
-    def number(self) -> Fraction | None:
+    def number(self) -> float | None:
         """Its number; None of a range or a formula."""
-        return fraction(self.setting) if is_number(self.setting) else None
+        return float(self.setting) if is_number(self.setting) else None
 
     @property
-    def low(self) -> Fraction | None:
+    def low(self) -> float | None:
         """The low end of its range, or its number; None of a formula."""
-        return self.setting.low if self.ranged else self.number
+        return float(self.setting.low) if self.ranged else self.number
 
     @property
-    def value(self) -> Fraction | None:
+    def value(self) -> float | None:
         """What evidence expects, the middle of a range, or its number; None of a formula."""
-        return self.setting.middle if self.ranged else self.number
+        return float(self.setting.middle) if self.ranged else self.number
 
     @property
-    def high(self) -> Fraction | None:
+    def high(self) -> float | None:
         """The high end of its range, or its number; None of a formula."""
-        return self.setting.high if self.ranged else self.number
+        return float(self.setting.high) if self.ranged else self.number
 
     def middle(self, name: str, own: Declarations = NONE) -> Expr:
         """What a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
-        >>> of_tokens = Input(ValueRange(Fraction(100), Fraction(301), "100..301"), "given")
+        >>> of_tokens = Input(ValueRange(100, 301, "100..301"), "given")
         >>> of_tokens.middle("output"), of_tokens.middle("batch")
         (200, 401/2)
         """
         if not isinstance(self.setting, ValueRange):
             return self.setting
         between = self.setting.middle
-        whole = base_name(name) in COUNTS_OF_TERMS and self.setting.low.denominator == 1
-        return number(Fraction(math.floor(between)) if whole else between)
+        whole = base_name(name) in COUNTS_OF_TERMS and float(self.setting.low).is_integer()
+        return number(math.floor(between) if whole else between)
 
 
 def slow_first(ends: Ends, name: str) -> Ends:
@@ -130,9 +129,9 @@ def slow_first(ends: Ends, name: str) -> Ends:
     return (high, low) if name in COSTS else (low, high)
 
 
-def number_of(given: Mapping[str, Input], name: str, defaults: bool = False) -> Fraction | None:
+def number_of(given: Mapping[str, Input], name: str, defaults: bool = False) -> float | None:
     """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
     if name in given:
         return given[name].number
     default = default_of(name) if defaults else None
-    return None if default is None else fraction(default)
+    return None if default is None else float(default)

@@ -19,7 +19,7 @@ from symroof.specs.efficiencies import (
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS
-from symroof.symbolic.expressions import number
+from symroof.symbolic.expressions import ZERO
 from symroof.units import format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
@@ -32,7 +32,7 @@ OF_EXPERTS = {
         measured=True,
     ),
     "exchange_overlap": Input(
-        number(Fraction(0)),
+        ZERO,
         "measured: engines exchange and then work, unless told to split batches in two",
         measured=True,
     ),
@@ -45,7 +45,7 @@ OF_EXPERTS = {
 """What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
 OF_GROUPS = {
     "work_overlap": Input(
-        number(Fraction(0)),
+        ZERO,
         "measured: steps of attention groups take as long as their compute and their memory traffic together (a fifth of the error of InferenceX's rows)",
         measured=True,
     )
@@ -152,7 +152,7 @@ def add_measured_efficiencies(case: CaseInputs) -> None:
 
 def share_of_tile(
     family: str, engine: str, compute: str | None, given: Mapping[str, Input]
-) -> Fraction | None:
+) -> float | None:
     """The share of the bandwidth that the smallest tile of a matrix product leaves for weights, at full compute, on server parts, where a library multiplies
     with matrix units; None where a value is not known, where weights are narrower than what is multiplied, for ggml, whose kernels take single rows, and for
     experts, whose kernels take tiles of 16."""
@@ -164,11 +164,11 @@ def share_of_tile(
     )
     if compute is None or width is None or peak is None or bandwidth is None:
         return None
-    narrow = width < Fraction(BITS[compute], 8)
+    narrow = width < BITS[compute] / 8
     return None if narrow else tile_share(peak, width, bandwidth)
 
 
-def _limit_by_tile(given: dict[str, Input], share: Fraction | None) -> None:
+def _limit_by_tile(given: dict[str, Input], share: float | None) -> None:
     """Lower the share of the bandwidth to what a device can take that multiplies slowly: nothing reads weights faster than they are multiplied."""
     mbu, own, reached = given["mbu"], _ends(given["mbu"]), _ends(given["mfu"])
     if share is None or own is None or reached is None or share * reached[1] >= own[1]:
@@ -181,7 +181,7 @@ def _limit_by_tile(given: dict[str, Input], share: Fraction | None) -> None:
     given["mbu"] = Input(ValueRange(low, high, written, value), why, measured=True)
 
 
-def limit_by_compute(case: CaseInputs) -> tuple[Fraction, tuple[Fraction, ...]] | None:
+def limit_by_compute(case: CaseInputs) -> tuple[float, tuple[float, ...]] | None:
     """How much a measured share of the bandwidth may be for each unit of the share of the compute, and its ends and expected value without that limit.
 
     None where the share of the bandwidth is not measured, or nothing limits it so.
@@ -194,12 +194,12 @@ def limit_by_compute(case: CaseInputs) -> tuple[Fraction, tuple[Fraction, ...]] 
     return (share, ends) if share is not None and ends else None
 
 
-def as_expected(values: Mapping[str, Input]) -> dict[str, Fraction]:
+def as_expected(values: Mapping[str, Input]) -> dict[str, float]:
     """The expected number of each value that has one."""
     return {name: value.value for name, value in values.items() if value.value is not None}
 
 
-def _ends(value: Input) -> tuple[Fraction, ...] | None:
+def _ends(value: Input) -> tuple[float, ...] | None:
     """The low end, the expected value and the high end; None of a formula."""
     ends = tuple(end for end in (value.low, value.value, value.high) if end is not None)
     return ends or None

@@ -6,7 +6,6 @@ whatever a layout changes, as the latency of a link; the load, the device and th
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 
 from symroof.cases.bound_case import BoundCase
@@ -48,7 +47,7 @@ def alone(layered: Request) -> Request:
 
 
 def prefill_inputs(
-    other: BoundCase, made: BoundCase, prefill: Mapping[str, Fraction]
+    other: BoundCase, made: BoundCase, prefill: Mapping[str, float]
 ) -> dict[str, Input]:
     """The values that instances of another layout set in a case.
 
@@ -64,14 +63,14 @@ def prefill_inputs(
             f"an instance does not hold the model and a prompt: {needed} on a device with {usable}"
         )
         raise InputError(Problem("prefill", message, hint="more devices: tp, pp, ep"))
-    size = Fraction(other.case.value("instance_devices"))
-    devices = prefill[DEVICES] if DEVICES in prefill else prefill.get(INSTANCES, Fraction(1)) * size
+    size = other.case.value("instance_devices")
+    devices = float(prefill.get(DEVICES, prefill.get(INSTANCES, 1) * size))
     if not is_whole(devices / size):
-        message = f"{devices} devices are no whole number of instances of {size}"
+        message = f"{devices:g} devices are no whole number of instances of {size:g}"
         raise InputError(Problem("prefill", message, path=DEVICES))
     copies = made.number("dp")
-    title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
-    spread = f", for {copies} instances that decode" if copies != 1 else ""
+    title = f"prefill: {devices / size:g} instance{'s' * (devices != size)} of {size:g} device{'s' * (size != 1)}"
+    spread = f", for {copies:g} instances that decode" if copies != 1 else ""
     # where nobody set the copies, a search may: the more there are, the fewer each has of these
     each = number(devices / copies) if "dp" in made.given else number(devices) / symbol("dp")
     values = {
@@ -79,7 +78,7 @@ def prefill_inputs(
         "prefill_instance_devices": Input(number(size), title),
     }
     if "prefill_batch" not in made.given:
-        prompts = number(Fraction(other.case.value("prefill_batch")))
+        prompts = number(other.case.value("prefill_batch"))
         values["prefill_batch"] = Input(prompts, title)
     passes = _passes(other.case, made.case)
     return values | {name: Input(tree, title) for name, tree in passes.items()}

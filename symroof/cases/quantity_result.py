@@ -12,7 +12,6 @@ import sympy
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import fraction
 from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.printing import text
 from symroof.theory.quantities import QUANTITIES
@@ -179,7 +178,7 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     return (
         text(value)
         if symbol is None or (bare and not needs_unit(symbol))
-        else Result(symbol, fraction(value)).plain(6)
+        else Result(symbol, float(value)).plain(6)
     )
 
 

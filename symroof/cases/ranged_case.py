@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -84,19 +83,23 @@ class RangedCase(CaseInputs):
         """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
         ranged = {name: each for name, each in self.given.items() if each.ranged}
         return {
-            name: (each.setting.low, each.setting.high)
+            name: (float(each.setting.low), float(each.setting.high))
             for name, each in ranged.items()
             if not each.listed
         }
 
     @cached_property
-    def list_prices(self) -> tuple[Fraction, ...]:
+    def list_prices(self) -> tuple[float, ...]:
         """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
         price = self.given.get(PRICE)
         if price is None or not price.listed or not self.case.has_value(PRICE):
             return ()
         span = price.setting
-        return (span.low, span.high) if self.case.value(PRICE) == float(span.middle) else ()
+        return (
+            (float(span.low), float(span.high))
+            if self.case.value(PRICE) == float(span.middle)
+            else ()
+        )
 
     def priced(self, name: str) -> bool:
         """Whether the list prices move a quantity."""
@@ -108,14 +111,14 @@ class RangedCase(CaseInputs):
         return {name: ends for name, ends in self.box.items() if self.given[name].measured}
 
     @property
-    def corner_points(self) -> list[dict[str, Fraction]]:
+    def corner_points(self) -> list[dict[str, float]]:
         """The corners of the ranges: all ends of those that were given, combined with each of :attr:`measured_corners`."""
         given = self.box.keys() - self.measured_box.keys()
         axes = [[{name: end} for end in ends] for name, ends in self.box.items() if name in given]
         return _product([*axes, *([self.measured_corners] if self.measured_box else [])])
 
     @property
-    def measured_corners(self) -> list[dict[str, Fraction]]:
+    def measured_corners(self) -> list[dict[str, float]]:
         """The corners of the measured ranges, whose interval is one common widening: all slow ends go together, and all fast ones; those of
         compute vary independently of the others."""
         box = {name: slow_first(ends, name) for name, ends in self.measured_box.items()}
@@ -170,7 +173,7 @@ class RangedCase(CaseInputs):
         return min(values), max(values)
 
 
-def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:
+def _product(axes: list[list[dict[str, float]]]) -> list[dict[str, float]]:
     """Every choice of one point on each axis; none where there is no axis."""
     corners = itertools.product(*axes) if axes else ()
     return [{name: end for part in corner for name, end in part.items()} for corner in corners]

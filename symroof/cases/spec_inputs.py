@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
 from symroof.strict_yaml import Document
-from symroof.symbolic.expressions import fraction, is_number, number
+from symroof.symbolic.expressions import is_number, number
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import PresetSpec
@@ -172,12 +171,10 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
 
 def of_elements(chosen: Width) -> Width:
     """A width with its share of a scale as one number: the cache and the activations have no bits and groups of their own."""
-    parts = {name: fraction(tree) for name, tree in chosen.settings if is_number(tree)}
+    parts = {name: float(tree) for name, tree in chosen.settings if is_number(tree)}
     if "weight_bits" not in parts:
         return chosen
-    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get(
-        "scale_group", Fraction(1)
-    )
+    size = parts["weight_bits"] + parts.get("scale_bits", 0) / parts.get("scale_group", 1)
     return Width(chosen.text, number(size), chosen.format)
 
 
@@ -187,23 +184,23 @@ def model_values(model: ModelSpec) -> dict[str, Input]:
     return {name: Input(number(value), source) for name, value in model.values().items()}
 
 
-TOLD_APART = Fraction(1, 200)
+TOLD_APART = 0.005
 """A difference between two sizes of a checkpoint that is worth a word: layers that predict ahead, parts for images."""
 
 
-def stored_size(model: ModelSpec, counted: Fraction) -> tuple[Input, list[str]]:
+def stored_size(model: ModelSpec, counted: float) -> tuple[Input, list[str]]:
     """The size of a checkpoint as its index says, and a difference from what is counted in words.
 
     Matrices stored in 32 bits are narrowed when they are loaded, and are half as large.
     """
-    held, said = Fraction(model.stored_bytes or 0), f"{model.shown_name}: its index says"
+    held, said = float(model.stored_bytes or 0), f"{model.shown_name}: its index says"
     warnings = []
-    if model.quantization is None and held > Fraction(18, 10) * counted:
-        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB in 32 bits; the half is resident")
+    if model.quantization is None and held > 1.8 * counted:
+        warnings.append(f"{said} {held / 1e9:,.4g} GB in 32 bits; the half is resident")
         held /= 2
     if abs(held / counted - 1) > TOLD_APART:
         warnings.append(
-            f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted"
+            f"{said} {held / 1e9:,.4g} GB, which is used; {counted / 1e9:,.4g} GB are counted"
         )
     source = f"model {model.name}: total_size of model.safetensors.index.json"
     return Input(number(held), source), warnings

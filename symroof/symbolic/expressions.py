@@ -118,12 +118,13 @@ def in_order(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def number(value: Any) -> Any:
-    """An exact number: of a fraction, a whole number, a decimal text, or what a float holds.
+    """A number of formulas: of a fraction, a whole number, a decimal text, or the decimal that a float is printed as.
 
-    >>> number(Fraction(1, 3)), number("0.25"), number(2.0)
-    (1/3, 1/4, 2)
+    >>> number(Fraction(1, 3)), number("0.25"), number(2.0), number(0.1)
+    (1/3, 1/4, 2, 1/10)
     """
-    over, under = Fraction(value).as_integer_ratio()
+    exact = Fraction(repr(float(value)) if isinstance(value, float) else value)
+    over, under = exact.as_integer_ratio()
     return sympy.Rational(over, under)
 
 

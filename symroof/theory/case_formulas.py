@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -19,7 +18,6 @@ from symroof.symbolic.expressions import (
     Expr,
     OfLargest,
     at,
-    fraction,
     is_condition_or_label,
     is_number,
     mentions,
@@ -70,7 +68,7 @@ class CaseFormulas(DropsCaches, ABC):
 
     # ------------------------------------------------------------------------------------------- layouts
 
-    def layout_number(self, name: str) -> Fraction | str | None:
+    def layout_number(self, name: str) -> float | str | None:
         """The number of a name for the layout of devices; FREE if it is not a number."""
         if name in self.free:
             return FREE
@@ -79,15 +77,15 @@ class CaseFormulas(DropsCaches, ABC):
             tree = self.given[name] if name in self.given else self.default(name)
             if tree is None:
                 return None
-            return fraction(tree) if is_number(tree) else FREE
+            return float(tree) if is_number(tree) else FREE
         if not isinstance(value, float) or (shapes_layout(name) and value != int(value)):
             return FREE
-        return Fraction(value)
+        return value
 
-    def can_split_heads(self, tp: Fraction | int) -> bool:
+    def can_split_heads(self, tp: float) -> bool:
         """Whether this many devices can divide the key and value heads, or replicate them evenly."""
         heads = [
-            fraction(tree)
+            float(tree)
             for name, tree in self.given.items()
             if base_name(name) == "n_kv_heads" and is_number(tree)
         ]
@@ -331,4 +329,4 @@ def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
 @lru_cache(maxsize=4096)
 def _with_defaults(definition: Expr, stand_ins: tuple[tuple[str, str], ...]) -> Expr:
     """A definition with numbers substituted for some names."""
-    return substitute(definition, {key: number(Fraction(text)) for key, text in stand_ins})
+    return substitute(definition, {key: number(text) for key, text in stand_ins})

@@ -6,7 +6,6 @@ Structure only, like an architecture: a single device needs no formulas of share
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 from symroof.symbolic.expressions import ONE, Expr
@@ -159,11 +158,11 @@ SINGLE = Layout()
 
 
 def layout(
-    architecture: Architecture, value: Callable[[str], Fraction | str | None], rounded: bool = False
+    architecture: Architecture, value: Callable[[str], float | str | None], rounded: bool = False
 ) -> Layout:
     """The layout of a case; ``value`` gives the number of a name, :data:`FREE` if it is left open, None if it is not given.
 
-    >>> layout(GENERIC, {"tp": Fraction(4), "n_kv_heads": Fraction(8), "n_heads": Fraction(14)}.get).uneven
+    >>> layout(GENERIC, {"tp": 4.0, "n_kv_heads": 8.0, "n_heads": 14.0}.get).uneven
     frozenset({'n_heads'})
     """
     degrees = {name: value(name) for name in DEGREES}
@@ -179,7 +178,7 @@ def layout(
         1
         if not above["pp"]
         else int(pp)
-        if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0
+        if isinstance(pp, float) and pp.is_integer() and pp > 0
         else SYMBOLIC,
         free,
         frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
@@ -198,8 +197,8 @@ def _layout(*fields: object) -> Layout:
 
 def _uneven(
     architecture: Architecture,
-    tp: Fraction | str | None,
-    value: Callable[[str], Fraction | str | None],
+    tp: float | str | None,
+    value: Callable[[str], float | str | None],
 ) -> Iterator[str]:
     """Heads that devices do not share equally; heads of unknown number are assumed to divide."""
     for name in dict.fromkeys(
@@ -207,12 +206,12 @@ def _uneven(
     ):
         heads = value(name)
         if heads is not None and (
-            not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or not tp or heads % tp
+            not isinstance(heads, float) or not isinstance(tp, float) or not tp or heads % tp
         ):
             yield name
 
 
-def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> bool:
+def _copies(architecture: Architecture, value: Callable[[str], float | str | None]) -> bool:
     """Whether the dimensions tell which parts devices copy; the parts of a given total are unknown, so shares are even."""
     if value("params") is not None or value("weight_bytes") is not None:
         return False
@@ -222,7 +221,7 @@ def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | 
 
 
 def _network(
-    degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]
+    degrees: dict[str, float | str | None], value: Callable[[str], float | str | None]
 ) -> bool:
     """Whether a group may span nodes: it does, or a degree is free and the network is known."""
     sizes = [degree for name, degree in degrees.items() if name != "dp"]
@@ -230,6 +229,6 @@ def _network(
     if any(size == FREE for size in sizes) or node == FREE:
         return value("network_bandwidth") is not None
     tp, pp, attention_dp, ep, _ = (
-        degree if isinstance(degree, Fraction) else Fraction(1) for degree in degrees.values()
+        degree if isinstance(degree, float) else 1.0 for degree in degrees.values()
     )
-    return isinstance(node, Fraction) and max(tp * attention_dp * pp, ep) > node
+    return isinstance(node, float) and max(tp * attention_dp * pp, ep) > node

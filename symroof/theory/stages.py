@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, partial
 
 import sympy
@@ -95,7 +94,7 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
         Stage(
             f"stage{i}",
             tuple(
-                (layer.symbol("n_layers"), number(Fraction(run.count(layer.label))))
+                (layer.symbol("n_layers"), number(run.count(layer.label)))
                 for layer in architecture.layers
             ),
             i == 1,

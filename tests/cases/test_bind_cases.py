@@ -188,7 +188,7 @@ def test_a_device_without_the_precision_widens_and_says_so():
 def test_a_range_stands_at_its_middle_and_keeps_its_ends():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
     assert value(result, "mfu") == near(Fraction(6, 10))
-    assert result.box == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
+    assert result.box == near({"mfu": (0.5, 0.7)})
     assert isinstance(result.given["mfu"].setting, ValueRange)
 
 
@@ -206,7 +206,7 @@ def test_a_range_without_width_is_a_number():
     ],
 )
 def test_a_range_takes_units(text, low, high):
-    assert bound(step_overhead=text).box == {"step_overhead": (low, high)}
+    assert bound(step_overhead=text).box == near({"step_overhead": (low, high)})
 
 
 # ------------------------------------------------------------------------------------------------------- warnings
