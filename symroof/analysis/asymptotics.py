@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import sympy
 
 from symroof.analysis.closed_branches import solvable, written
@@ -31,10 +32,10 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.limits import End, Leading, leading_terms
-from symroof.symbolic.polynomials import NoClosedForm, is_zero, sign
+from symroof.symbolic.polynomials import NoClosedForm, sign, terms_size
 from symroof.symbolic.printing import latex, text
 from symroof.theory.case import MOST_NODES
-from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.declarations import Declarations
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
 
@@ -65,35 +66,49 @@ LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
 
 
+@dataclass(frozen=True, repr=False)
 class FormulaView:
-    """A formula in a derivation."""
+    """A formula in a derivation, with its value where it has one; the quantity with the weights alone is one."""
 
-    _tree: Expr
+    _tree: Expr | None
+    result: Result | None
     _own: Declarations
 
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
     @property
-    def text(self) -> str:
-        """The formula in the grammar of formulas."""
-        return text(self._tree)
+    def text(self) -> str | None:
+        """The formula in the grammar of formulas; None where it cannot be read at a glance."""
+        return None if self._tree is None else text(self._tree)
 
     @property
     def sympy(self) -> Any:
         """The formula as a SymPy expression."""
+        return None if self._tree is None else self._in_sympy(self._tree)
+
+    def _in_sympy(self, tree: Expr) -> Any:
         from symroof.symbols import expression
 
-        return expression(self._tree, self._own)
+        return expression(tree, self._own)
+
+    def as_json(self, spell: Any) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "latex": None if self._tree is None else latex(self._tree, spell),
+            "value": plain_value(self.result.value) if self.result else None,
+        }
 
 
 @dataclass(frozen=True, repr=False)
 class LimitForm(FormulaView):
-    """The limit of a quantity at one end of one input.
+    """The limit of a quantity at one end of one input; where it grows, the term it grows like.
 
     Attributes:
         symbol, to: the input, and the end it goes to.
         words: the end in words.
         grows: whether it grows without bound.
-        sympy, text: the limit; where it grows, the term it grows like.
-        conditions: what makes it the limit.
+        conditions: what makes it the limit, as SymPy relations; ``conditions_text`` in the grammar of formulas.
         result: the limit's value with unit and flags; None where it grows, or an input is missing.
     """
 
@@ -103,19 +118,14 @@ class LimitForm(FormulaView):
     grows: bool
     _falls: Expr | None
     _conditions: tuple[Expr, ...]
-    _tree: Expr
-    result: Result | None
-    _own: Declarations = NONE
 
     def __repr__(self) -> str:
         return f"<{self.says} {self.text}>"
 
     @property
     def conditions(self) -> tuple[Any, ...]:
-        """The conditions under which it is the limit, as SymPy relations."""
-        from symroof.symbols import expression
-
-        return tuple(expression(condition, self._own) for condition in self._conditions)
+        """What makes it the limit, as SymPy relations."""
+        return tuple(map(self._in_sympy, self._conditions))
 
     @property
     def conditions_text(self) -> tuple[str, ...]:
@@ -125,46 +135,19 @@ class LimitForm(FormulaView):
     @property
     def readable(self) -> bool:
         """Whether it can be read at a glance, with its conditions."""
-        return len(self.text) + sum(map(len, self.conditions_text)) <= LONGEST
+        return len(self.text or "") + sum(map(len, self.conditions_text)) <= LONGEST
 
     @property
     def says(self) -> str:
         """The sentence before the formula."""
-        conditions_said = "".join(f", while {condition}" for condition in self.conditions_text)
+        said = self.words + "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
-            return f"{self.words}{conditions_said}, without bound, like"
-        falls = f", falling like {text(self._falls)}" if self._falls is not None else ""
-        return f"{self.words}{conditions_said}{falls}"
+            return f"{said}, without bound, like"
+        return said if self._falls is None else f"{said}, falling like {text(self._falls)}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        value = plain_value(self.result.value) if self.result else None
-        return {
-            "symbol": self.symbol.name,
-            "to": self.to,
-            "text": self.text,
-            "latex": latex(self._tree, spell),
-            "says": self.says,
-            "value": value,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class FirstOrder(FormulaView):
-    """A quantity counted with the weights alone, written out."""
-
-    _tree: Expr
-    result: Result | None
-    _own: Declarations = NONE
-
-    def __repr__(self) -> str:
-        return f"<{self.text}>"
-
-    def as_json(self, spell: Any) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "latex": latex(self._tree, spell),
-            "value": plain_value(self.result.value) if self.result else None,
-        }
+        own = {"symbol": self.symbol.name, "to": self.to, "says": self.says}
+        return own | super().as_json(spell)
 
 
 def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
@@ -226,7 +209,7 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
             c.func(written(c.lhs), written(c.rhs), evaluate=False) for c in term.conditions
         )
         result, grows = _value(name, form, term, to, bound_case), term.limit(to) is None
-        limits.append(LimitForm(declared, to, words, grows, falls, conditions, form, result, own))
+        limits.append(LimitForm(form, result, own, declared, to, words, grows, falls, conditions))
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
     return [
@@ -278,12 +261,14 @@ def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bo
 def _sign(part: Any, bound_case: BoundCase) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
     if part not in bound_case.memo.signs:
-        signs = set()
+        evaluate = bound_case.everywhere.evaluate
         try:
-            for case in (bound_case.case, *bound_case.corners):
-                zero = is_zero(part, case.evaluate, ROUNDING)
-                signs.add(0 if zero else 1 if case.evaluate(part) > 0 else -1)
-            bound_case.memo.signs[part] = signs.pop() if len(signs) == 1 else None
+            with np.errstate(all="ignore"):
+                value, size = evaluate(part), terms_size(part, evaluate)
+            if np.isnan(value).any():
+                raise NoValue("in a part of the ranges")
+            signs = np.unique(np.where(np.abs(value) <= ROUNDING * size, 0, np.sign(value)))
+            bound_case.memo.signs[part] = int(signs[0]) if len(signs) == 1 else None
         except ArithmeticError:
             bound_case.memo.signs[part] = 0 if part == 0 else sign(part) or None
     return bound_case.memo.signs[part]
@@ -301,7 +286,7 @@ def _value(name: str, form: Expr, term: Leading, to: End, bound_case: BoundCase)
         return None
 
 
-def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
+def first_order(name: str, bound_case: BoundCase) -> FormulaView | None:
     """The quantity with the weights alone, where that is something else, and short.
 
     >>> from symroof.analysis.study import Study
@@ -319,4 +304,4 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     if open_ or same or sums(tree) or size(tree) > MOST_NODES or len(text(tree)) > LONGEST:
         return None
     result = weights.get(name) if bound_case.get(name) else None
-    return FirstOrder(tree, result, bound_case.case.theory.own)
+    return FormulaView(tree, result, bound_case.case.theory.own)

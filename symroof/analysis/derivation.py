@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from symroof.analysis.asymptotics import FirstOrder, LimitForm, first_order, limit_forms
+from symroof.analysis.asymptotics import FormulaView, LimitForm, first_order, limit_forms
 from symroof.analysis.derivation_steps import DerivationStep, formula_of, is_number, step_of
 from symroof.analysis.implicit_quantities import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
@@ -198,7 +198,7 @@ class Derivation:
         return limit_forms(self.name, self.bound_case)
 
     @cached_property
-    def first_order(self) -> FirstOrder | None:
+    def first_order(self) -> FormulaView | None:
         """The quantity counted with the weights alone, where that differs and is short."""
         return first_order(self.name, self.bound_case)
 

@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import sympy
 from sympy.core.symbol import Str
 
-from symroof.analysis.asymptotics import MOST_ARMS, acts_through_context
+from symroof.analysis.asymptotics import MOST_ARMS, FormulaView, acts_through_context
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import EFFICIENCIES, KEPT_NAMES, neutral, shortest
 from symroof.cases.bound_case import BoundCase
@@ -28,10 +29,10 @@ from symroof.symbolic.expressions import (
     symbol,
 )
 from symroof.symbolic.polynomials import NoClosedForm, reason
-from symroof.symbolic.printing import latex, text
+from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations, default_of
+from symroof.theory.declarations import default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 from symroof.units import settled
 
@@ -57,7 +58,7 @@ ElasticityRange = tuple[float, float, float]
 
 
 @dataclass(frozen=True, repr=False)
-class Elasticity:
+class Elasticity(FormulaView):
     """Per cent that a quantity moves when one input moves one per cent.
 
     Attributes:
@@ -69,9 +70,7 @@ class Elasticity:
 
     symbol: Symbol
     span: ElasticityRange | None
-    _form: Expr | None
     arm: str = ""
-    _own: Declarations = NONE
 
     @property
     def value(self) -> float | None:
@@ -82,28 +81,9 @@ class Elasticity:
         shown = [span_text(*self.span)] if self.span else []
         return f"<{self.symbol.name}: {' = '.join([*([self.text] if self.text else []), *shown])}>"
 
-    @property
-    def text(self) -> str | None:
-        """The same in the grammar of formulas."""
-        return None if self._form is None else text(self._form)
-
-    @property
-    def sympy(self) -> Any:
-        """The formula on the arm that binds as a SymPy expression; None where there is none."""
-        from symroof.symbols import expression
-
-        return None if self._form is None else expression(self._form, self._own)
-
     def as_json(self, spell: Any) -> dict[str, Any]:
-        written = {
-            "text": self.text,
-            "latex": None if self._form is None else latex(self._form, spell),
-        }
-        entry: dict[str, Any] = {
-            "symbol": self.symbol.name,
-            "value": plain_value(self.value),
-            **written,
-        }
+        entry = {"symbol": self.symbol.name} | super().as_json(spell)
+        entry["value"] = plain_value(self.value)
         if self.span and len(set(map(settled, self.span))) > 1:
             entry |= {"low": plain_value(self.span[1]), "high": plain_value(self.span[2])}
         return entry | ({"arm": self.arm} if self.arm else {})
@@ -128,20 +108,18 @@ def elasticities_over_ranges(
 
     An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
     """
-    found = [
-        own
-        for case in (bound_case.case, *bound_case.corners)
-        if (own := _elasticities(case, name, inputs))
-    ]
-    values = {by: [own[by] for own in found if by in own] for by in inputs}
-    return {by: (each[0], min(each), max(each)) for by, each in values.items() if each}
-
-
-def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, Any]:
-    try:  # equal but for rounding is equal: inputs of one share keep the order of their use
-        return {by: float(settled(own)) for by, own in case.elasticities(name, inputs).items()}
+    try:
+        with np.errstate(all="ignore"):
+            columns = bound_case.everywhere.elasticities(name, inputs)
     except NoValue:
         return {}
+    spans = {}
+    for by, column in columns.items():
+        # equal but for rounding is equal: inputs of one share keep the order of their use
+        values = [float(settled(own)) for own in np.ravel(column) if np.isfinite(own)]
+        if values:
+            spans[by] = (values[0], min(values), max(values))
+    return spans
 
 
 def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
@@ -169,15 +147,10 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         for x, span in elasticities_over_ranges(bound_case, name, inputs).items()
         if max(map(abs, span)) >= NOTICEABLE
     }
-    order = sorted(spans, key=lambda x: -abs(spans[x][0]))
+    theory = bound_case.case.theory
     return tuple(
-        Elasticity(
-            bound_case.case.theory.symbol(x),
-            spans[x],
-            _form(name, x, bound_case),
-            _own=bound_case.case.theory.own,
-        )
-        for x in order
+        Elasticity(_form(name, x, bound_case), None, theory.own, theory.symbol(x), spans[x])
+        for x in sorted(spans, key=lambda x: -abs(spans[x][0]))
     )
 
 
@@ -209,7 +182,7 @@ def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
             for form, arms in ways if len(ways) <= MOST_ARMS else ():
                 if form != ZERO and len(text(form)) <= LONGEST:
                     said = ", ".join(arm.name for arm in arms.values())
-                    yield Elasticity(theory.symbol(x), None, form, said, theory.own)
+                    yield Elasticity(form, None, theory.own, theory.symbol(x), None, said)
 
 
 Way = tuple[Expr, dict[Expr, Expr]]

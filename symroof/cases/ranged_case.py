@@ -134,6 +134,21 @@ class RangedCase(CaseInputs):
         return tuple(map(self.case.changed, self.corner_points))
 
     @cached_property
+    def everywhere(self) -> Case:
+        """The case and every corner of its ranges as the columns of one case, the case itself first; without ranges the case alone."""
+        points = self.corner_points
+        if not points:
+            return self.case
+        import numpy as np
+
+        columns = {
+            name: np.array([float(self.case.value(name)), *(point[name] for point in points)])
+            for name in points[0]
+        }
+        open_case = self.case.without_values(columns, rounded=True)
+        return open_case.changed(columns).with_care()
+
+    @cached_property
     def ranges(self) -> Ranges:
         """The bounds of quantities over the ranges of the inputs."""
         from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range

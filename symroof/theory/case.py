@@ -214,7 +214,7 @@ class Case(CaseFormulas):
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, float]:
         """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out."""
         value = self.value(name)
-        slopes = self.slopes(name, inputs) if value else {}
+        slopes = self.slopes(name, inputs) if np.any(value) else {}
         return {by: slope * self.value(by) / value for by, slope in slopes.items()}
 
     # ------------------------------------------------------------------------------------------- formulas of what has a value
