@@ -139,7 +139,7 @@ def diagnose(study: Study, quantity: str, measured: float) -> Diagnosis:
     Raises:
         InputError: no such quantity, one that no efficiency changes, or one without a value here.
     """
-    name = known(quantity)
+    name, measured = known(quantity), float(measured)
     request = replace(study.request, efficiency="measured")
     case = _case(request)
     if not case.case.theory.timed(name):

@@ -24,6 +24,7 @@ from symroof.symbolic.expressions import (
     Total,
     changed_inputs,
     in_order,
+    is_number,
     names,
     substitute,
     symbol,
@@ -211,6 +212,7 @@ class LogSlopes:
     x: str
     bound_case: BoundCase
     each_arm: bool = False
+    held: frozenset[str] = frozenset()
     _known: dict[str, list[Way]] = field(default_factory=dict)
     _moving: dict[str, bool] = field(default_factory=dict)
 
@@ -234,15 +236,15 @@ class LogSlopes:
             if name not in self._moving:
                 self._moving[name] = name == self.x  # to a circular definition it stays still
                 inner = self._formula(name)
-                if name != self.x and inner != symbol(name):
+                if name != self.x and name not in self.held and inner != symbol(name):
                     self._moving[name] = self._moves(inner)
             if self._moving[name]:
                 return True
         return False
 
     def _of_name(self, name: str) -> list[Way]:
-        if name == self.x:
-            return [(ONE, {})]
+        if name == self.x or name in self.held:
+            return [(ONE, {})] if name == self.x else STILL
         if name not in self._known:
             tree = self._formula(name)
             if tree == symbol(name):
@@ -262,6 +264,8 @@ class LogSlopes:
             return STILL
         if node.is_Symbol:
             return self._of_name(node.name)
+        if isinstance(node, At):
+            return self._changed(node)
         if node.is_Mul:
             return [(sympy.Add(*forms), arms) for forms, arms in self._together(node.args)]
         if node.is_Pow and node.exp.is_Rational:
@@ -289,6 +293,29 @@ class LogSlopes:
             arm = node.values[place] if isinstance(node, OfLargest) else keys[place]
             return [(form, taken | {node: arm}) for form, taken in self._of(arm)]
         raise NoClosedForm(reason(node, symbol(self.x)))
+
+    def _changed(self, node: Expr) -> list[Way]:
+        """Of a quantity at changed inputs: where it moves with each as one power, whatever the place."""
+        keys = frozenset(dict(node.changes))
+        powers: dict[str, Any] = {}
+        for by in (self.x, *keys):
+            own = LogSlopes(node.name, by, self.bound_case, self.each_arm, self.held | keys - {by})
+            forms = {form for form, _ in own.ways()}
+            powers[by] = forms.pop() if len(forms) == 1 else None
+        moved = [(key, value) for key, value in node.changes if self._moves(value)]
+        direct = ZERO if self.x in keys else powers[self.x]
+        if not all(map(is_number, (direct, *(powers[key] for key, _ in moved)))):
+            raise NoClosedForm(reason(node, symbol(self.x)))
+        return [
+            (
+                sympy.Add(
+                    direct,
+                    *(powers[key] * own for (key, _), own in zip(moved, forms, strict=True)),
+                ),
+                arms,
+            )
+            for forms, arms in self._together([value for _, value in moved])
+        ]
 
     def _together(self, parts: Iterable[Expr]) -> list[tuple[list[Expr], dict[Expr, Expr]]]:
         """The elasticities of several parts, on arms that agree with each other."""

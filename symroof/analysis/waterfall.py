@@ -314,7 +314,8 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: float) -> Wate
     ([('not explained', 8928000)], 140000000)
     """
     start = _number_of(bound_case, name, "the case's")
-    value, rest = fraction_of(start), CaseDifference("rest", "not explained", "", "")
+    value, target = start.value, float(target)
+    rest = CaseDifference("rest", "not explained", "", "")
     steps = (WaterfallStep((rest,), value, target),) if value != target else ()
     basis = tuple(basis_in_a_word(bound_case, name))
     return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
