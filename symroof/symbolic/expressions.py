@@ -124,8 +124,7 @@ def number(value: Any) -> Any:
     (1/3, 1/4, 2, 1/10)
     """
     exact = Fraction(repr(float(value)) if isinstance(value, float) else value)
-    over, under = exact.as_integer_ratio()
-    return sympy.Rational(over, under)
+    return sympy.Rational(*exact.as_integer_ratio())
 
 
 def fraction(value: Any) -> Fraction:

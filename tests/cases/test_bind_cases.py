@@ -209,9 +209,6 @@ def test_a_range_takes_units(text, low, high):
     assert bound(step_overhead=text).box == near({"step_overhead": (low, high)})
 
 
-# ------------------------------------------------------------------------------------------------------- warnings
-
-
 def test_a_prompt_beyond_the_models_context_is_a_warning():
     assert any(
         "8,192" in warning for warning in bound(model="llama-3-8b", prompt=8192, output=1).warnings

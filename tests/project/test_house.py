@@ -34,10 +34,10 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1955,
     "symbolic": 5641,
-    "theory": 5947,
+    "theory": 5943,
     "specs": 6014,
     "checkpoints": 3981,
-    "study": 10764,
+    "study": 10676,
     "select": 3201,
     "simulate": 2343,
     "servers": 1773,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8206,
     "report": 9249,
     "cli": 5073,
-    "tests": 51298,
+    "tests": 51254,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
@@ -223,6 +223,7 @@ def test_an_interval_is_halved_in_few_places():
 
 
 RULES_OF_NODES = {
+    "analysis/sensitivity.py": "logarithmic derivatives, definition by definition",
     "symbolic/code.py": "the text of a function, which is run over any kind of number",
     "symbolic/dimensions.py": "dimensions, and whether it counts things",
     "symbolic/polynomials.py": "a polynomial in one unknown, and its sign by its shape",
