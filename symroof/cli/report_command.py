@@ -79,24 +79,22 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     """
     from symroof.analysis.verdict import findings
     from symroof.report.recommendation import reviewed, subject_of
+    from symroof.report.render import tex_engine
     from symroof.report.review_files import review_files
     from symroof.report.view import view
     from symroof.select.candidates import device_counts, with_candidates
 
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
+    if "pdf" in formats:
+        tex_engine()
     name = slug(Path(study).stem) if study else "case"
     folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
     made, found = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
     other = _other(made, options)
-    data = view(
-        made,
-        reproduce(list(context.obj or ())),
-        _parts(options["sections"], options["full"]),
-        other,
-        found,
-    )
+    parts = _parts(options["sections"], options["full"])
+    data = view(made, reproduce(list(context.obj or ())), parts, other, found)
     failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
     files = review_files(made, name, formats, data, other, with_figures=drawn)

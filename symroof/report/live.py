@@ -149,10 +149,8 @@ def _round_counts(least: float, most: float, each: int = 4) -> list[float]:
 def columns(case: BoundCase, names: Sequence[str], grid: Grid) -> Columns:
     """Quantities at every point of the grid and of the ranges, in one call of the case's functions; costs are in proportion to the price."""
     many = len(case.corner_points) > MOST_CORNERS  # then the ends of given ranges are left out
-    corners: list[Mapping[str, Any]] = [
-        {},
-        *(case.measured_corners if many else case.corner_points),
-    ]
+    inside = case.measured_corners if many else case.corner_points
+    corners: list[Mapping[str, Any]] = [{}, *inside]
     scenarios = {
         name: np.array([float(corner.get(name, case.case.value(name))) for corner in corners])
         for name in case.box

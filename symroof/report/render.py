@@ -77,21 +77,27 @@ def _entries(headings: list[str]) -> Iterator[str]:
         yield f'<li><a href="#s{i}">{rest[:1].upper() + rest[1:] if colon else heading}</a></li>'
 
 
-def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
-    """Compile a LaTeX text in a temporary folder that only holds the text and its figures.
-
-    Raises:
-        InputError: pdflatex is missing (with what to install), or failed.
-    """
-    import shutil  # only needed for PDF
-    import tempfile
+def tex_engine() -> str:
+    """The path of pdflatex; an input error with what to install where it is missing."""
+    import shutil
 
     engine = shutil.which("pdflatex")
     if engine is None:
         hint = "install a TeX: on Debian and Ubuntu `apt-get install texlive-latex-recommended lmodern`; `--format tex` needs none"
-        raise InputError(
-            Problem("pdf", "PDF output needs pdflatex, which is not installed", hint=hint)
-        )
+        message = "PDF output needs pdflatex, which is not installed"
+        raise InputError(Problem("pdf", message, hint=hint))
+    return engine
+
+
+def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
+    """Compile a LaTeX text in a temporary folder that only holds the text and its figures.
+
+    Raises:
+        InputError: pdflatex is missing, or failed.
+    """
+    import tempfile  # only needed for PDF
+
+    engine = tex_engine()
     with tempfile.TemporaryDirectory(prefix="symroof-") as scratch:
         place = Path(scratch)
         (place / "review.tex").write_text(tex, encoding="utf-8")
@@ -111,13 +117,8 @@ def _run_tex(engine: str, place: Path) -> None:
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"),
         "FORCE_SOURCE_DATE": "1",
     }
-    command = [
-        engine,
-        "-no-shell-escape",
-        "-halt-on-error",
-        "-interaction=nonstopmode",
-        "review.tex",
-    ]
+    switches = ("-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode")
+    command = [engine, *switches, "review.tex"]
     try:
         done = subprocess.run(
             command,
