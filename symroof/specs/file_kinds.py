@@ -31,7 +31,7 @@ IDENTIFYING_KEYS = {
     "engine": ("class",),
     "hardware": ("memory",),
     "theory": ("inputs",),
-    "study": ("workload", "targets", "theory"),
+    "study": ("workload", "targets", "theory", "model"),
     "model": ("layers", "d_model", "published_params", "params"),
     "preset": ("assume", "set", "definitions"),
     "claims": ("claims",),
