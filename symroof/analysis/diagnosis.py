@@ -124,7 +124,7 @@ class Diagnosis:
         }  # fmt: skip
 
 
-def diagnose(study: Study, quantity: str, measured: float) -> Diagnosis:
+def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     """What may explain a measured time or rate of the first case of a study.
 
     Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, causes

@@ -125,7 +125,7 @@ LONGEST = 160
 """Characters of a side that a sentence holds."""
 
 
-def with_unit(number: float, unit: str) -> str:
+def with_unit(number: Any, unit: str) -> str:
     """A value with its unit; counted units take an s."""
     value = settled(number)
     counted = unit in COUNTED | NOUNS

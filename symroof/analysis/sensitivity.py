@@ -90,7 +90,7 @@ class Elasticity(FormulaView):
         return entry | ({"arm": self.arm} if self.arm else {})
 
 
-def span_text(middle: float, low: float, high: float) -> str:
+def span_text(middle: Any, low: Any, high: Any) -> str:
     """An elasticity with its range.
 
     >>> span_text(-1, -1, -1), span_text(0.5, 0, 0.75)

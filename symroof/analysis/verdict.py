@@ -61,13 +61,13 @@ class TargetCheck:
 
     name: str
     metric: Result
-    limit: float
+    limit: Any
     met: bool | None
     statistic: str = "mean"
 
     @property
     def slack(self) -> float:
-        return self.limit - self.metric.value
+        return float(self.limit - self.metric.value)
 
     @property
     def bound(self) -> Result:
@@ -99,7 +99,7 @@ class TargetCheck:
         return Result(self.metric.symbol, abs(self.slack))
 
 
-def limit_of(symbol: Symbol, limit: float) -> Result:
+def limit_of(symbol: Symbol, limit: Any) -> Result:
     """A limit on a quantity, with all its digits: it is known as written."""
     return Result(replace(symbol, digits=None), limit)
 

@@ -206,7 +206,7 @@ class Waterfall:
         }
 
 
-def signed_text(value: float, unit: str, digits: int = 4) -> str:
+def signed_text(value: Any, unit: str, digits: int = 4) -> str:
     """An effect with its sign."""
     return f"{'+' if value >= 0 else ''}{format_quantity(value, unit, digits)}"
 
@@ -305,7 +305,7 @@ def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
         return False
 
 
-def waterfall_to_number(bound_case: BoundCase, name: str, target: float) -> Waterfall:
+def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterfall:
     """From a case to a number measured or printed elsewhere: one step, which no change of the case explains.
 
     >>> from symroof.analysis.study import Study

@@ -119,7 +119,7 @@ class BoundCase(RangedCase, DropsCaches):
         """
         return self.with_changes(chosen_device=load_device(device))
 
-    def check(self, values: Mapping[str, float], source: str) -> None:
+    def check(self, values: Mapping[str, Any], source: str) -> None:
         """Check that a request may have these values together with those of the case.
 
         Raises:
@@ -185,7 +185,7 @@ class BoundCase(RangedCase, DropsCaches):
     # ------------------------------------------------------------------------------------------------ results
 
     @property
-    def targets(self) -> dict[str, float]:
+    def targets(self) -> dict[str, Any]:
         """The limits of this case by metric."""
         return {
             name: self.number(symbol)
@@ -193,7 +193,7 @@ class BoundCase(RangedCase, DropsCaches):
             if symbol in self.case.given
         }
 
-    def number(self, name: str) -> float:
+    def number(self, name: str) -> Any:
         """The value that a name is set to.
 
         Raises:

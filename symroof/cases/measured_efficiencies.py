@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from symroof.cases.case_inputs import CaseInputs
 from symroof.cases.input import AT_PEAK, Input, number_of
@@ -199,7 +200,7 @@ def as_expected(values: Mapping[str, Input]) -> dict[str, float]:
     return {name: value.value for name, value in values.items() if value.value is not None}
 
 
-def _ends(value: Input) -> tuple[float, ...] | None:
+def _ends(value: Input) -> tuple[Any, ...] | None:
     """The low end, the expected value and the high end; None of a formula."""
     ends = tuple(end for end in (value.low, value.value, value.high) if end is not None)
     return ends or None

@@ -7,6 +7,7 @@ whatever a layout changes, as the latency of a link; the load, the device and th
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import Input
@@ -47,7 +48,7 @@ def alone(layered: Request) -> Request:
 
 
 def prefill_inputs(
-    other: BoundCase, made: BoundCase, prefill: Mapping[str, float]
+    other: BoundCase, made: BoundCase, prefill: Mapping[str, Any]
 ) -> dict[str, Input]:
     """The values that instances of another layout set in a case.
 

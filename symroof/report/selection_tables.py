@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.verdict import (
@@ -398,7 +397,7 @@ def _bought(label: str, run: Run) -> tuple[str, ...]:
     return (label, *cells, ", ".join(words) or "neither changes them")
 
 
-def buy(elasticities: dict[str, Fraction]) -> str:
+def buy(elasticities: dict[str, float]) -> str:
     """What a latency depends on most; empty if on neither.
 
     >>> buy({"peak_flops": Fraction(0), "mem_bandwidth": Fraction(-99, 100)})

@@ -17,7 +17,7 @@ METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
 def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Percent change of each metric per 1 % change of an input, for the bound_case resource."""
     metrics = [m for m in METRICS if subject.get(m) is not None]
-    by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
+    by_lever: dict[str, dict[str, tuple[float, float, float]]] = {}
     levers = [lever for lever in LEVERS if subject.case.has(lever)]
     spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
     for lever in levers:
@@ -36,7 +36,7 @@ def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
 
 
 def _strongest(
-    by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str
+    by_lever: dict[str, dict[str, tuple[float, float, float]]], metric: str
 ) -> str | None:
     """The hardware input that a metric depends on most."""
     levers = [lever for lever in HARDWARE_LEVERS if metric in by_lever.get(lever, {})]
@@ -46,7 +46,7 @@ def _strongest(
 HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
 
 
-def _cell(value: tuple[Fraction, Fraction, Fraction] | None) -> str:
+def _cell(value: tuple[float, float, float] | None) -> str:
     if value is None:
         return UNKNOWN
     return span_text(*value)

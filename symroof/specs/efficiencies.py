@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -27,7 +26,7 @@ TILE_ROWS = 64
 (DU-09799-001), tile quantization; the least of the wgmma instructions of Hopper too."""
 
 
-def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction:
+def tile_share(peak: float, width: float, bandwidth: float) -> float:
     """The share of the bandwidth at which a device takes weights of so many bytes while it multiplies each by the rows of one tile, at full compute.
 
     An H20 multiplies slowly for the memory it has: at 148 TFLOP/s and 4 TB/s, weights in 16 bits come at most at 58 % of the bandwidth.
@@ -54,7 +53,7 @@ WITH_EXPERTS = ("hbm", "cdna")
 """Families of devices on which prefills of models with experts were measured beside those of others."""
 
 
-def link_group(devices: Fraction | int | None, experts: bool = False) -> str:
+def link_group(devices: float | None, experts: bool = False) -> str:
     """What replaces the family for the latency of links: ``experts`` that devices hold whole, whose exchanges are kernels of their own, else a ``pair`` of
     devices, or a larger ``group``; so where the number is not known."""
     if experts:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -57,7 +56,7 @@ class EngineValue(Spec):
             raise ValueError("has to have one of value, formula and by_memory")
         return self
 
-    def of(self, memory: Fraction | None, device: str) -> object:
+    def of(self, memory: float | None, device: str) -> object:
         """The value or formula for a device; None where the profile has none for it."""
         if not self.by_memory:
             return self.formula if self.value is None else self.value
@@ -234,7 +233,7 @@ class EngineProfile:
             laid |= getattr(earlier, section)
         return laid
 
-    def tree(self, name: str, memory: Fraction | None, device: str) -> Expr | None:
+    def tree(self, name: str, memory: float | None, device: str) -> Expr | None:
         """The value or formula of an input on a device; None where the profile leaves it open."""
         entry = self.inputs.get(name)
         value = entry.of(memory, device) if entry else None
