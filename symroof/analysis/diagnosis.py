@@ -112,9 +112,8 @@ class Diagnosis:
         if self.bound is None:
             return False
         bound = self.bound.value
-        return bool(
-            self.measured < bound if self.expected.symbol.unit == "s" else self.measured > bound
-        )
+        sign = 1 if self.expected.symbol.unit == "s" else -1
+        return bool(sign * self.measured < sign * bound)
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -314,8 +314,11 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterf
     ([('not explained', 8928000)], 140000000)
     """
     start = _number_of(bound_case, name, "the case's")
-    value, target = start.value, float(target)
-    rest = CaseDifference("rest", "not explained", "", "")
+    value, target, rest = (
+        start.value,
+        float(target),
+        CaseDifference("rest", "not explained", "", ""),
+    )
     steps = (WaterfallStep((rest,), value, target),) if value != target else ()
     basis = tuple(basis_in_a_word(bound_case, name))
     return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
