@@ -391,17 +391,3 @@ def fraction_of(result: Result) -> Any:
     """The value of a result that is a number."""
     assert isinstance(result.value, float)
     return result.value
-
-
-__all__ = [
-    "HEADER",
-    "Waterfall",
-    "WaterfallStep",
-    "change_label",
-    "factor_text",
-    "fraction_of",
-    "signed_text",
-    "step_json",
-    "waterfall",
-    "waterfall_to_number",
-]

@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5943,
     "specs": 6012,
     "checkpoints": 3981,
-    "study": 10676,
+    "study": 10666,
     "select": 3201,
     "simulate": 2343,
     "servers": 1773,
