@@ -245,9 +245,10 @@ def select(
     """
     if isinstance(study, Study):
         made = study
+    elif study is None:
+        made = Study(**case)
     else:
-        line = request_of(origin="given", **case) if case else None
-        made = Study(**case) if study is None else Study.load(study, line)
+        made = Study.load(study, request_of(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
     return select_from(with_candidates(made, rest, True), by, devices=counts)
 
