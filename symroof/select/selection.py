@@ -243,14 +243,12 @@ def select(
     Raises:
         InputError: an unknown name, an empty list of candidates, no model, more than 20,000 configurations.
     """
-    if isinstance(study, Study):
-        made = study
-    elif study is None:
-        made = Study(**case)
-    else:
-        made = Study.load(study, request_of(origin="given", **case) if case else None)
+    if study is None:
+        study = Study(**case)
+    elif not isinstance(study, Study):
+        study = Study.load(study, request_of(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
-    return select_from(with_candidates(made, rest, True), by, devices=counts)
+    return select_from(with_candidates(study, rest, True), by, devices=counts)
 
 
 def select_from(

@@ -123,11 +123,7 @@ def axes_of(
 
 
 def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
-    """One axis by its printed name.
-
-    Raises:
-        ValueError: an unknown name, a value that cannot be read.
-    """
+    """One axis by its printed name; a ValueError says what cannot be read."""
     if name not in LABELLED and name not in SWITCHES:
         symbol = _numeric(name, own)
         return numeric(symbol, _numbers(symbol, values, own))

@@ -66,6 +66,10 @@ def numbers(symbol: Symbol, text: str, own: Declarations = NONE) -> Values:
         if GROUPED.match(item):
             plain = text.replace(",", "").strip()[:40]
             raise ValueError(f"commas stand between values; write {plain} without them")
+        if re.fullmatch(r"\d{1,15}-\d{1,15}", item):
+            raise ValueError(
+                f"{item!r} is not a range; write {symbol.name}='{item.replace('-', ':')}'"
+            )
         values = _progression(symbol, item, own) if ":" in item else (single(symbol, item, own),)
         distinct.update(dict.fromkeys(map(Fraction, values)))
         if len(distinct) > MOST_ON_AXIS:

@@ -198,8 +198,8 @@ exp = _smooth("an exponential", math.exp, np.exp, lambda x: x == x)
 
 
 def nearly_equal(a: Any, b: Any) -> Any:
-    """Whether values are equal but for rounding."""
-    return abs(a - b) <= NEAR * np.maximum(abs(a), abs(b))
+    """Whether values are equal but for rounding; nothing finite is near to infinity."""
+    return abs(a - b) <= NEAR * np.minimum(np.maximum(abs(a), abs(b)), 1e308)
 
 
 HOLDS: dict[str, tuple[Callable[[Any, Any], Any], bool]] = {

@@ -216,8 +216,8 @@ def test_reviews_and_derivations_of_a_drafted_model():
 @pytest.mark.full
 def test_a_vllm_line_with_a_draft():
     spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
-    case = "--hardware h100-sxm --prompt 2000 --output 100 --set acceptance=0.8 --json".split()
-    result = good("vllm", spec, *case).json
+    case = "--hardware h100-sxm --prompt 2000 --output 100 --set acceptance=0.8 --json"
+    result = good("vllm", spec, *case.split()).json
     assert result["inputs"]["draft_cost"]["source"].startswith(
         "draft meta-llama/Llama-3.2-1B-Instruct"
     )

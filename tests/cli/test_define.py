@@ -161,7 +161,7 @@ def test_a_study_of_a_theory_alone_needs_no_model(tmp_path):
         line.split(": ", 2)[1]
         for line in call("eval", path).err.splitlines()
         if "is missing" in line
-    } == {"model", "hardware", "workload"}
+    } == {"model", "workload"}
 
 
 def test_claims_and_notes_of_a_theory(tmp_path):

@@ -270,7 +270,7 @@ def test_bad_input(more, message, hint):
     assert hint in error.value.problems[0].hint
 
 
-@pytest.mark.parametrize(("missing", "case"), [("model", {"hardware": "h200", "prompt": 8}), ("hardware", {"model": "llama-3-8b", "prompt": 8}), ("prompt", {"model": "llama-3-8b", "hardware": "h200"})])  # fmt: skip
+@pytest.mark.parametrize(("missing", "case"), [("model", {"hardware": "h200", "prompt": 8}), ("prompt", {"model": "llama-3-8b", "hardware": "h200"})])  # fmt: skip
 def test_what_there_is_to_choose_has_to_be_given(missing, case):
     with pytest.raises(InputError, match=missing):
         select(**case)

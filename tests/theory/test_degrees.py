@@ -31,8 +31,8 @@ def made(architecture=GENERIC, rounded=False, **values):
     return layout(
         architecture,
         {
-            name: Fraction(value) if isinstance(value, (int, float)) else value
-            for name, value in values.items()
+            key: float(each) if isinstance(each, (int, float)) else each
+            for key, each in values.items()
         }.get,
         rounded,
     )
