@@ -38,7 +38,7 @@ BUDGETS = {
     "specs": 6012,
     "checkpoints": 3981,
     "study": 10666,
-    "select": 3201,
+    "select": 3200,
     "simulate": 2343,
     "servers": 1773,
     "sweep": 1342,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8206,
     "report": 9247,
     "cli": 5071,
-    "tests": 51254,
+    "tests": 51253,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
