@@ -177,9 +177,8 @@ MISSED = {
     "227 GB": (f"memory_bytes {L70} prompt=4096 output=1024 batch=64", "wrong", "output_ignored"),
     # 2*70.55e9*4096/(8*989.4e12) = 73.02 ms, before 160 all-reduces of 1.75*4096*8192*2 byte at 450 GB/s: 41.8 ms
     "73.0 ms": (f"prefill_time {H100} tp=8 detail=weights prompt=4096", "wrong", "links_ignored"),
-    # half of 292.08 + 23.86 ms of links, and half of the first alone
+    # half of 292.08 + 23.86 ms of links
     "170 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096", "wrong", "sparse_peak"),
-    "146 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1", "wrong", "sparse_peak"),
     # 141.107/3.35 = 42.12 ms, a cache of 85.9 GB beside it; the same over eight devices; and with 70e9 for the name
     "42.1 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
     "5.27 ms": (f"itl {H100} tp=8 prompt=8192 batch=32", "conditional", "kv_ignored"),

@@ -43,10 +43,10 @@ BUDGETS = {
     "servers": 1773,
     "sweep": 1342,
     "calibrate": 1593,
-    "check": 8206,
+    "check": 8196,
     "report": 9247,
     "cli": 5071,
-    "tests": 51253,
+    "tests": 51244,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -25,16 +25,19 @@ ANY = "any"
 WORDS = ("relation", "moves", "unchecked")
 """Forms that claim a label or a truth, not a number."""
 BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", re.IGNORECASE)
+HELD_AGAINST = re.compile(
+    r"\b(?:against|versus|vs\.?|(?:below|under|above|over|within|meets?|misses) (?:our|the|its|a)|"
+    r"(?:target|limit|budget|SLO|SLA)(?: of| is)?)\s+(?:an?\s|the\s|our\s)?$",
+    re.IGNORECASE,
+)
+"""Before a number that the sentence only compares its own with: ``42 ms, against a 30 ms target``."""
+EACH = re.compile(r"\s*(?:each\b|per (?:param|weight|element))", re.IGNORECASE)
+"""Behind the size of one part: ``140 GB at 2 bytes each``."""
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
 EXAMPLES = {
-    "byte": "1.34 GB",
-    "s": "25 ms",
-    "token/s": "48 token/s",
-    "FLOP/s": "312 TFLOP/s",
-    "byte/s": "3.35 TB/s",
-    "FLOP": "289 TFLOP",
-    "USD/s": "2.50 USD/hour",
-}
+    "byte": "1.34 GB", "s": "25 ms", "token/s": "48 token/s", "FLOP/s": "312 TFLOP/s",
+    "byte/s": "3.35 TB/s", "FLOP": "289 TFLOP", "USD/s": "2.50 USD/hour",
+}  # fmt: skip
 """A number as an annotation refers to it, in units of each kind that people write."""
 
 
@@ -79,7 +82,7 @@ def claimed_number(
     if unit is None or data.get("formula"):
         return ClaimedNumber(value=_label(str(data.get("relation") or ""), prose[since:]) or None)
     own = [one for one in before if one.start >= since and one.start not in taken_starts]
-    figure = _fitting(own, unit)
+    figure = _fitting(_results(own, prose), unit) or _fitting(own, unit)
     if figure is None and unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
         fitting = (_fitting(own, counted) for counted in sorted(COUNTED))
         figure = next(filter(None, fitting), None)
@@ -94,6 +97,16 @@ def claimed_number(
     example = EXAMPLES.get(unit, f"12 {unit}").strip()
     hint = f"name the one it is about: value='{example}'"
     return ClaimedNumber(fault=(f"{missing} found {where}", hint))
+
+
+def _results(before: list[Figure], prose: str) -> list[Figure]:
+    """The numbers without targets, limits and sizes of single parts."""
+    return [
+        figure
+        for figure in before
+        if not HELD_AGAINST.search(prose[max(figure.begin - 40, 0) : figure.begin])
+        and not (figure.unit in ("byte", "bytes") and EACH.match(prose, figure.unit_end))
+    ]
 
 
 def _fitting(before: list[Figure], unit: str) -> Figure | None:

@@ -52,28 +52,16 @@ PEAK_OF = re.compile(
 """A precision between the number of a peak and its unit: ``1,979 BF16 TFLOPS``."""
 
 HEDGES = (
-    "~",
-    "≈",
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "ca.",
-    "ca",
-    "some",
-    "nearly",
-    "almost",
-)
+    "~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost",
+)  # fmt: skip
 OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
     "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
 SPEEDS = {
-    "no faster than": True,
-    "not faster than": True,
-    "no slower than": False,
-    "not slower than": False,
-}
+    "no faster than": True, "not faster than": True,
+    "no slower than": False, "not slower than": False,
+}  # fmt: skip
 """Bounds on speed: an upper one of a rate is a lower one of a time."""
 HEDGE = re.compile(rf"(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])", re.IGNORECASE)
 BOUND_WORD = re.compile(
@@ -287,20 +275,9 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     shown = text[first:start] + (text[start:end] if comma else digits) + text[end:stop]
     of = denominators(text, start, own)
     return Figure(
-        first,
-        start,
-        end,
-        place,
-        stop,
-        digits,
-        power,
-        unit,
-        sign,
-        without_marks(shown),
-        None,
-        comma,
-        of,
-    )
+        first, start, end, place, stop, digits, power, unit, sign, without_marks(shown), None,
+        comma, of,
+    )  # fmt: skip
 
 
 def _whole(text: str) -> int:
