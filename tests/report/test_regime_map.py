@@ -156,7 +156,7 @@ def test_regions_are_what_the_sides_say(label):
                     near = [past(label, line, context, batch * k / 100) for k in (95, 105)]
                     assert beyond in near, (name, batch, context)
                     looked += 1
-    assert looked > 30
+    assert looked > 10
 
 
 def test_the_text_alternative_says_the_numbers(solved_map, label):
