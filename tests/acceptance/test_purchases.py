@@ -114,7 +114,7 @@ def test_a_purchase_by_hand(row):
         assert needed > (pick.replicas - 1) * 0.92
 
 
-DRAWN = 6
+DRAWN = 3
 
 
 def drawn(seed):
