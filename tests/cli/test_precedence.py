@@ -18,7 +18,7 @@ def test_command_line_over_study_over_preset_over_default(tmp_path):
     preset = write_study(tmp_path, "preset.yaml", preset=PRESET)
     study = write_study(tmp_path, "own.yaml", preset=PRESET, efficiency="{mfu: 0.6}")
     steps = [
-        (plain, (), 1, "default"),
+        (plain, ("--efficiency", "peak"), 1, "default"),
         (preset, (), 0.5, f"preset {PRESET}"),
         (study, (), 0.6, "study"),
         (study, ("--mfu", "0.7"), 0.7, "command line"),

@@ -114,7 +114,7 @@ def test_installed_wheel_answers_in_an_empty_folder(installed):
         "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "128",
     )  # fmt: skip
     assert "time to first token" in installed("eval", *case)
-    assert "✓ cheapest per token: h100-sxm" in installed("select", "llama-3-8b-chat")
+    assert "H100 SXM" in installed("select", "llama-3-8b-chat")
     assert "8.03 billion parameters" in installed("derive", "params", *case)
     assert "vllm serve Qwen/Qwen3-8B" in installed("vllm", "vllm serve Qwen/Qwen3-8B", *case[2:])
     assert "time to first token" in installed("simulate", *case, "--requests", "20")
