@@ -31,7 +31,7 @@ def tile_share(peak: float, width: float, bandwidth: float) -> float:
 
     An H20 multiplies slowly for the memory it has: at 148 TFLOP/s and 4 TB/s, weights in 16 bits come at most at 58 % of the bandwidth.
 
-    >>> round(float(tile_share(Fraction(148 * 10**12), Fraction(2), Fraction(4 * 10**12))), 3)
+    >>> round(tile_share(148e12, 2, 4e12), 3)
     0.578
     """
     return peak * width / (2 * TILE_ROWS * bandwidth)
