@@ -400,7 +400,7 @@ def _bought(label: str, run: Run) -> tuple[str, ...]:
 def buy(elasticities: dict[str, float]) -> str:
     """What a latency depends on most; empty if on neither.
 
-    >>> buy({"peak_flops": Fraction(0), "mem_bandwidth": Fraction(-99, 100)})
+    >>> buy({"peak_flops": 0.0, "mem_bandwidth": -0.99})
     'bandwidth'
     """
     name = max(elasticities, key=lambda by: abs(elasticities[by]))
