@@ -185,8 +185,8 @@ def asked(seed):
 NAMED = ("hardware", "devices", "batch", "chunk", "replicas", "usd_per_month", "parallel")
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("seed", [3, 0, 1, 2])
 def test_every_command_names_the_same_purchase(seed):
     """`select`, `report`, Python, and the advice for the line that starts it; and it passes when it is bound and simulated."""
     study, model, devices, options = asked(seed)

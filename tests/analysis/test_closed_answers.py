@@ -18,6 +18,7 @@ def test_named_thresholds(model):
     assert sum(tally.pieces for tally in found) > 60
 
 
+@pytest.mark.full
 def test_equations_that_are_in_no_book():
     found = random_answers(EQUATIONS)
     assert (

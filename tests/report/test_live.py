@@ -75,6 +75,7 @@ def at(row, stops, places):
     return ends, row.get("marks", "")[places[0] * len(stops[1]) + places[1] :][:1]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", STUDIES)
 def test_numbers_are_those_of_eval(name):
     """At ends and in the middle of the grid, with the ends of their ranges and the verdicts on them."""

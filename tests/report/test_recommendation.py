@@ -98,6 +98,7 @@ def test_a_study_that_fixes_its_batch_is_reviewed_as_it_stands(chat):
     assert shown == study and found.best
 
 
+@pytest.mark.full
 def test_every_command_names_the_same_purchase(chat):
     chosen = json.loads(call("select", chat, "--json").out)["recommendation"]
     told = call("report", chat, "--format", "json", "-o", "-", "--no-plots").out
