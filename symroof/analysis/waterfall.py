@@ -141,8 +141,8 @@ class Waterfall:
     @property
     def factor(self) -> float | None:
         """How many times the first value the second is; None where the first is 0."""
-        start = fraction_of(self.start)
-        return fraction_of(self.end) / start if start else None
+        start = self.start.value
+        return self.end.value / start if start else None
 
     def rows(self, start: str = "first", end: str = "second") -> list[list[str]]:
         """The first value, each step with its effect, factor and the value after it, the last value, as people write them."""
@@ -257,7 +257,7 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 
 def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
-    steps, silent = _steps(a, b, start.name, fraction_of(start))
+    steps, silent = _steps(a, b, start.name, start.value)
     presets = []
     for preset in () if steps else filter(None, (a.preset, b.preset)):
         sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
@@ -385,9 +385,3 @@ def _values(
         if isinstance(after, float):
             yield open_changes, after
             open_changes = ()
-
-
-def fraction_of(result: Result) -> Any:
-    """The value of a result that is a number."""
-    assert isinstance(result.value, float)
-    return result.value

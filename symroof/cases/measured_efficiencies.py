@@ -182,19 +182,6 @@ def _limit_by_tile(given: dict[str, Input], share: float | None) -> None:
     given["mbu"] = Input(ValueRange(low, high, written, value), why, measured=True)
 
 
-def limit_by_compute(case: CaseInputs) -> tuple[float, tuple[float, ...]] | None:
-    """How much a measured share of the bandwidth may be for each unit of the share of the compute, and its ends and expected value without that limit.
-
-    None where the share of the bandwidth is not measured, or nothing limits it so.
-    """
-    device, mbu = case.hardware, case.given.get("mbu")
-    if device is None or mbu is None or not mbu.measured:
-        return None
-    share = share_of_tile(device.family, case.engine_class, case.compute, case.given)
-    ends = _ends(_fitted("mbu", device.family, case.engine_class)[0])
-    return (share, ends) if share is not None and ends else None
-
-
 def as_expected(values: Mapping[str, Input]) -> dict[str, float]:
     """The expected number of each value that has one."""
     return {name: value.value for name, value in values.items() if value.value is not None}

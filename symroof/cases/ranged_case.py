@@ -176,17 +176,6 @@ class RangedCase(CaseInputs):
         values = [case.value(name) for case in (self.case, *self.corners)]
         return min(values), max(values)
 
-    def over_list_prices(self, name: str) -> tuple[Any, Any]:
-        """A number at the lowest and the highest list price, everything else as expected.
-
-        Raises:
-            NoValue: it has none.
-        """
-        values = [self.case.changed({PRICE: price}).value(name) for price in self.list_prices] or [
-            self.case.value(name)
-        ]
-        return min(values), max(values)
-
 
 def _product(axes: list[list[dict[str, float]]]) -> list[dict[str, float]]:
     """Every choice of one point on each axis; none where there is no axis."""

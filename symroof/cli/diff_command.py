@@ -135,10 +135,10 @@ def _written(made: list[Waterfall], sides: tuple[str, ...], form: str, everythin
 def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
     """Both values of a quantity with its largest differences between them, and the mistakes among these."""
     from symroof.analysis.case_summary import DIGITS
-    from symroof.analysis.waterfall import factor_text, fraction_of, signed_text
+    from symroof.analysis.waterfall import factor_text, signed_text
     from symroof.cli.terminal import fitted_table, wrapped
 
-    unit, least = way.symbol.unit, SMALL * abs(float(fraction_of(way.end)))
+    unit, least = way.symbol.unit, SMALL * abs(float(way.end.value))
     ranked = sorted(
         (step for step in way.steps if abs(float(step.effect)) > least),
         key=lambda step: -abs(step.effect),

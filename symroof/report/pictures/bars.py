@@ -13,7 +13,6 @@ from symroof.analysis.waterfall import (
     Waterfall,
     WaterfallStep,
     change_label,
-    fraction_of,
     signed_text,
 )
 from symroof.cases.bound_case import BoundCase
@@ -145,7 +144,7 @@ def _fitting(cases: list[BoundCase]) -> list[str]:
 
 def waterfall(way: Waterfall, start: str, end: str) -> Chart:
     """A bar for each of two values, and one for each step between them, from the top down."""
-    numbers = [float(fraction_of(side)) for side in (way.start, way.end)]
+    numbers = [float(side.value) for side in (way.start, way.end)]
     drawn, together, rest = _split(way)
     steps = [
         (step_in_words(step), float(step.effect), float(step.factor) if step.factor else None)
@@ -212,7 +211,7 @@ def _change_in_words(change: CaseDifference) -> str:
 
 def _split(way: Waterfall) -> tuple[list[WaterfallStep], float, list[WaterfallStep]]:
     """The steps with a bar of their own, what the others add up to if that is noticeable, and the others."""
-    least = NEGLIGIBLE * max(abs(fraction_of(way.start)), abs(fraction_of(way.end)))
+    least = NEGLIGIBLE * max(abs(way.start.value), abs(way.end.value))
     order = sorted(range(len(way.steps)), key=lambda i: -abs(way.steps[i].effect))
     own = {i for i in order[:MOST_STEPS] if abs(way.steps[i].effect) >= least}
     rest = [step for i, step in enumerate(way.steps) if i not in own]
@@ -224,7 +223,7 @@ def _split(way: Waterfall) -> tuple[list[WaterfallStep], float, list[WaterfallSt
 def _axis_ends(way: Waterfall) -> tuple[float, float]:
     """The ends of the bars: from zero, or from a round value below all of them where these differ little."""
     numbers = [float(n) for step in way.steps for n in (step.before, step.after)]
-    numbers += [float(fraction_of(way.start)), float(fraction_of(way.end))]
+    numbers += [float(way.start.value), float(way.end.value)]
     low, high = min(numbers), max(numbers)
     if low <= 0 or high - low > NARROW * high or high == low:
         return min(0.0, low), max(0.0, high) or 1.0

@@ -259,10 +259,6 @@ class Config:
             numbers=self.numbers,
         )
 
-    def has_own_fields(self, i: int) -> bool:
-        """Whether ``per_layer_config`` holds fields for a layer."""
-        return i in self._layer_fields
-
     def of_layer(self, i: int) -> Config:
         """The fields as one layer has them: those that ``per_layer_config`` holds for its number replace the model's."""
         own = self._layer_fields.get(i)
