@@ -38,7 +38,7 @@ SMALL_PREFIXES = {
 BINARY_PREFIXES = {f"{p}i": Fraction(1024) ** n for n, p in enumerate("KMGTP", start=1)}
 
 LARGEST_EXPONENT = 60  # 1e60 is far beyond any FLOP count; more is a typing error or an attack
-NUMBER = r"[+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
+NUMBER = r"[+-]?(?:[0-9](?:[_,]?[0-9])*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 
 
 class UnitError(ValueError):

@@ -16,10 +16,12 @@ from symroof.cases.input import AT_PEAK, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import IDEAL, chosen_engine
-from symroof.specs.fields import Faults, split_statistic
+from symroof.specs.fields import Faults, build, split_statistic
+from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
+from symroof.specs.preset import PresetSpec
 from symroof.specs.study import StudySpec
 from symroof.specs.study_fields import (
     efficiency_basis,
@@ -294,6 +296,12 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     )
 
 
+FORMS: dict[str, type[HardwareSpec] | type[PresetSpec]] = {
+    "hardware": HardwareSpec,
+    "presets": PresetSpec,
+}
+
+
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
     named = [
@@ -308,12 +316,14 @@ def check_names(document: Document, spec: StudySpec, base: Path) -> None:
             if kind == "models":
                 read_model(name, base, spec.assume_family)
             else:
-                find(kind, name, base)
+                build(find(kind, name, base), FORMS[kind])
         except InputError as error:
             first = error.problems[0]
             place = (key, i) if (key, i) in document.places else (key,)
-            # without a line the name is the fault; a fault inside the file it names has a place of its own
+            # without a line the name is the fault; a fault inside the file it names has a place of
+            # its own, and no line is shown of a file that only another file names: it may be secret
             here = document.problem(place, f"{name}: {first.message}", first.hint)
-            problems += [here] if first.line is None else error.problems
+            inside = [replace(problem, source="") for problem in error.problems]
+            problems += [here] if first.line is None else inside
     if problems:
         raise InputError(problems)

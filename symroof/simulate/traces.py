@@ -200,13 +200,10 @@ def _plain(cells: dict[str, str]) -> Row:
     cached, priority = (
         _tokens(cells.get(name) or "0", name) for name in ("cached_prefix", "priority")
     )
-    return Row(
-        _seconds(cells["arrival"]),
-        _tokens(cells["prompt"]),
-        _tokens(cells["output"]),
-        cached,
-        priority,
-    )
+    prompt, output = _tokens(cells["prompt"]), _tokens(cells["output"])
+    if cached > prompt:
+        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {prompt:,}")
+    return Row(_seconds(cells["arrival"]), prompt, output, cached, priority)
 
 
 TABLES = (
@@ -249,7 +246,7 @@ def _seconds(value: Any, name: str = "timestamp") -> float:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{name} is not a number")
     try:
-        number = float(value)
+        number = float(value) if str(value).isascii() else math.nan
     except (ValueError, OverflowError):
         number = math.nan
     if not abs(number) < 1e15:

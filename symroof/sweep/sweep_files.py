@@ -31,13 +31,21 @@ def write_csv(grid: Grid, path: Path) -> None:
             rows = []
             for name, column in columns.items():  # a text is made once, then repeated in rows
                 values = column.ravel().tolist()
-                if spelled := [*map(spelling, words.get(name, ()))]:
+                if spelled := [*map(_cell, words.get(name, ()))]:
                     texts = [spelled[x] if x >= 0 else "" for x in values]
                 else:
-                    texts = [str(x).removesuffix(".0") if x == x else "" for x in values]
+                    texts = [_cell(x) if x == x else "" for x in values]
                 thin = np.array(texts, dtype=object).reshape(column.shape)
                 rows.append(np.broadcast_to(thin, shape).flat)
             written.writerows(zip(*rows, strict=True))
+
+
+def _cell(value: Any) -> str:
+    """A number, or a label; one that begins like a formula is quoted, so that no spreadsheet works it out."""
+    if isinstance(value, float):
+        return str(value).removesuffix(".0")
+    text = spelling(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def write_parquet(grid: Grid, path: Path) -> None:

@@ -1,0 +1,61 @@
+"""Files of strangers: what a message shows of them, and what is read as a number."""
+
+import pytest
+
+from symroof.units import UnitError, parse_number
+
+from ..cli import ROOT, call
+
+CASE = "--model llama-3-8b --hardware h100-sxm"
+
+
+def test_no_line_is_shown_of_a_file_that_only_another_file_names(tmp_path):
+    (tmp_path / "secret.yaml").write_text("name: x\ndb_password: hunter2\n")
+    for line in (
+        "model: secret.yaml\nhardware: h100-sxm",
+        "model: llama-3-8b\nhardware: secret.yaml",
+    ):
+        study = tmp_path / "study.yaml"
+        study.write_text(f"workload: {{prompt: 512}}\n{line}\n")
+        answer = call("eval", str(study))
+        assert answer.code == 2
+        assert "db_password: unknown key" in answer.err
+        assert "hunter2" not in answer.err
+    own = call("eval", "--model", str(tmp_path / "secret.yaml"), "--hardware", "h100-sxm")
+    assert "hunter2" in own.err  # the file a person named is shown
+
+
+@pytest.mark.parametrize("text", ["１２", "٣", "1__0", "1_", "1,_0"])
+def test_a_number_has_plain_digits(text):
+    with pytest.raises(UnitError):
+        parse_number(text)
+
+
+def test_grouped_digits_stay_numbers():
+    assert [parse_number(text) for text in ("1_000", "12,000", "5.", ".5")] == [1000, 12000, 5, 0.5]
+
+
+def test_a_trace_has_plain_digits_and_no_prefix_longer_than_its_prompt(tmp_path):
+    trace = tmp_path / "t.csv"
+    for row, said in (("0,٣,5,0", "is not a number"), ("0,10,5,20", "more than the prompt")):
+        trace.write_text(f"arrival,prompt,output,cached_prefix\n{row}\n")
+        answer = call("simulate", *CASE.split(), "--trace", str(trace))
+        assert answer.code == 2
+        assert "t.csv:2:1" in answer.err
+        assert said in answer.err
+
+
+def test_no_cell_of_a_csv_file_is_worked_out_by_a_spreadsheet(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = ROOT / "specs" / "models" / "llama-3-8b.yaml"
+    (tmp_path / "=1+1.yaml").write_text(model.read_text())
+    (tmp_path / "study.yaml").write_text(
+        'workload: {prompt: 512}\nmodel: ["=1+1.yaml", llama-3-8b]\nhardware: h100-sxm\n'
+    )
+    answer = call("sweep", "study.yaml", "-q", "itl", "-o", "out.csv")
+    assert answer.code == 0, answer.err
+    assert [line.split(",")[0] for line in (tmp_path / "out.csv").read_text().split()] == [
+        "model",
+        "'=1+1.yaml",
+        "llama-3-8b",
+    ]
