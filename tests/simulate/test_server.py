@@ -79,7 +79,7 @@ def test_priorities_come_first(tmp_path):
 
 
 def test_cached_tokens_are_not_computed(tmp_path):
-    rows = [(0, 10, 1, 6), (1, 10, 1, 50)]
+    rows = [(0, 10, 1, 6), (1, 10, 1, 10)]
     found = by_hand().simulate(
         trace=write_trace(tmp_path, rows, head="arrival,prompt,output,cached_prefix")
     )
