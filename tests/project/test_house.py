@@ -36,7 +36,7 @@ BUDGETS = {
     "symbolic": 5641,
     "theory": 5943,
     "specs": 6012,
-    "checkpoints": 3977,
+    "checkpoints": 3836,
     "study": 10636,
     "select": 3200,
     "simulate": 2343,

@@ -1,15 +1,14 @@
 """Families of models, read from ``specs/checkpoints/families.yaml``: what a ``config.json`` of each makes of a layer list."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from symroof.resources import data_folder
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family_expressions import Expressions, Term
-from symroof.specs.checkpoints.family_fields import listed
+from symroof.specs.checkpoints.family_fields import LayerNames, at, value_of
 from symroof.specs.checkpoints.family_rules import FUNCTIONS
 from symroof.specs.layer_order import distinct_layers
 from symroof.strict_yaml import load
@@ -38,16 +37,31 @@ def table() -> dict[str, Any]:
     return data
 
 
-@lru_cache(maxsize=1)
-def expressions() -> Expressions:
-    of_lists = {"listed": listed(words("layers")), "fed": listed(words("feeds"))}
-    return Expressions(FUNCTIONS | of_lists, table()["parts"]["rules"])
+def expression(text: str, c: Config, i: int) -> Any:
+    """The value of an expression for a layer of a config."""
+    return value_of(text, LayerNames(c, i, table()["parts"]["rules"]))
 
 
 @lru_cache(maxsize=4)
 def words(kind: str) -> Mapping[str, str]:
     """The words of a list of layers, each with what it means here."""
     return dict(table()["words"][kind])
+
+
+def _word_of(kind: str) -> Callable[..., str | None]:
+    """The layer's word in a list that may be longer by the layers that predict tokens ahead; nothing where there is no list."""
+
+    def read(c: Config, i: int, field: str, ahead: int = 0) -> str | None:
+        inside, name = at(c, field)
+        entries = inside.listed(name)
+        longer = ahead if entries is not None and len(entries) != c.n_layers else 0
+        taken = inside.words(name, words(kind), c.n_layers + longer)
+        return taken[i] if taken else None
+
+    return read
+
+
+FUNCTIONS |= {"listed": _word_of("layers"), "fed": _word_of("feeds")}
 
 
 def joined(written: Any, key: str) -> dict[str, Any]:
@@ -152,15 +166,9 @@ class Family:
 
     def words(self, c: Config) -> list[tuple[str, str]]:
         """What each layer is: its mixer and what follows it."""
-        mixing, feeding = (
-            self.term(each) for each in (self.entry.get("mixing", "full"), self.feeding)
-        )
-        numbers = range(self.term(self.entry.get("layers", "n")).read(c, 0))
-        mixers = [mixing.read(c, i) for i in numbers]
-        return [(mixer, feeding.read(c, i)) for i, mixer in enumerate(mixers)]
-
-    def term(self, text: str) -> Term:
-        return expressions()(text)
+        numbers = range(expression(self.entry.get("layers", "n"), c, 0))
+        mixers = [expression(self.entry.get("mixing", "full"), c, i) for i in numbers]
+        return [(mixer, expression(self.feeding, c, i)) for i, mixer in enumerate(mixers)]
 
     def layer(self, c: Config, i: int, mixing: str, feeding: str) -> dict[str, Any]:
         """One layer, as a model spec writes it."""
@@ -187,18 +195,18 @@ def made(recipe: Recipe, c: Config, i: int) -> dict[str, Any]:
 
 def _made(key: str, value: Any, c: Config, i: int) -> Any:
     if isinstance(value, str):
-        return expressions()(value).read(c, i)
+        return expression(value, c, i)
     if isinstance(value, list | dict):
         part = joined(value, key)
         when = part.pop("when", None)
-        return None if when and not expressions()(when).read(c, i) else made(part, c, i)
+        return None if when and not expression(when, c, i) else made(part, c, i)
     return value
 
 
 OUTER: Recipe = {
     "d_model": "hidden_size",
     "vocab_size": "vocab_size",
-    "tied_embeddings": "flag(tie_word_embeddings)",
+    "tied_embeddings": "flag('tie_word_embeddings')",
 }
 NORM: Recipe = {"kind": "rms", "per_layer": 2}
 

@@ -1,48 +1,132 @@
-"""Ways to read a field in the expressions of ``families.yaml``.
+"""The small expressions of ``families.yaml`` and ``quantization.yaml``, and the functions that read a field in them.
 
-Each is a function of the config, the number of the layer and the terms between its parentheses.
+They are Python's own expressions, over names that mean the fields of a file: ``hidden_size`` is a whole number that must be
+there, ``head_dim?`` one that may be absent; ``i`` is the number of the layer, the first being 0, ``n`` that of all. Functions
+take a field by its name in quotes, ``flag('attention_bias')``, one of an object inside as ``each('ffn_config.moe_top_k')``.
+Only what stands in those two tables is read here; no text of a config ever is.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache, partial
+from types import CodeType
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family_expressions import Term
+
+OPTIONAL = re.compile(r"([A-Za-z_][\w.]*)\?")
 
 
-def maybe(c: Config, i: int, field: Term) -> int | None:
-    """``field?``: a whole number, or nothing where the field is null or absent without a default."""
-    inside, name = field.field(c)
-    return inside.maybe(name)
+@cache
+def compiled(text: str) -> CodeType:
+    return compile(OPTIONAL.sub(r"maybe('\1')", text), f"<{text}>", "eval")
 
 
-def count(c: Config, i: int, field: Term) -> int:
+def value_of(text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression of the tables over names.
+
+    >>> value_of("window if (i + 1) % 4 else full", {"i": 3, "full": "full"})
+    'full'
+    """
+    return eval(compiled(text), {"__builtins__": {}}, names)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"max": lambda c, i, *several: max(several)}
+"""The functions of the expressions by name; each takes the config, the number of the layer and what its parentheses hold."""
+
+
+def function(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function one of the expressions'."""
+    FUNCTIONS[read.__name__] = read
+    return read
+
+
+WORDS = frozenset(
+    [
+        "full",
+        "window",
+        "chunk",
+        "linear",
+        "conv",
+        "hybrid",
+        "index",
+        "cross",
+        "none",
+        "dense",
+        "sparse",
+        "head",
+        "head_bias",
+        "layer",
+        "rms",
+        "gated",
+        "plain",
+        "moe",
+        "gqa",
+        "chunked",
+        "mla",
+        "compressed",
+        "shared",
+        "mamba",
+        "mamba2",
+        "rg_lru",
+        "rwkv4",
+        "rwkv7",
+        "gated_delta",
+        "kimi_delta",
+    ]
+)
+"""Words that mean themselves: kinds of layers, of blocks and of norms."""
+
+
+class LayerNames(dict[str, Any]):
+    """What a name means for one layer of a config; ``rules`` are expressions under names of their own."""
+
+    def __init__(self, c: Config, i: int, rules: Mapping[str, str]) -> None:
+        super().__init__(i=i)
+        self.c, self.rules = c, rules
+
+    def __missing__(self, name: str) -> Any:
+        if name in FUNCTIONS:
+            return partial(FUNCTIONS[name], self.c, self["i"])
+        if name in WORDS:
+            return name
+        if name in self.rules:
+            return value_of(self.rules[name], self)
+        return self.c.n_layers if name == "n" else self.c.whole(name)
+
+
+def at(c: Config, field: str) -> tuple[Config, str]:
+    """The object that holds a field, and the field's name in it."""
+    *objects, name = field.split(".")
+    for each in objects:
+        c = c.inside(each)
+    return c, name
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """A method of a config as a function of the expressions."""
+
+    def read(c: Config, i: int, field: str, *more: Any) -> Any:
+        inside, last = at(c, field)
+        return getattr(inside, name)(last, *more)
+
+    return read
+
+
+FUNCTIONS |= {name: _method(name) for name in ("maybe", "whole", "flag", "states")}
+
+
+@function
+def count(c: Config, i: int, field: str) -> int:
     """A whole number; null, or absent without a default, is 0."""
-    inside, name = field.field(c)
+    inside, name = at(c, field)
     return inside.maybe(name, 0) or 0
 
 
-def whole(c: Config, i: int, field: Term, least: Term) -> int:
-    """A whole number from another least one than 1."""
-    inside, name = field.field(c)
-    return inside.whole(name, least.read(c, i))
-
-
-def flag(c: Config, i: int, field: Term) -> bool:
-    """True or false."""
-    inside, name = field.field(c)
-    return inside.flag(name)
-
-
-def states(c: Config, i: int, field: Term) -> bool:
-    """Whether the file itself says something."""
-    inside, name = field.field(c)
-    return inside.states(name)
-
-
-def each(c: Config, i: int, field: Term) -> int:
+@function
+def each(c: Config, i: int, field: str) -> int:
     """A whole number, or a list of one for each layer."""
-    inside, name = field.field(c)
+    inside, name = at(c, field)
     if isinstance(inside.raw(name), list):
         entries = inside.wholes(name, c.n_layers, least=1)
         if entries:
@@ -50,65 +134,72 @@ def each(c: Config, i: int, field: Term) -> int:
     return inside.whole(name)
 
 
-def entry(c: Config, i: int, field: Term, least: Term | None = None) -> int | None:
+@function
+def entry(c: Config, i: int, field: str, least: int = 0) -> int | None:
     """The layer's own of a list with a whole number for each; nothing where there is no list, or an empty one."""
-    inside, name = field.field(c)
+    inside, name = at(c, field)
     if inside.raw(name) == []:
         return None
-    entries = inside.wholes(name, c.n_layers, least.read(c, i) if least else 0)
+    entries = inside.wholes(name, c.n_layers, least)
     return entries[i] if entries else None
 
 
-def entry_if_listed(c: Config, i: int, field: Term) -> int | None:
+@function
+def entry_if_listed(c: Config, i: int, field: str) -> int | None:
     """The same of a field that may be one number too, which says nothing."""
-    inside, name = field.field(c)
+    inside, name = at(c, field)
     return entry(c, i, field) if isinstance(inside.raw(name), list) else None
 
 
-def local_letter(c: Config, i: int, field: Term) -> bool | None:
+@function
+def local_letter(c: Config, i: int, field: str) -> bool | None:
     """Whether a text of L and G, repeated, says that a layer is local; the last never is. Nothing where there is a number."""
-    pattern = c.raw(field.path[-1])
+    pattern = c.raw(field)
     if not isinstance(pattern, str):
         return None
     if not pattern or len(pattern) > c.n_layers or set(pattern) - set("LG"):
-        c.fail(field.path[-1], "expected a number, or letters L and G")
+        c.fail(field, "expected a number, or letters L and G")
     return i < c.n_layers - 1 and pattern[i % len(pattern)] == "L"
 
 
-def lists(c: Config, i: int, field: Term, layer: Term | None = None) -> bool | None:
+@function
+def lists(c: Config, i: int, field: str, layer: int | None = None) -> bool | None:
     """Whether a list of layers holds this one, or the one of a number; nothing where there is no list."""
-    inside, name = field.field(c)
-    return inside.lists(name, layer.read(c, i) if layer else i)
+    inside, name = at(c, field)
+    return inside.lists(name, i if layer is None else layer)
 
 
-def either(c: Config, i: int, value: Term, there: Term, not_there: Term, unsaid: Term) -> Any:
-    """One thing where a value is true, another where it is false, a third where there is none."""
-    said = value.read(c, i)
-    if said is None:
-        return unsaid.read(c, i)
-    return (there if said else not_there).read(c, i)
+@function
+def either(c: Config, i: int, value: Any, there: Any, not_there: Any) -> Any:
+    """One thing where a value is true, another where it is false, nothing where there is none."""
+    if value is None:
+        return None
+    return there if value else not_there
 
 
-def given(c: Config, i: int, field: Term, otherwise: Term) -> int:
-    """A field, or what follows from others, which is written down."""
-    width: int | None = c.maybe(field.path[-1])
+@function
+def given(c: Config, i: int, field: str, otherwise: str) -> int:
+    """A field, or what follows from others by an expression in quotes, which is written down."""
+    width: int | None = c.maybe(field)
     if width is None:
-        width = int(otherwise.read(c, i))
-        c.fill(field.path[-1], width, otherwise.text)
+        width = int(value_of(otherwise, LayerNames(c, i, {})))
+        c.fill(field, width, otherwise)
     return width
 
 
-def below(c: Config, i: int, field: Term, limit: Term) -> int:
+@function
+def below(c: Config, i: int, field: str, limit: str) -> int:
     """A whole number from 0 that must be less than another."""
-    name, at, most = field.path[-1], c.whole(field.path[-1], least=0), limit.read(c, i)
-    if at >= most:
-        c.fail(name, f"{at} is not less than {limit.text} {most}")
-    return at
+    number, most = c.whole(field, least=0), c.whole(limit)
+    if number >= most:
+        c.fail(field, f"{number} is not less than {limit} {most}")
+    return number
 
 
-def divisor(c: Config, i: int, field: Term) -> int:
+@function
+def divisor(c: Config, i: int, field: str) -> int:
     """KV heads that share out the query heads evenly."""
-    inside, name = field.field(c)
+    inside, name = at(c, field)
     number, n_heads = inside.whole(name), c.whole("num_attention_heads")
     if n_heads % number:
         origin = "" if inside.states(name) else f", the default of {c.source},"
@@ -116,29 +207,27 @@ def divisor(c: Config, i: int, field: Term) -> int:
     return number
 
 
-def pool(c: Config, i: int, experts: Term, taken: Term | None = None) -> int:
+@function
+def pool(c: Config, i: int, experts: str, taken: str = "num_experts_per_tok") -> int:
     """The experts of a layer: at least as many as one token is sent to."""
-    taken = taken or Term("", lambda c, i: None, ("num_experts_per_tok",))
     drawn, number = each(c, i, taken), each(c, i, experts)
     if drawn > number:
-        inside, name = taken.field(c)
-        inside.fail(name, f"{drawn} is more than {experts.path[-1]} {number}")
-    return number
+        inside, name = at(c, taken)
+        inside.fail(name, f"{drawn} is more than {experts.rpartition('.')[2]} {number}")
+    return int(number)
 
 
-def largest(c: Config, i: int, *terms: Term) -> Any:
-    return max(term.read(c, i) for term in terms)
-
-
+@function
 def kv_heads(c: Config, i: int = 0) -> int:
     """KV heads: as many as query heads where the field is null, or absent and the class has no number of its own."""
     n_heads, number = c.whole("num_attention_heads"), c.maybe("num_key_value_heads")
     if number is None:
         c.fill("num_key_value_heads", n_heads, "as many as num_attention_heads")
         return n_heads
-    return divisor(c, i, Term("", lambda c, i: None, ("num_key_value_heads",)))
+    return int(divisor(c, i, "num_key_value_heads"))
 
 
+@function
 def even_share(c: Config, i: int) -> int:
     """``hidden_size // num_attention_heads``, with an error where it does not come out even."""
     width, n_heads = c.whole("hidden_size"), c.whole("num_attention_heads")
@@ -149,6 +238,7 @@ def even_share(c: Config, i: int) -> int:
     return width // n_heads
 
 
+@function
 def own_share(c: Config, i: int) -> int:
     """The same in classes that round it down."""
     width, n_heads = c.whole("hidden_size"), c.whole("num_attention_heads")
@@ -158,30 +248,3 @@ def own_share(c: Config, i: int) -> int:
     rounded = ", rounded down" if width % n_heads else ""
     c.fill("head_dim", width // n_heads, f"hidden_size // num_attention_heads{rounded}")
     return width // n_heads
-
-
-def listed(known: Mapping[str, str]) -> Callable[..., str | None]:
-    """The layer's word in a list that may be longer by the layers that predict tokens ahead; nothing where there is no list."""
-
-    def read(c: Config, i: int, field: Term, ahead: Term | None = None) -> str | None:
-        inside, name = field.field(c)
-        more = ahead.read(c, i) if ahead else 0
-        entries = inside.listed(name)
-        longer = more if entries is not None and len(entries) != c.n_layers else 0
-        taken = inside.words(name, known, c.n_layers + longer)
-        return taken[i] if taken else None
-
-    return read
-
-
-FIELD_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{
-        function.__name__: function
-        for function in (
-            maybe, count, whole, flag, states, each, entry, entry_if_listed, lists, local_letter, either, given, below, divisor, pool,
-            kv_heads, even_share, own_share,
-        )
-    },
-    "max": largest,
-}  # fmt: skip
-"""Every function by its name in the expressions."""

@@ -3,15 +3,15 @@
 Each takes the config, the number of the layer and the terms between its parentheses.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import MISSING, Config
-from symroof.specs.checkpoints.family_expressions import Term
-from symroof.specs.checkpoints.family_fields import FIELD_FUNCTIONS
+from symroof.specs.checkpoints.family_fields import FUNCTIONS as FUNCTIONS
+from symroof.specs.checkpoints.family_fields import function
 from symroof.specs.checkpoints.json_text import kind_of_value
 
 
+@function
 def whole_residual(c: Config, i: int) -> int:
     """Helium: the heads make up the residual, since its output projection is a square; anything else is an error."""
     width, n_heads = c.whole("hidden_size"), c.whole("num_attention_heads")
@@ -21,6 +21,7 @@ def whole_residual(c: Config, i: int) -> int:
     return head
 
 
+@function
 def makes_keys(c: Config, i: int) -> bool:
     """Gemma: the last ``num_kv_shared_layers`` have keys and values of earlier layers, so some layer must have its own."""
     shared = c.maybe("num_kv_shared_layers", 0) or 0
@@ -30,17 +31,15 @@ def makes_keys(c: Config, i: int) -> bool:
     return i < c.n_layers - shared
 
 
-def gate_per(kind: str) -> Callable[[Config, int], bool]:
+@function
+def gate_per(c: Config, i: int, kind: str) -> bool:
     """Laguna: a gate for each head, or for each of its elements."""
-
-    def read(c: Config, i: int) -> bool:
-        if c.raw("gating") not in (True, "per-head", "per-element", "per_element", False):
-            c.fail("gating", "expected true, false, 'per-head' or 'per-element'")
-        return (c.raw("gating") in (True, "per-head")) == (kind == "head")
-
-    return read
+    if c.raw("gating") not in (True, "per-head", "per-element", "per_element", False):
+        c.fail("gating", "expected true, false, 'per-head' or 'per-element'")
+    return (c.raw("gating") in (True, "per-head")) == (kind == "head")
 
 
+@function
 def local_by_type(c: Config, i: int) -> str:
     """GPT-Neo: ``attention_types`` holds pairs of a pattern and how often it is repeated."""
     named: list[str] = c.once("attention_types", lambda: _repeated(c))
@@ -63,6 +62,7 @@ def _repeated(c: Config) -> list[str]:
     return named
 
 
+@function
 def zamba2_layer(c: Config, i: int) -> str:
     """Zamba 2: which layers of its own 54 run the shared block too; a model of another depth needs the list."""
     if c.n_layers != 54:
@@ -71,6 +71,7 @@ def zamba2_layer(c: Config, i: int) -> str:
     return "hybrid" if i in (*range(6, 43, 6), 47, 51) else "linear"
 
 
+@function
 def repeated_block(c: Config, i: int) -> str:
     """RecurrentGemma: a pattern of blocks, repeated; attention has the window."""
     pattern = c.words("block_types", {"recurrent": "linear", "attention": "window"}, None)
@@ -86,10 +87,11 @@ NEMOTRON = {
 LETTERS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 
-def nemotron_blocks(c: Config) -> list[tuple[str, str]]:
-    """Nemotron-H: each layer is one block, by a list of words or a pattern of letters."""
+@function
+def nemotron(c: Config, i: int, part: str) -> Any:
+    """Nemotron-H: each layer is one block, by a list of words or a pattern of letters; its mixer, what it feeds, or all ``layers``."""
     blocks: list[tuple[str, str]] = c.once("blocks", lambda: _blocks(c))
-    return blocks
+    return len(blocks) if part == "layers" else blocks[i][part == "feed"]
 
 
 def _blocks(c: Config) -> list[tuple[str, str]]:
@@ -110,6 +112,7 @@ def _blocks(c: Config) -> list[tuple[str, str]]:
     return [NEMOTRON[word] for word in named]
 
 
+@function
 def v4_layer(c: Config, i: int) -> str:
     """DeepSeek-V4: a list of kinds, or of the tokens in an entry (0 for none), which may go on behind the last layer; or every second."""
     heavy, chosen = "heavily_compressed_attention", "compressed_sparse_attention"
@@ -129,6 +132,7 @@ def v4_layer(c: Config, i: int) -> str:
     return named[i]
 
 
+@function
 def step_sparse(c: Config, i: int) -> str:
     """Step 3 and 3.5: the layers that a list or a text of numbers names have experts, or else all but the first few."""
     named = c.raw("moe_layers_enum")
@@ -143,7 +147,8 @@ def step_sparse(c: Config, i: int) -> str:
     return "sparse" if sparse else "dense"
 
 
-def scored(c: Config, i: int, otherwise: Term) -> bool:
+@function
+def scored(c: Config, i: int, otherwise: bool) -> bool:
     """Whether a layer has an indexer, or takes the keys that an earlier layer chose: by a list, a pattern of letters, or a rule."""
     named = c.words("indexer_types", {"full": "F", "shared": "S"}, c.n_layers)
     if named is None and isinstance(c.raw("index_topk_pattern"), str):
@@ -152,7 +157,7 @@ def scored(c: Config, i: int, otherwise: Term) -> bool:
             message = f"expected F or S for each of {c.n_layers} layers"
             c.fail("index_topk_pattern", message)
         return pattern[i] == "F"
-    return named[i] == "F" if named else bool(otherwise.read(c, i))
+    return named[i] == "F" if named else otherwise
 
 
 # -------------------------------------------------------------------------------------------- Nemotron's searched blocks
@@ -171,14 +176,16 @@ def block(c: Config, i: int, part: str) -> Config:
     return Config(c.document, (*place, i, part), blocks[i][part], defaults, {}, c.source, {})
 
 
-def absent(c: Config, i: int, part: Term) -> bool:
+@function
+def absent(c: Config, i: int, part: str) -> bool:
     """Whether a layer lacks a part."""
-    inside = block(c, i, part.read(c, i))
+    inside = block(c, i, part)
     if inside.flag("replace_with_linear"):
         inside.fail("replace_with_linear", "a linear layer instead of a block is not read")
     return inside.flag("no_op")
 
 
+@function
 def block_kv_heads(c: Config, i: int) -> int:
     group, n_heads = (
         block(c, i, "attention").whole("n_heads_in_group"),
@@ -190,10 +197,12 @@ def block_kv_heads(c: Config, i: int) -> int:
     return n_heads // group
 
 
+@function
 def block_window(c: Config, i: int) -> int | None:
     return block(c, i, "attention").maybe("window_length")
 
 
+@function
 def block_width(c: Config, i: int) -> int:
     """Two thirds of a multiple of the residual's width, rounded up to a multiple of 256."""
     part = block(c, i, "ffn")
@@ -206,6 +215,7 @@ def block_width(c: Config, i: int) -> int:
 # ------------------------------------------------------------------------------------------- widths of single classes
 
 
+@function
 def dt_rank(c: Config, i: int) -> int:
     """The width through which step sizes come: a number, or ``auto`` for a sixteenth of the residual's."""
     if c.raw("time_step_rank") == "auto":
@@ -215,6 +225,7 @@ def dt_rank(c: Config, i: int) -> int:
     return c.whole("time_step_rank")
 
 
+@function
 def mamba2_width(c: Config, i: int) -> int:
     """Channels of a Mamba-2 layer, which its heads share out evenly."""
     width, n_heads = c.whole("expand") * c.whole("hidden_size"), c.whole("num_heads")
@@ -225,6 +236,7 @@ def mamba2_width(c: Config, i: int) -> int:
     return width
 
 
+@function
 def lfm2_width(c: Config, i: int) -> int:
     """LFM2: two thirds of the width the file says, times a factor, rounded up to a multiple."""
     width, factor = c.whole("intermediate_size"), c.number("block_ffn_dim_multiplier")
@@ -234,6 +246,7 @@ def lfm2_width(c: Config, i: int) -> int:
     return width if factor is None else multiple * -(-int(factor * width) // multiple)
 
 
+@function
 def olmo_key_dim(c: Config, i: int) -> int:
     """OLMo hybrid: three quarters of an even share of the residual width, where the file does not say."""
     width = c.maybe("linear_key_head_dim")
@@ -244,6 +257,7 @@ def olmo_key_dim(c: Config, i: int) -> int:
     return width
 
 
+@function
 def twice_share(c: Config, i: int) -> int:
     """Zamba: a head has its share of the residual and the embedding beside it; another width, or a block for each layer, is an error."""
     width, n_heads = 2 * c.whole("hidden_size"), c.whole("num_attention_heads")
@@ -256,6 +270,7 @@ def twice_share(c: Config, i: int) -> int:
     return width // n_heads
 
 
+@function
 def adapter_rank(c: Config, i: int) -> int:
     """Zamba 2: the rank of the adapters; biases of the shared matrices are an error."""
     if c.flag("use_bias"):
@@ -263,6 +278,7 @@ def adapter_rank(c: Config, i: int) -> int:
     return c.whole("adapter_rank")
 
 
+@function
 def rwkv_heads(c: Config, i: int) -> int:
     """RWKV-7: as many heads as the residual has room for; values of another width are an error."""
     width, head = c.whole("hidden_size"), c.whole("head_dim")
@@ -271,22 +287,3 @@ def rwkv_heads(c: Config, i: int) -> int:
     if c.wholes("value_dim") and c.held("value_dim") != {width}:
         c.fail("value_dim", "values that are not as wide as the residual are not read")
     return width // head
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **FIELD_FUNCTIONS,
-    **{
-        function.__name__: function
-        for function in (
-            whole_residual, makes_keys, local_by_type, zamba2_layer, repeated_block, v4_layer, step_sparse, scored, absent,
-            block_kv_heads, block_window, block_width, dt_rank, mamba2_width, lfm2_width, olmo_key_dim, twice_share,
-            adapter_rank, rwkv_heads,
-        )
-    },
-    "per_head_gate": gate_per("head"),
-    "element_gate": gate_per("element"),
-    "nemotron_mixer": lambda c, i: nemotron_blocks(c)[i][0],
-    "nemotron_feed": lambda c, i: nemotron_blocks(c)[i][1],
-    "nemotron_layers": lambda c, i: len(nemotron_blocks(c)),
-}  # fmt: skip
-"""Every function by its name in the expressions."""

@@ -4,14 +4,13 @@ Entries of ``specs/checkpoints/quantization.yaml``: values and small expressions
 ``quantization_config``. An entry gives the fields of a :class:`~symroof.specs.quantization.Quantization`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from symroof.resources import data_folder
-from symroof.specs.checkpoints.family_expressions import Expressions, Term
+from symroof.specs.checkpoints.family_fields import value_of
 from symroof.strict_yaml import load
 
 Fields = Mapping[str, Any]
@@ -54,19 +53,6 @@ def integer_format(width: int) -> str:
 # ------------------------------------------------------------------------------------------------ entries of the table
 
 
-@dataclass
-class Scheme:
-    """The fields of a quantization, and the values of an entry that were read before."""
-
-    data: Fields
-    values: dict[str, Any] = field(default_factory=dict)
-
-    def whole(self, name: str) -> Any:
-        if name not in self.values:
-            raise SchemeError("is missing", (name,))
-        return self.values[name]
-
-
 def whole(
     fields: Fields,
     name: str,
@@ -87,30 +73,6 @@ def whole(
     return value
 
 
-def _number(
-    s: Scheme,
-    i: int,
-    name: Term,
-    default: Term,
-    known: Term | None = None,
-    other: Term | None = None,
-) -> int:
-    spelled = other.text if other and name.text not in s.data else name.text
-    choice = tuple(known.read(s, i)) if known else ()  # type: ignore[arg-type]
-    return whole(s.data, spelled, default.read(s, i), known=choice)  # type: ignore[arg-type]
-
-
-def _row_or_group(s: Scheme, i: int, name: Term, default: Term, other: Term | None = None) -> int:
-    """The length of a group; -1 is a whole row."""
-    spelled = other.text if other and name.text not in s.data else name.text
-    return whole(s.data, spelled, default.read(s, i), least=-1)  # type: ignore[arg-type]
-
-
-def _pair(s: Scheme, i: int, name: Term) -> Any:
-    """Two whole numbers, or nothing."""
-    return pair(s.data, name.text) if s.data.get(name.text) is not None else None
-
-
 def pair(fields: Fields, name: str) -> list[int]:
     """Two whole numbers: the rows and columns of a block."""
     block = fields.get(name)
@@ -120,25 +82,37 @@ def pair(fields: Fields, name: str) -> list[int]:
     return list(block)  # type: ignore[arg-type]
 
 
-def _one_of(s: Scheme, i: int, name: Term, default: Term, known: Term) -> Any:
-    value, choice = s.data.get(name.text, default.read(s, i)), known.read(s, i)  # type: ignore[arg-type]
-    if value not in choice:
-        raise SchemeError(f"expected {' or '.join(choice)}", (name.text,))
-    return value
+class SchemeNames(dict[str, Any]):
+    """What a name of an entry means: a function over the fields of a quantization, or a value of the entry that was read before."""
 
+    def __init__(self, fields: Fields) -> None:
+        super().__init__(
+            said=fields.get, number=self.number, one_of=self.one_of, pair=self.pair, share=Fraction
+        )
+        self.fields = fields
 
-@lru_cache(maxsize=1)
-def _expressions() -> Expressions:
-    """The functions of the table: fields are read from a :class:`Scheme`."""
-    functions: dict[str, Callable[..., Any]] = {
-        "number": _number,
-        "row_or_group": _row_or_group,
-        "pair": _pair,
-        "one_of": _one_of,
-        "said": lambda s, i, name: s.data.get(name.text),
-        "share": lambda s, i, one, of: Fraction(one.read(s, i), of.read(s, i)),
-    }
-    return Expressions(functions, {})
+    def __missing__(self, name: str) -> Any:
+        raise SchemeError("is missing", (name,))
+
+    def number(
+        self,
+        name: str,
+        default: int | None = None,
+        known: tuple[int, ...] = (),
+        other: str = "",
+        least: int = 1,
+    ) -> int:
+        """A whole number under one of two names; a group of -1 is a whole row."""
+        spelled = other if other and name not in self.fields else name
+        return whole(self.fields, spelled, default, least, known)
+
+    def pair(self, name: str) -> list[int] | None:
+        return None if self.fields.get(name) is None else pair(self.fields, name)
+
+    def one_of(self, name: str, default: str, known: tuple[str, ...]) -> str:
+        if (value := self.fields.get(name, default)) not in known:
+            raise SchemeError(f"expected {' or '.join(known)}", (name,))
+        return str(value)
 
 
 def stored_by(entry: Any, fields: Fields) -> dict[str, Any]:
@@ -151,32 +125,33 @@ def stored_by(entry: Any, fields: Fields) -> dict[str, Any]:
             inside = inside.get(name) if isinstance(inside, Mapping) else None
         if not isinstance(inside, Mapping):
             raise SchemeError("is missing", tuple(each["inside"]))
-        scheme = Scheme(inside)
-        if _values(each, scheme):
-            return _stored(scheme.values)
+        names = SchemeNames(inside)
+        if _read_values(each, names):
+            return _stored(names)
     raise AssertionError("an entry with conditions says what is otherwise")
 
 
-def _values(entry: Mapping[str, Any], scheme: Scheme) -> bool:
+def _read_values(entry: Mapping[str, Any], names: SchemeNames) -> bool:
     """The values of an entry in their order, and whether its condition holds."""
     for name, written in entry.items():
-        if name in ("method", "format", "compute", "inside") and "(" not in written:
-            scheme.values[name] = written
-        elif name == "notes":
-            held = (note["text"] for note in written if _holds(note.get("when"), scheme))
-            scheme.values[name] = tuple(held)
+        if name == "notes":
+            names[name] = tuple(
+                note["text"]
+                for note in written
+                if "when" not in note or value_of(note["when"], names)
+            )
         elif name == "when":
-            if not _holds(written, scheme):
+            if not value_of(written, names):
                 return False
+        elif isinstance(written, str) and (name not in WORDS or "(" in written):
+            names[name] = value_of(written, names)
         else:
-            text = isinstance(written, str)
-            read = _expressions()(written).read(scheme, 0) if text else written  # type: ignore[arg-type]
-            scheme.values[name] = read
+            names[name] = written
     return True
 
 
-def _holds(condition: str | None, scheme: Scheme) -> bool:
-    return condition is None or bool(_expressions()(condition).read(scheme, 0))  # type: ignore[arg-type]
+WORDS = ("method", "format", "compute", "inside")
+"""Keys whose values are words, unless they call a function."""
 
 
 def _stored(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -210,3 +210,11 @@ def test_control_characters_do_not_reach_the_terminal():
 def test_infinity_where_it_has_no_bearing():
     """Real files of Mamba-2 models hold ``"time_step_limit": [0.0, Infinity]``."""
     assert read(CONFIGS["llama-2-7b"] | {"time_step_limit": [0.0, float("inf")]}).d_model == 4096
+
+
+def test_an_unknown_type_of_many_layers_is_told_at_once():
+    """The nearest family goes by keys alone: no layer of any is built."""
+    fields = {**CONFIGS["qwen3-30b-a3b"], "num_hidden_layers": 4096, "model_type": "foo"}
+    begun = time.process_time()
+    assert "model_type: no family 'foo' is known" in problem(fields)
+    assert time.process_time() - begun < 1
