@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 8196,
     "report": 9246,
     "cli": 5071,
-    "tests": 51244,
+    "tests": 49268,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

@@ -8,14 +8,13 @@ from symroof.api import Study
 from symroof.cases.request import request_of, target_request
 from symroof.errors import InputError
 from symroof.specs.fields import build
-from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import needs_unit, setting
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import loads
 from symroof.sweep.axes import read_over
 from symroof.symbolic.expressions import fraction
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import GROUPS, INPUTS
+from symroof.theory.symbols import INPUTS
 from symroof.units import parse_quantity, strict
 
 from ..near import near
@@ -71,10 +70,6 @@ def test_on_the_line_the_hint_is_what_to_write(name, written, hint):
     assert caught.value.problems[0].hint == f"write {hint}"
 
 
-def test_nothing_needs_no_unit():
-    assert setting("link_latency", "0") == setting("memory_reserve", 0) == 0
-
-
 def test_python_numbers_are_in_base_units():
     case = Study(
         params=70e9,
@@ -91,13 +86,6 @@ def test_python_numbers_are_in_base_units():
         for values in target_request({"itl": 0.05, "price": 36}).values.values()
         for value in values
     ] == [Fraction(1, 20), Fraction(1, 100)]
-
-
-def test_texts_of_python_need_their_unit():
-    with pytest.raises(InputError, match="unit of a bandwidth"):
-        Study(mem_bandwidth="3.35")
-    with pytest.raises(InputError, match="write itl='20 ms'"):
-        target_request({"itl": "20"})
 
 
 @pytest.mark.parametrize(
@@ -138,56 +126,3 @@ def test_every_bare_number_of_a_study_is_told_at_its_place():
         "targets.cost": (5, "write '2 USD'"),
         "efficiency.step_overhead": (6, "write '1 ms'"),
     }
-
-
-def test_a_part_without_units_is_refused():
-    text = """\
-name: mine
-title: Mine
-vendor: me
-sources: {sheet: {title: sheet}}
-peaks: {fp16: {dense: 989, source: sheet}}
-memory: {kind: HBM, bandwidth: {value: 3.35, source: sheet}, capacity: {value: 80 GB, source: sheet}}
-prices: [{price: 2.5, kind: on_demand, provider: C, source: {title: list, date: 2026}}]
-"""
-    with pytest.raises(InputError) as caught:
-        build(loads(text, "mine.yaml"), HardwareSpec)
-    assert [problem.hint for problem in caught.value.problems] == [
-        "write '989 TFLOP/s'",
-        "write '3.35 TB/s'",
-        "write '2.5 USD/hour'",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("equation", "hint"),
-    [
-        ("itl = 20", "20 ms"),
-        ("20 = itl", "20 ms"),
-        ("kv_cache_bytes = 80", "80 GB"),
-        ("ttft = output*itl + 5", "5 ms"),
-        ("decode_intensity = 300", "300 FLOP/byte"),
-    ],
-)
-def test_equations(equation, hint):
-    with pytest.raises(InputError) as caught:
-        Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=64).solve(
-            equation, "batch"
-        )
-    assert caught.value.problems[0].hint == f"write {hint}"
-
-
-def test_an_equation_with_the_unit_is_solved():
-    """Weights alone at 3.35 TB/s: 20 ms move 67 GB, and the cache takes what the 15.009316864 GB of streamed weights leave."""
-    study = Study(
-        model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"},
-        efficiency="peak",
-    )  # fmt: skip
-    per_request = 2 * 32 * 8 * 128 * 2 * 2048
-    assert study.solve("decode_memory_time = 20 ms", "batch").value == near(
-        Fraction(67 * 10**9 - 15_009_316_864, per_request)
-    )
-
-
-def test_groups_have_the_widths_that_are_named_here():
-    assert {symbol.name for symbol in GROUPS["precision"]} <= WIDTHS

@@ -55,23 +55,6 @@ def test_what_contradicts_itself_is_refused(attention, ffn, message):
         layer(attention, ffn)
 
 
-@pytest.mark.parametrize(
-    ("attention", "ffn"),
-    [
-        (GROUPED | {"n_kv_heads": 6}, DENSE),
-        (GROUPED | {"kind": "chunked", "chunk_size": 4}, DENSE),
-        (GROUPED | {"window": 4}, DENSE),
-        ({"kind": "linear", **LINEAR}, DENSE),
-        ({"kind": "gated_delta", "d_conv": 4, **LINEAR}, DENSE),
-        (GROUPED, {"kind": "none"}),
-        (GROUPED, POOL | {"experts_per_token": 8}),
-        (GROUPED, POOL | {"n_shared_experts": 1, "d_shared": 3, "shared_gate": True}),
-    ],
-)
-def test_what_lies_at_the_edge_is_taken(attention, ffn):
-    assert layer(attention, ffn).count == 1
-
-
 def test_a_layer_needs_both_parts_or_a_mixer():
     for fields, missing in (
         ({"ffn": DENSE}, ["attention"]),

@@ -6,15 +6,12 @@ import pytest
 
 from symroof import strict_yaml
 from symroof.errors import InputError
-from symroof.specs import claims
 from symroof.specs.checkpoints import json_text
-from symroof.specs.checkpoints.gguf import read_gguf
 from symroof.specs.checkpoints.gguf_header import read_header
 from symroof.specs.checkpoints.json_text import load_json, loads_json
 from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.fields import build
 from symroof.specs.input_values import settings
-from symroof.specs.layer_order import order_faults
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec, Norm
 from symroof.specs.precision import width
@@ -22,7 +19,7 @@ from symroof.specs.study import StudySpec
 from symroof.strict_yaml import load, loads
 
 from .checkpoints import read
-from .checkpoints.gguf_files import F32, gguf, text
+from .checkpoints.gguf_files import F32, text
 
 CONFIG = {
     "model_type": "llama",
@@ -89,65 +86,6 @@ def test_what_lies_on_a_bound_is_read_and_the_next_is_refused(bound):
     assert message in refusal(reader, most + 1)
 
 
-def test_what_stands_side_by_side_is_not_deep():
-    """Fifty objects and fifty lists, one after the other, in JSON and in YAML."""
-    text = '{"a": [' + ", ".join(["{}", "[]"] * 50) + "]}"
-    assert loads_json(text).data == loads(text).data == {"a": [{}, []] * 50}
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ('{\n"a": 1,\n"b": 2,\n "a": 3}', "4:2"),
-        ('{"a": 1, "a": 2}', "1:10"),
-        ('{\n"a": 1, "c": {"b": 1,\n"b": 2}}', "3:1"),
-    ],
-)
-def test_a_key_that_is_written_twice_is_shown_where_it_stands_again(text, place):
-    assert refusal(loads_json, text).startswith(
-        f"config.json:{place}: {'b' if 'b' in text and 'c' in text else 'a'}: duplicate key"
-    )
-
-
-def test_layers_that_are_laid_out():
-    assert order_faults((), {"a": 9_999, "b": 1}) == []
-    assert order_faults((), {"a": 9_999, "b": 2}) == [
-        (("layers",), "hold 10,001 layers in all; at most 10,000 can be laid out")
-    ]
-
-
-LEAST = {
-    "a width": lambda n: build(
-        loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec
-    ),
-    "a width of a checkpoint": lambda n: read(CONFIG | {"intermediate_size": n}),
-    "layers of a checkpoint": lambda n: read(CONFIG | {"num_hidden_layers": n}),
-    "rows of a block": lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]),
-    "columns of a block": wide_block,
-    "weights of a group": lambda n: quantized(quant_method="awq", group_size=n),
-    "bits of a codeword": lambda n: quantized(nbits_per_codebook=n),
-    "values of a list": lambda n: settings("batch", [1] * n),
-    "bytes of a number": lambda n: width(f"{n} byte"),
-}
-
-
-@pytest.mark.parametrize("bound", LEAST)
-def test_one_is_the_least_and_nothing_is_refused(bound):
-    assert not refusal(LEAST[bound], 1)
-    assert refusal(LEAST[bound], 0)
-
-
-def test_norms_may_be_none_at_all():
-    assert Norm(per_layer=0).per_layer == 0
-    assert "greater than or equal to 0" in refusal(lambda n: Norm(per_layer=n), -1)
-    assert (
-        LayerKind.model_validate(
-            {"count": 1, "attention": GROUPED, "ffn": {"d_ff": 1}, "norms": 0}
-        ).norms
-        == 0
-    )
-
-
 def test_the_size_of_files(tmp_path):
     """A million bytes of YAML, four of JSON, and not one more."""
     for name, reader, most, content in (
@@ -169,15 +107,6 @@ def test_the_number_of_values(monkeypatch):
     assert "more than 5 values" in refusal(loads, "[1, 2, 3, 4, 5]")
     assert loads_json('{"a": [1, 2, 3]}').data == {"a": [1, 2, 3]}
     assert "more than 5 values" in refusal(loads_json, '{"a": [1, 2, 3, 4]}')
-
-
-def test_the_number_of_claims(monkeypatch):
-    monkeypatch.setattr(claims, "MOST_CLAIMS", 3)
-    listed = [{"id": str(i), "unchecked": "x"} for i in range(4)]
-    assert len(claims.ClaimsSpec.model_validate({"claims": listed[:3]}).claims) == 3
-    assert "has 4 claims; at most 3" in refusal(
-        claims.ClaimsSpec.model_validate, {"claims": listed}
-    )
 
 
 def test_the_digits_of_a_number():
@@ -226,51 +155,3 @@ def test_a_header_on_a_bound_is_read_on_to_its_end(bound, tmp_path):
     for count, shown in ((most, "the file ends here"), (most + 1, message)):
         path.write_bytes(made(count))
         assert shown in refusal(read_header, path)
-
-
-def test_values_that_are_longer_than_needed_are_not_kept(tmp_path):
-    path = tmp_path / "h.gguf"
-    path.write_bytes(
-        gguf(
-            {
-                "a": "x" * 1024,
-                "b": "x" * 1025,
-                "c": [7] * 10_000,
-                "d": [7] * 10_001,
-                "e": ["x", "y", "z"],
-            },
-            [("t", (3, 5, 2), F32)],
-        )
-    )
-    read_back = read_header(path)
-    assert read_back.metadata == {"a": "x" * 1024, "b": "", "c": [7] * 10_000}
-    assert read_back.lengths == {"c": 10_000, "d": 10_001, "e": 3}
-    assert read_back.tensors["t"].elements == 30
-
-
-def test_the_parts_and_layers_of_a_file(tmp_path):
-    """1,000 parts are looked for; of a thousand tensors a thousand blocks can be made, and no more of any number."""
-    path = tmp_path / "m-00001-of-00002.gguf"
-    for parts, shown in (
-        (1000, "m-00002-of-00002.gguf: cannot be read"),
-        (1001, "is one of 1,001 parts"),
-    ):
-        path.write_bytes(gguf({"split.count": parts}, []))
-        assert shown in refusal(read_gguf, path)
-    plain = {"general.architecture": "llama"}
-    for tensors, blocks, refused in (
-        (1001, 1000, False),
-        (1001, 1001, True),
-        (7, 7, False),
-        (7, 8, True),
-    ):
-        extra = [(f"x{i}", (1,), F32) for i in range(tensors - 1)]
-        path.write_bytes(
-            gguf(
-                plain | {"llama.block_count": blocks}, [("token_embd.weight", (8, 8), F32), *extra]
-            )
-        )
-        assert (
-            f"llama.block_count: is {blocks:,}; the file has {tensors:,} tensors"
-            in refusal(read_gguf, path)
-        ) is refused

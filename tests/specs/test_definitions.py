@@ -5,14 +5,10 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.specs.definition_entries import ThresholdSpec
-from symroof.specs.definitions import declared_thresholds
 from symroof.specs.fields import build
 from symroof.specs.study_files import read_study, read_theory
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import loads
-from symroof.theory.declarations import NONE
-from symroof.theory.symbols import exact_text
 
 from ..near import near
 
@@ -65,18 +61,6 @@ def test_a_wrong_dimension_names_both_units_at_its_place():
     assert "declared as byte" in message and "is FLOP" in message
 
 
-def test_counted_units_are_named_where_there_is_no_other():
-    """Tokens a second times seconds are tokens; a share is a plain number, and how to write a unit is the hint."""
-    ((_, _, message, hint),) = problems(
-        defined(["lost: {formula: decode_throughput*ttft, unit: s, means: m}"])
-    )
-    assert (message, hint) == ("lost is declared as s but ttft*decode_throughput is token", "")
-    ((_, _, message, hint),) = problems(
-        defined(["lost: {formula: 1 - hit_rate, unit: s, means: m}"])
-    )
-    assert message.endswith("is a plain number") and hint.startswith("write the unit")
-
-
 def test_all_faults_of_formulas_come_in_one_run():
     entries = [
         "one: {formula: 2*prefil_flops, unit: FLOP, means: m}",
@@ -90,19 +74,6 @@ def test_all_faults_of_formulas_come_in_one_run():
     )
     assert "expected ')'" in found["define.two.formula"][0]
     assert found["define.six.formula"][1].endswith("6 FLOP")
-
-
-def test_what_speaks_of_a_formula_that_cannot_be_read_is_not_judged():
-    """Its dimension is not known: the one fault is that of the other."""
-    found = problems(
-        defined(
-            [
-                "one: {formula: 2*(ttft, unit: s, means: m}",
-                "two: {formula: one*params, unit: token, means: m}",
-            ]
-        )
-    )
-    assert [path for _, path, _, _ in found] == ["define.one.formula"]
 
 
 def test_a_circle_is_an_error_that_shows_it():
@@ -128,40 +99,6 @@ def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_i
         "parts with the definitions it uses" in message
         for _, _, message, _ in problems(defined(entries))
     )
-
-
-def test_at_most_64_formulas():
-    found = problems(defined([f"x{i}: {{formula: 1, unit: '', means: m}}" for i in range(65)]))
-    assert [(path, message) for _, path, message, _ in found] == [
-        ("define", "has 65 entries; at most 64 are read")
-    ]
-
-
-@pytest.mark.parametrize(
-    "latex", [r"\input{x}", r"\write18{x}", "x$y", "{", r"\mathrm{a%b}", "x" * 65]
-)
-def test_latex_is_that_of_a_sign(latex):
-    found = problems(
-        defined([f"one: {{formula: prompt, unit: token, means: m, latex: '{latex}'}}"])
-    )
-    assert [path for _, path, _, _ in found] == ["define.one.latex"]
-
-
-def test_the_latex_of_a_name_is_upright_or_as_declared():
-    _, own = read_study(
-        loads(
-            defined(
-                [
-                    "cached_part: {formula: hit_rate, unit: '', means: m}",
-                    "gap: {formula: 2*hit_rate, unit: '', means: m, latex: '\\Delta_{h}'}",
-                ]
-            )
-        )
-    )
-    assert [quantity.latex for quantity in own.quantities] == [
-        r"\mathrm{cached\_part}",
-        r"\Delta_{h}",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -215,34 +152,6 @@ def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
     assert [(at, text) for _, at, text, _ in found] == [(path, message)]
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (Fraction(1, 4), "0.25"),
-        (Fraction(1, 10**60), f"0.{'0' * 59}1"),
-        (Fraction(7), "7"),
-        (Fraction(1, 10**61), None),
-        (Fraction(1, 3), None),
-        (Fraction(1, 2**61), None),
-    ],
-)
-def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
-    if text is None:
-        with pytest.raises(ValueError, match="is not a decimal number"):
-            exact_text(number)
-    else:
-        assert exact_text(number) == text
-
-
-def test_a_name_is_declared_once():
-    found = problems(
-        THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory
-    )
-    assert [(path, message) for _, path, message, _ in found] == [
-        ("define.wage", "is already declared")
-    ]
-
-
 def test_the_starter_and_every_shipped_theory_are_valid():
     from symroof.resources import data_folder
     from symroof.specs.catalogue import entries
@@ -283,20 +192,6 @@ def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
     assert study.value("four_times") == 6 * 4096
 
 
-def test_a_definition_can_be_a_truth_a_range_and_a_given_value():
-    study = (
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch="1..8")
-        .define("small", "kv_cache_bytes < 1 GB")
-        .define("cache_thrice", "3*kv_cache_bytes", "byte")
-    )
-    assert set(study.value("small")) == {True, False}
-    per_request = 4096 * 2 * 32 * 8 * 128 * 2
-    assert (study.value("cache_thrice").low, study.value("cache_thrice").high) == (
-        3 * per_request,
-        24 * per_request,
-    )
-
-
 @pytest.mark.full
 def test_solve_sweep_derive_and_compile_take_it(tmp_path):
     study = sr.Study(**H100).define(
@@ -312,23 +207,6 @@ def test_solve_sweep_derive_and_compile_take_it(tmp_path):
     ]
     assert sr.compile("cache_and_weights", ["batch"], study)(3) == 3 * cached + weights
     assert study.derive("cache_and_weights").latex().count("=") >= 1
-
-
-def test_what_a_declared_threshold_says_stands_where_it_was_said():
-    spec = ThresholdSpec(
-        name="even",
-        equation="itl = 50 ms",
-        unknown="batch",
-        means="m",
-        kind="limit",
-        below="fast",
-        above="slow",
-        source="S",
-    )
-    (made,) = declared_thresholds({0: spec}, NONE).thresholds
-    assert (made.name, made.equation, made.unknown, made.kind, made.means, made.below, made.above, made.reference) == (
-        "even", "itl = 50 ms", "batch", "limit", "m", "fast", "slow", "S",
-    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------- choices, conditions, missing inputs, searches
@@ -383,11 +261,6 @@ def test_values_that_are_searched_for(tmp_path):
     """Of 1/(1/2 + x/2) = x the root is 1; nine tills are the most at which 9/tills is not below 1."""
     study = shop(tmp_path)
     assert (study.value("enough"), study.value("back")) == (9, 1)
-
-
-def test_a_share_is_at_most_one(tmp_path):
-    with pytest.raises(sr.InputError, match="between 0 and 1"):
-        shop(tmp_path, open=2)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,8 @@ import symroof as sr
 from symroof.specs.efficiencies import (
     EfficienciesSpec,
     Efficiency,
-    link_group,
     shipped_efficiencies,
     tile_share,
-    unit_of,
 )
 
 
@@ -50,18 +48,6 @@ def test_an_entry_that_contradicts_itself_is_refused(changes, message):
         Efficiency(**entry(**changes))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"low": Fraction(1, 2), "high": Fraction(1, 2)},
-        {"input": "layer_overhead", "value": "1 ms", "low": "500 us", "high": "2 ms"},
-    ],
-)
-def test_an_entry_in_order_is_taken(changes):
-    assert Efficiency(**entry(**changes)).rows == 9
-
-
 OWN = [
     ("all", "all"),
     ("hopper", "server"),
@@ -95,50 +81,9 @@ def test_the_entry_of_a_family_and_an_engine_or_the_nearest(family, engine, chos
     assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
 
 
-def test_what_does_not_depend_on_the_family_is_no_fallback():
-    table = EfficienciesSpec(
-        rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=[entry()]
-    )
-    assert table.chosen("mfu", "hopper", "server")[1] == ""
-
-
-def test_the_group_that_links_are_of():
-    """A pair, or more; where the number is not known it may be more."""
-    assert [link_group(devices) for devices in (1, 2, Fraction(2), 3, 8, None)] == [
-        "pair",
-        "pair",
-        "pair",
-        "group",
-        "group",
-        "group",
-    ]
-
-
 def test_the_share_of_the_bandwidth_that_a_tile_leaves():
     """A peak of 128 FLOP/s multiplies one weight of 3 bytes by 64 rows a second: 3 bytes a second of a bandwidth of 12."""
     assert tile_share(Fraction(128), Fraction(3), Fraction(12)) == Fraction(1, 4)
-
-
-@pytest.mark.parametrize(
-    ("written", "value", "unit"),
-    [
-        ("1.5 ms", Fraction(3, 2000), "s"),
-        ("4 byte", 4, "byte"),
-        ("0.5", Fraction(1, 2), ""),
-        (Fraction(1, 2), Fraction(1, 2), ""),
-        ("50 %", Fraction(1, 2), ""),
-    ],
-)
-def test_amounts_of_any_unit(written, value, unit):
-    made = Efficiency(
-        **entry(
-            input={"s": "layer_overhead", "byte": "elementwise_bytes"}.get(unit, "mbu"),
-            value=written,
-            low=written,
-            high=written,
-        )
-    )
-    assert (made.value.value, unit_of(made.value)) == (value, unit)
 
 
 def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():

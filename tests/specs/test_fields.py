@@ -3,19 +3,16 @@
 from fractions import Fraction
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
 
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimsSpec
-from symroof.specs.efficiencies import ENGINES, engine_class
-from symroof.specs.fields import Source, ValueRange, amount, build, in_unit, parse_range
-from symroof.specs.file_kinds import schema
+from symroof.specs.efficiencies import engine_class
+from symroof.specs.fields import ValueRange, build, in_unit, parse_range
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.measured import Ceiling, Measurement, ServedRate
+from symroof.specs.measured import Measurement
 from symroof.specs.model import ModelSpec
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
-from symroof.symbolic.expressions import fraction
 
 EXPECTED = "expected a quantity in byte, such as '80 GB'"
 RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
@@ -41,25 +38,6 @@ def test_what_is_no_quantity_of_a_unit(value, unit, message):
     with pytest.raises(ValueError) as error:
         in_unit(value, unit)
     assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "options", "read", "text"),
-    [
-        (0, "byte/s", {}, 0, "0 byte/s"),
-        (0, "USD/s", {"written_in": "USD/hour"}, 0, "0 USD/hour"),
-        (2, "USD/s", {"written_in": "USD/hour", "bare": True}, Fraction(2, 3600), "2 USD/hour"),
-        (2, "byte", {"bare": True}, 2, "2 byte"),
-        (3, "token", {}, 3, "3"),
-        ("3 request", "token", {}, 3, "3 request"),
-        ("80 %", "", {}, Fraction(4, 5), "80 %"),
-        (Fraction(1, 2), "", {}, Fraction(1, 2), "1/2"),
-        ("3 GHz", "Hz", {}, 3 * 10**9, "3 GHz"),
-    ],
-)
-def test_what_is_one(value, unit, options, read, text):
-    quantity = in_unit(value, unit, **options)
-    assert (quantity.value, quantity.text) == (read, text)
 
 
 @pytest.mark.parametrize(
@@ -101,24 +79,6 @@ def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
     assert parse_range(turned, "s").low < parse_range(turned, "s").high
 
 
-def test_a_range_of_prices_is_by_the_hour():
-    span = parse_range("1..3", "USD/s", "USD/hour", bare=True)
-    assert (3600 * span.low, 3600 * span.high) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
-        ({}, "T"),
-        ({"document": "D", "date": 2024, "consulted": 2025, "address": "http://x"}, "T, D, 2024"),
-        ({"consulted": 2025}, "T, consulted 2025"),
-        ({"document": "D"}, "T, D"),
-    ],
-)
-def test_a_source_in_words(fields, text):
-    assert str(Source(title="T", **fields)) == text
-
-
 # ---------------------------------------------------------------------------------------------- what a fault says, and where
 
 
@@ -157,7 +117,6 @@ def test_faults_of_a_model(text, listed):
     assert faults(text, ModelSpec) == listed
 
 
-PRICE = "prices:\n- {price: 3 USD/hour, kind: on_demand, provider: C, source: {title: List, date: 2026-01-02}}\n"
 CARD = """\
 name: card
 title: A card
@@ -166,46 +125,6 @@ sources: {sheet: {title: Sheet, date: 2024}}
 peaks: {fp16: {dense: 100 TFLOP/s, source: sheet}}
 memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value: 80 GB, source: sheet}}
 """
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ("A card", "A card\nreleased: true", (3, 1, "released", "expected text", "")),
-        ("dense: 100 TFLOP/s", "dense: 100", (5, 16, "peaks.fp16.dense", "write the unit of a rate, such as '989.4 TFLOP/s'", "write '100 TFLOP/s'")),
-        ("dense: 100 TFLOP/s", "dense: -1 TFLOP/s", (5, 16, "peaks.fp16.dense", "must be positive", "")),
-        ("title: Sheet, ", "", (4, 11, "sources.sheet.title", "is missing", "")),
-        ("date: 2024", "dat: 2024", (4, 33, "sources.sheet.dat", "unknown key", "did you mean 'date'?")),
-        ("vendor: V", f"vendor: V\n{PRICE.replace(' USD/hour', '')}", (5, 4, "prices[0].price", "write the unit of a price, such as '4.29 USD/hour'", "write '3 USD/hour'")),
-        ("vendor: V", f"vendor: V\n{PRICE.replace('on_demand', 'bought')}", (5, 23, "prices[0].kind", "must be one of on_demand, reserved, spot", "there are: on_demand, reserved, spot")),
-        ("vendor: V", f"vendor: V\n{PRICE.replace(', date: 2026-01-02', '')}", (1, 1, "", "prices.0: the source of a price needs a date", "")),
-        ("vendor: V", f"vendor: V\n{PRICE}{PRICE.partition('prices:')[2]}", (1, 1, "", "prices.1: C already has a price of the kind on_demand", "")),
-        ("1 TB/s, source: sheet", "1 TB/s, source: sheat", (1, 1, "", "memory.bandwidth: source 'sheat' is not listed under sources", "")),
-    ],
-)  # fmt: skip
-def test_faults_of_a_card(old, new, fault):
-    assert faults(CARD.replace(old, new, 1), HardwareSpec) == [fault]
-
-
-@pytest.mark.parametrize(
-    ("unit", "bare", "kinds"),
-    [
-        ("byte", False, ["string"]),
-        ("s", True, ["string", "number"]),
-        ("parameter", False, ["string", "number"]),
-        ("", False, ["string", "number"]),
-    ],
-)
-def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
-    field = TypeAdapter(amount(unit, bare=bare))
-    assert [kind["type"] for kind in field.json_schema()["anyOf"]] == kinds
-    assert field.validate_python(f"3 {unit}").value == 3
-    if "number" in kinds:
-        assert field.validate_python(3).value == 3
-    else:
-        with pytest.raises(ValidationError):
-            field.validate_python(3)
 
 
 @pytest.mark.parametrize(
@@ -232,15 +151,6 @@ def test_the_family_of_a_device_is_that_of_its_memory(kind, title, vendor, famil
     assert (spec.family, spec.released) == (family, "2024")
 
 
-def test_sources_by_key_or_in_full():
-    """Every number of a card, with the place that names it."""
-    more = "power: {value: 700 W, source: {title: Own}}\nchip: {l2: {value: 50 MB, source: sheet}, boost_clock: {value: 1.8 GHz, source: sheet}}\n"
-    spec = build(loads(CARD + more), HardwareSpec)
-    assert {where: spec.source_of(valued).title for where, valued in spec.numbers()} == {
-        "peaks.fp16": "Sheet", "memory.bandwidth": "Sheet", "memory.capacity": "Sheet", "power": "Own", "chip.boost_clock": "Sheet", "chip.l2": "Sheet",
-    }  # fmt: skip
-
-
 # ---------------------------------------------------------------------------------------------------- engines, measurements
 
 
@@ -255,17 +165,6 @@ def test_sources_by_key_or_in_full():
 )  # fmt: skip
 def test_an_engine_is_of_its_class_from_a_version_on(engine, kind):
     assert engine_class(engine) == kind
-
-
-def test_an_engine_that_is_not_known():
-    with pytest.raises(ValueError, match=r"no such engine 'vlm'; did you mean 'vllm'"):
-        engine_class("vlm")
-    with pytest.raises(
-        ValueError,
-        match=r"no such engine 'qqqqqqqq'; write a class: compiled, earlier, eager or ggml",
-    ):
-        engine_class("qqqqqqqq")
-    assert {engine_class(name) for name in ENGINES} == {"compiled", "earlier", "eager", "ggml"}
 
 
 ROW = {
@@ -325,47 +224,6 @@ def test_a_measurement_that_is_none(changes, message):
         Measurement.model_validate(ROW | changes)
 
 
-def test_the_class_of_a_row_goes_before_its_engine():
-    assert Measurement.model_validate(ROW | {"class": "eager"}).engine_class == "eager"
-    assert (
-        Measurement.model_validate(ROW | {"class": "eager", "engine": "unheard-of"}).engine_class
-        == "eager"
-    )
-    assert Measurement.model_validate(ROW).engine_class == "compiled"
-
-
-SERVED = {key: ROW[key] for key in ("engine", "device", "place", "model", "weights", "kv")} | {
-    "value": "9 token/s",
-    "output": "7 token",
-}
-
-
-@pytest.mark.parametrize(
-    ("fields", "fits"),
-    [({"devices": 12}, True), ({"devices": 12, "tp": 4}, True), ({"devices": 12, "tp": 2, "pp": 3, "attention_dp": 2}, True), ({"devices": 12, "tp": 8}, False),
-     ({"devices": 12, "tp": 4, "pp": 2}, False), ({"devices": 4, "attention_dp": 8}, False)],
-)  # fmt: skip
-def test_devices_are_a_whole_number_of_instances(fields, fits):
-    if fits:
-        assert ServedRate.model_validate(SERVED | fields).devices == fields["devices"]
-        return
-    with pytest.raises(
-        ValueError,
-        match="devices: must be a whole number of instances of tp x attention_dp x pp devices",
-    ):
-        ServedRate.model_validate(SERVED | fields)
-
-
-def test_units_of_served_rates_and_ceilings():
-    with pytest.raises(ValueError, match="value: a rate of output tokens is in token/s"):
-        ServedRate.model_validate(SERVED | {"devices": 1, "value": "9 byte/s"})
-    ceiling = {"engine": "e", "device": "d", "place": "p", "op": "gemm"}
-    for value in ("1 TFLOP/s", "1 GB/s", "1 us"):
-        assert Ceiling.model_validate(ceiling | {"value": value}).devices == 1
-    with pytest.raises(ValueError, match="value: a ceiling is in one of FLOP/s, byte/s, s"):
-        Ceiling.model_validate(ceiling | {"value": "1 GB"})
-
-
 # ---------------------------------------------------------------------------------------------------------------- studies
 
 CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
@@ -399,58 +257,6 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
 def test_a_study_that_is_none(fields, message):
     with pytest.raises(ValueError, match=message):
         StudySpec.model_validate(CASE | fields)
-
-
-def test_a_study_as_it_is_written():
-    """One value or a list of them; what the file does not say stays empty."""
-    spec = StudySpec.model_validate(CASE)
-    assert (
-        spec.model,
-        spec.hardware,
-        spec.efficiency,
-        spec.efficiency.basis,
-        spec.efficiency.engine,
-    ) == (("llama-3-8b",), ("l4",), {}, "", "")
-    full = {
-        "model": ["a", "b"],
-        "workload": {"context": 1},
-        "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)},
-        "assume": {"logits": "all"},
-    }
-    spec = StudySpec.model_validate(
-        CASE
-        | full
-        | {
-            "precision": {"weights": "FP8", "kv": "weights"},
-            "thresholds": "all",
-            "targets": {"itl": "50 ms"},
-        }
-    )
-    assert (
-        spec.model,
-        spec.efficiency.basis,
-        spec.efficiency.engine,
-        fraction(spec.efficiency["mfu"][0]),
-    ) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
-    assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name) == (
-        ("fp8",),
-        ("weights",),
-        "all",
-    )
-    assert (spec.targets.itl[0], fraction(spec.targets.itl[1])) == ("mean", Fraction(1, 20))
-    assert StudySpec.model_validate({"theory": "own"}).model == ()
-    assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
-
-
-def test_an_example_of_a_schema_is_the_one_that_errors_show():
-    amounts = schema("measured")["$defs"]["Measurement"]["properties"]["value"]
-    with pytest.raises(ValueError) as error:
-        Measurement.model_validate(ROW | {"value": "1"})
-    assert all(example in str(error.value) for example in amounts["examples"])
-    peaks = schema("hardware")["$defs"]["Peak"]["properties"]["dense"]
-    with pytest.raises(ValueError) as error:
-        in_unit(1, "FLOP/s")
-    assert all(example in str(error.value) for example in peaks["examples"])
 
 
 @pytest.mark.sample(5)

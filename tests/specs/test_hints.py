@@ -4,24 +4,17 @@ import time
 from fractions import Fraction
 
 import pytest
-import sympy
 
-from symroof import Study, symbols
+from symroof import Study
 from symroof.errors import InputError
 from symroof.specs.catalogue import (
     entries,
-    entries_matching,
     find,
-    has_entry,
-    hint_for_hub_name,
-    is_path,
     match_model,
 )
-from symroof.specs.checkpoint_precisions import precision_name, precision_width
+from symroof.specs.checkpoint_precisions import precision_width
 from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
-from symroof.specs.precision import BITS
-from symroof.specs.study_fields import read_assumptions
 from symroof.specs.study_files import study_document
 from symroof.strict_yaml import loads
 from symroof.symbolic.expressions import fraction
@@ -50,27 +43,6 @@ def test_an_entry_that_is_not_there(kind, name, message, hint):
     assert (problem.message, problem.hint) == (message, hint)
 
 
-def test_several_parts_are_listed_up_to_a_dozen():
-    """The words of a name are those of so many parts; from thirteen on their list is no hint."""
-    every = entries("hardware")
-    words = {word for name in every for word in name.split("-")}
-    several = {
-        word: entries_matching("hardware", word)
-        for word in sorted(words)
-        if not has_entry("hardware", word)
-    }
-    assert {len(parts) > 12 for parts in several.values() if len(parts) > 1} == {True, False}
-    for word, parts in several.items():
-        if len(parts) > 1:
-            with pytest.raises(InputError) as error:
-                find("hardware", word)
-            assert error.value.problems[0].hint == (
-                f"write one of {', '.join(parts)}"
-                if len(parts) <= 12
-                else "`symroof list hardware`"
-            )
-
-
 @pytest.mark.parametrize(("kind", "other"), [("studies", "theories"), ("theories", "studies")])
 def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, monkeypatch):
     """It is of one of both kinds; a folder that no entry is called by is no study."""
@@ -81,57 +53,6 @@ def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, mo
     (tmp_path / "mine").mkdir()
     with pytest.raises(InputError, match="is a directory"):
         study_document("mine")
-
-
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("a.yaml", True),
-        ("A.YAML", True),
-        ("C.JSON", True),
-        ("x.gguf", True),
-        ("x/y", False),
-        ("./x", True),
-        ("x/y/z", True),
-        ("a b/c", True),
-        ("llama", False),
-    ],
-)
-def test_what_is_a_path(name, path, tmp_path):
-    assert is_path(name) is path
-    assert is_path("x/y", tmp_path) is False
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "y").write_text("")
-    assert is_path("x/y", tmp_path)
-
-
-def test_a_path_may_be_written_with_the_sign_of_the_system(monkeypatch):
-    monkeypatch.setattr("os.sep", "\\")
-    assert [is_path(name) for name in ("a\\b", "x/y/z", "llama")] == [True, True, False]
-
-
-def test_a_width_is_in_the_name_of_its_precision():
-    assert {name: int(name.lstrip("abcdefghijklmnopqrstuvwxyz")) for name in BITS} == BITS
-
-
-def test_a_value_may_be_a_formula_of_sympy():
-    """A number is one; of another unit or with an unknown name it is refused."""
-    assert setting("batch", sympy.Integer(7)) == setting("batch", 7)
-    assert setting("context", 2 * symbols.prompt) == setting("context", "2*prompt")
-    refused = [
-        ("batch", sympy.Rational(5, 2), "write a whole number"),
-        ("itl", 2 * symbols.mem_bandwidth, "itl is declared as s"),
-        ("itl", sympy.Symbol("zz"), "zz"),
-    ]
-    for name, value, message in refused:
-        with pytest.raises(ValueError, match=message):
-            setting(name, value)
-
-
-@pytest.mark.parametrize("written", [True, False])
-def test_a_switch_is_no_yes_or_no(written):
-    with pytest.raises(ValueError, match=f"unknown value of logits '{str(written).lower()}'"):
-        read_assumptions({"logits": written})
 
 
 @pytest.mark.parametrize(
@@ -152,19 +73,6 @@ def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
         assert file_kind(loads(f"name: x\n{key}: 3")) == kind
     with pytest.raises(InputError, match="is not a study, model, hardware"):
         file_kind(loads(f"name: {keys.split()[0]}"))
-
-
-def test_what_the_catalogue_holds():
-    assert [
-        has_entry("models", name)
-        for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")
-    ] == [True, False, False, False]
-    alias = next(alias for entry in entries("hardware").values() for alias in entry.aliases)
-    assert has_entry("hardware", alias.upper())
-    assert hint_for_hub_name("x/Llama-3-9B").startswith(
-        "download its config.json"
-    )  # another size is another model
-    assert hint_for_hub_name("x/Lama-3-8B").startswith("did you mean 'llama-3-8b'? Or download ")
 
 
 @pytest.mark.sample(5)
@@ -209,11 +117,6 @@ def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
     )
 
 
-@pytest.mark.parametrize("name", ["x/Llama-3-8B-foo", "x/8bit-llama-3-8b", "x/", "x/2407"])
-def test_a_name_that_leads_nowhere(name):
-    assert match_model(name, entries("models")) is None
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "bits", "shared", "group", "format_", "computes"),
@@ -256,23 +159,6 @@ def test_a_precision_that_is_none(name, message):
         precision_width("zzzzzzzzzz")
 
 
-@pytest.mark.parametrize(
-    ("written", "printed"),
-    [
-        ("9k_m", "9k_m"),
-        ("Q4_K_M", "q4_k_m"),
-        (" BF16 ", "bf16"),
-        ("HALF", "fp16"),
-        ("E4M3", "fp8"),
-        ("4.84 bit", "4.84 bit"),
-        (".5 byte", ".5 byte"),
-        ("+4 BIT", "+4 BIT"),
-    ],
-)
-def test_a_precision_as_it_is_printed(written, printed):
-    assert precision_name(written) == printed
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "value", "message"),
@@ -306,43 +192,6 @@ def test_a_value_that_is_none(name, value, message):
     with pytest.raises(ValueError) as error:
         setting(name, value)
     assert str(error.value) == message
-
-
-def test_values_at_the_edge_of_their_domain():
-    assert [
-        fraction(setting(name, value))
-        for name, value in (
-            ("mfu", "1"),
-            ("hit_rate", "0"),
-            ("link_latency", "0"),
-            ("itl", "0 ms"),
-            ("itl", "1 ms * 2"),
-        )
-    ] == [
-        1,
-        0,
-        0,
-        0,
-        Fraction(1, 500),
-    ]
-    assert setting("mfu", "0.5..1").high == 1
-
-
-@pytest.mark.parametrize(
-    ("written", "unit"),
-    [
-        ("20 rps", "request/s"),
-        ("20 RPS", "request/s"),
-        ("2 qps", "request/s"),
-        ("20 req/s", "request"),
-        ("20 requests/sec", "s"),
-        ("500 tps", "token/s"),
-    ],
-)
-def test_a_unit_as_tools_of_serving_abbreviate_it_leads_to_ours(written, unit):
-    with pytest.raises(ValueError, match="unknown unit") as error:
-        setting("arrival_rate", written)
-    assert str(error.value).endswith(f"; did you mean {unit}?")
 
 
 @pytest.mark.parametrize("key", ["set", "workload", "assume"])

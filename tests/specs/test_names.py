@@ -1,7 +1,5 @@
 """What people call models and parts, and where it leads."""
 
-import os
-
 import pytest
 
 import symroof as sr
@@ -9,7 +7,7 @@ from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.catalogue import CatalogueEntry, NamedModel, match_model
 from symroof.specs.checkpoints.quantization_config import read_quantization
-from symroof.specs.model_files import model_path, read_model
+from symroof.specs.model_files import read_model
 from symroof.strict_yaml import Document
 
 from ..near import near
@@ -36,20 +34,6 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
-
-
-@pytest.mark.sample(20)
-@pytest.mark.parametrize(
-    "entry", catalogue.entries("models").values(), ids=lambda entry: entry.name
-)
-def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
-    """The address an entry was read from leads back to it, in any case, and so does what a tuning is called."""
-    address = str((entry.document.data.get("source") or {}).get("address", ""))
-    if not address.startswith("https://huggingface.co/"):
-        pytest.skip("was not read on the hub")
-    name = address.removeprefix("https://huggingface.co/")
-    assert read_model(name)[0].name == read_model(name.upper())[0].name == entry.name
-    assert read_model(f"somebody/{entry.name}-Instruct-AWQ")[0].name == entry.name
 
 
 def test_the_address_of_an_entry_means_it_whatever_its_words_say(tmp_path):
@@ -80,15 +64,6 @@ def test_a_model_of_the_hub_that_is_not_here_says_how_to_give_it(name):
     problem = caught.value.problems[0]
     assert "not in the catalogue" in problem.message
     assert "--model PATH/config.json" in problem.hint
-
-
-def test_a_folder_by_such_a_name_is_read_as_a_folder(tmp_path, monkeypatch):
-    (tmp_path / "Qwen" / "Qwen2.5-7B").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    assert model_path("Qwen/Qwen2.5-7B") is not None
-    monkeypatch.chdir(os.sep)
-    assert model_path("Qwen/Qwen2.5-7B") is None
-    assert model_path("Qwen/Qwen2.5-7B", tmp_path) is not None
 
 
 def test_what_a_name_says_of_the_weights_is_taken_and_told():
@@ -166,11 +141,6 @@ def test_the_method_says_more_than_the_number_of_bits(name, precision):
     assert made.precisions["weights"] == precision
 
 
-def test_a_version_the_catalogue_does_not_know_is_told():
-    warnings = sr.Study(model="mistralai/Mistral-7B-Instruct-v0.2", prompt=1).first.warnings
-    assert any("does not tell its v0.2 apart" in warning for warning in warnings)
-
-
 PARTS = {
     "H100-80GB": "h100-sxm",
     "h100": "h100-sxm",
@@ -199,21 +169,6 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_parts(name):
     assert sr.Study(hardware=name).first.hardware.name == PARTS[name]
-
-
-@pytest.mark.sample(12)
-@pytest.mark.parametrize(
-    "entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name
-)
-def test_every_part_is_called_by_its_names_and_its_title(entry):
-    for name in (
-        entry.name,
-        entry.name.upper(),
-        entry.name.replace("-", " "),
-        entry.title,
-        *entry.aliases,
-    ):
-        assert catalogue.find("hardware", name).data["name"] == entry.name
 
 
 @pytest.mark.parametrize(
@@ -295,24 +250,6 @@ def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path, wrong, hint):
         read_model(str(file))
     assert hint in caught.value.problems[0].hint
     assert caught.value.problems[0].line == 6
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "unsloth/Llama-3.1-8B-Instruct-GGUF:UD-Q4_K_XL",
-        "unsloth/Llama-3.1-8B-Instruct-UD-Q4_K_XL-GGUF",
-    ],
-)
-def test_a_storage_that_is_not_known_is_said(name):
-    """Counted as published, which is four times as large: the word and the way out."""
-    bound = sr.Study(model=name, prompt=1).first
-    assert bound.precisions["weights"] == "fp16"
-    said = [
-        warning for warning in bound.warnings if "UD-Q4_K_XL, which is not known here" in warning
-    ]
-    assert len(said) == 1
-    assert "--weights" in said[0]
 
 
 def test_files_of_names_on_the_hub_are_as_large_as_published():

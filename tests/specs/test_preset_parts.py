@@ -73,17 +73,3 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
 def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):
     with pytest.raises(sr.InputError, match=message):
         counted(tmp_path, text).value("itl")
-
-
-def test_a_preset_shows_its_parts_and_kinds():
-    from tests.cli import good
-
-    shown = {
-        table["title"]: table["rows"] for table in good("show", "mlsysim", "--json").json["tables"]
-    }
-    assert [
-        "token_cache",
-        "n_layers*(kv_lora_rank + qk_rope_dim)*kv_bytes_per_element",
-        "latent",
-    ] in shown["where"]
-    assert ["kv_bytes_per_token", "token_cache", ""] in shown["definitions"]

@@ -7,8 +7,6 @@ import pytest
 import symroof as sr
 from symroof.analysis.verdict import case_warnings
 from symroof.errors import InputError
-from symroof.specs.catalogue import entries
-from symroof.specs.checkpoint_precisions import listed_precisions
 from symroof.specs.checkpoints.gguf_mixtures import mixture
 from symroof.specs.model_files import read_model
 
@@ -55,11 +53,6 @@ def test_bytes_of_a_decode_step(name):
     )
 
 
-def test_awq_of_llama_3_8b_reads_4_68_gb_and_plain_int4_3_75():
-    assert READ["awq"] == 4_676_648_960
-    assert READ["int4"] == 3_752_329_216
-
-
 def test_q4_k_m_is_put_together_as_llama_cpp_does():
     """Layers 0-3, 28-31 and 6, 9 ... 27 have attn_v and ffn_down in Q6_K; the head is Q6_K, all else Q4_K, norms 32 bits."""
     values, down = 4096 * 8 * 128, 4096 * 14336
@@ -81,34 +74,6 @@ PUBLISHED = {
     "iq4_xs": 4.4597, "iq4_nl": 4.6818,
 }  # fmt: skip
 """Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
-
-
-OF_FILES = {
-    "q2_k": ("Q2_K", 2.625), "q3_k_s": ("Q3_K", 3.4375), "q3_k_m": ("Q3_K", 3.4375), "q3_k_l": ("Q3_K", 3.4375), "q4_0": ("Q4_0", 4.5), "q4_1": ("Q4_1", 5),
-    "q4_k_s": ("Q4_K", 4.5), "q4_k_m": ("Q4_K", 4.5), "q5_0": ("Q5_0", 5.5), "q5_1": ("Q5_1", 6), "q5_k_s": ("Q5_K", 5.5), "q5_k_m": ("Q5_K", 5.5),
-    "q6_k": ("Q6_K", 6.5625), "q8_0": ("Q8_0", 8.5), "iq4_xs": ("IQ4_XS", 4.25), "iq4_nl": ("IQ4_NL", 4.5),
-}  # fmt: skip
-"""The type of most matrices, with its bits a weight as llama.cpp's quantize tool states them."""
-OTHERS = {
-    "awq": 4 + (16 + 4) / 128,
-    "gptq": 4 + (16 + 4) / 128,
-    "nf4": 4 + 32 / 64,
-    "nvfp4": 4 + 8 / 16,
-    "mxfp4": 4 + 8 / 32,
-}
-"""A scale and a zero point for 128 weights, a scale for 64, for 16, and for 32."""
-
-
-def test_precisions_are_listed_with_their_bits():
-    rows = {name: (float(bits), meaning) for name, bits, meaning in listed_precisions()}
-    for name, (kind, bits) in OF_FILES.items():
-        uniform = name in ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q6_k", "q3_k_s", "q5_k_s")
-        assert rows[name] == (
-            bits,
-            f"a file of llama.cpp: most matrices in {kind}" + ("" if uniform else ", some in more"),
-        )
-    for name, bits in OTHERS.items():
-        assert rows[name][0] == pytest.approx(bits), name
 
 
 @pytest.mark.sample(5)
@@ -141,29 +106,6 @@ def test_the_published_size_of_a_70b():
     found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).value("weight_bytes")
     assert found == by_hand
     assert float(found) == pytest.approx(42.52e9, rel=1e-3)
-
-
-def test_rows_that_do_not_fill_a_block_take_another_type():
-    """Qwen2.5 0.5B is 896 wide, 3.5 blocks of 256: Q4_K becomes Q5_0 (5.5 bits), Q6_K Q8_0; d_ff 4,864 is 19 blocks."""
-    study = sr.Study(model="qwen2.5-0.5b", weights="q4_k_m", prompt=1)
-    assert study.value("weight_bytes_per_param.gate_up") * 8 == Fraction("5.5")
-    assert study.value("weight_bytes_per_param.lm_head") * 8 == Fraction("8.5")
-
-
-@pytest.mark.sample(20)
-@pytest.mark.parametrize("name", ["awq", "q4_k_m", "nvfp4"])
-@pytest.mark.parametrize("model", entries("models"))
-def test_every_model_can_be_stored(model, name):
-    study = sr.Study(model=model, weights=name, prompt=1)
-    assert 4 <= study.value("weight_bytes") * 8 / study.value("params") < 12
-
-
-def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
-    own, asked = (
-        sr.Study(model="gpt-oss-20b", prompt=1, **precision)
-        for precision in ({}, {"weights": "mxfp4"})
-    )
-    assert own.value("weight_bytes") == asked.value("weight_bytes")
 
 
 @pytest.mark.parametrize(
@@ -208,24 +150,6 @@ def test_fp8_weights_alone_do_not_compute_in_fp8():
     assert not case_warnings(
         sr.Study(model="llama-3-8b", hardware="a100", engine="ideal", weights="fp8", prompt=1).first
     )  # has no such peak
-
-
-@pytest.mark.parametrize(
-    ("written", "printed"),
-    [
-        ("AWQ", "awq"),
-        ("Q4_K_M", "q4_k_m"),
-        ("BF16", "bf16"),
-        ("bfloat16", "bf16"),
-        ("fp8_e4m3", "fp8"),
-        ("half", "fp16"),
-    ],
-)
-def test_spellings(written, printed):
-    assert (
-        sr.Study(model="llama-3-8b", weights=written, prompt=1).first.precisions["weights"]
-        == printed
-    )
 
 
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
@@ -311,7 +235,3 @@ def test_eight_experts_bring_wider_attention(name):
             **more,
         }
     )
-
-
-def test_eight_experts_in_eight_bits_are_alike_throughout():
-    assert mixture("q8_0", read_model("mixtral-8x7b")[0]).widths == {}

@@ -49,11 +49,6 @@ def test_the_quantization_beside_a_file_is_its_own(tmp_path, name):
     )
 
 
-def test_what_the_file_says_itself_holds(tmp_path):
-    spec, _ = read(folder(tmp_path, FP8, quantization_config={"quant_method": "awq", "bits": 4}))
-    assert spec.quantization.method == "awq"
-
-
 def test_a_fault_is_told_in_the_file_that_has_it(tmp_path):
     with pytest.raises(
         InputError,
@@ -119,37 +114,8 @@ def test_the_size_of_the_index_is_resident_and_a_difference_is_said(tmp_path):
     assert "its index says 17 GB, which is used; 16.06 GB are counted" in said[0]
 
 
-def test_an_index_that_agrees_needs_no_word(tmp_path):
-    assert weights(folder(tmp_path, total=COUNTED + 4096)) == (
-        {"weight_bytes": COUNTED + 4096, "weight_bytes_per_device": COUNTED + 4096},
-        [],
-    )
-
-
-def test_matrices_of_32_bits_are_narrowed(tmp_path):
-    held, said = weights(folder(tmp_path, total=2 * COUNTED))
-    assert held["weight_bytes"] == COUNTED
-    assert "in 32 bits; the half is resident" in said[0]
-
-
 def test_another_precision_is_not_the_one_of_the_index(tmp_path):
     path = folder(tmp_path, total=17_000_000_000)
     assert weights(path, "--weights", "fp8")[0]["weight_bytes"] == COUNTED // 2
     assert weights(path, "--set", "weight_bytes_per_param=1")[0]["weight_bytes"] == COUNTED // 2
     assert weights(path, "--set", "weight_bytes=20 GB")[0]["weight_bytes"] == 20_000_000_000
-
-
-@pytest.mark.parametrize(
-    "index",
-    [
-        {},
-        {"metadata": {}},
-        {"metadata": 3},
-        {"metadata": {"total_size": -1}},
-        {"metadata": {"total_size": "x"}},
-    ],
-)
-def test_an_index_without_a_size_says_nothing(tmp_path, index):
-    path = folder(tmp_path)
-    (path / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert weights(path)[0]["weight_bytes"] == COUNTED

@@ -34,13 +34,6 @@ def test_what_a_name_is():
         assert value(text, 2, **fields) == expected, text
 
 
-def test_a_field_that_is_wrong_is_named():
-    with pytest.raises(InputError, match="a: is missing"):
-        value("a")
-    with pytest.raises(InputError, match=r"inner\.c: expected a whole number, found true"):
-        value("inner.c?", inner={"c": True})
-
-
 LAYOUTS = [
     ("window if (i + 1) % 3 else full", {}, "wwfwwf"),
     ("window_behind", {**USED, "max_window_layers": 4}, "ffffww"),
@@ -123,14 +116,6 @@ def test_widths_that_follow_from_others():
         value("mamba2_width()", **state, mamba_head=5)
 
 
-def test_what_is_filled_in_says_why():
-    c = config(hidden_size=12)
-    expression("given('wide', '4 * hidden_size')", c, 0)
-    assert [(one.field, one.value, one.why) for one in c.filled.values()] == [
-        ("wide", "48", "4 * hidden_size")
-    ]
-
-
 def test_every_expression_of_the_table_can_be_read():
     for name, family in families():
         texts = [*family.mixers.values(), *family.feeds.values(), family.recipe("outer")]
@@ -172,18 +157,3 @@ def test_what_a_field_may_be():
         with pytest.raises(InputError) as error:
             read()
         assert message in str(error.value)
-
-
-def test_a_field_by_its_other_spellings():
-    """The first that says something counts; one that is null is nothing, and a default is written down only where the file has none of them."""
-    names, defaults = {"n": ("n_new", "n_old")}, {"n": 7}
-    both = config(names, defaults, n_new=None, n_old=3)
-    assert (both.whole("n"), both.states("n"), both.place_of("n")) == (3, True, ("n_old",))
-    null = config(names, defaults, n_new=None)
-    assert (null.maybe("n"), null.states("n"), null.place_of("n")) == (None, False, ("n_new",))
-    silent = config(names, defaults)
-    assert (silent.whole("n"), silent.states("n"), silent.place_of("n")) == (7, False, ("n",))
-    assert (dict(both.filled), dict(null.filled)) == ({}, {})
-    assert [(one.field, one.value, one.why) for one in silent.filled.values()] == [
-        ("n", "7", "the default of the class")
-    ]

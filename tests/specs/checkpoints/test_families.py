@@ -4,15 +4,13 @@ import json
 
 import pytest
 
-from symroof.specs.checkpoints.family import family_of, known_types, table, wrappers
+from symroof.specs.checkpoints.family import family_of
 from symroof.theory.block_rows import SCAN
 from symroof.theory.operator_table import placed_rows, total
 from symroof.theory.sparse_rows import CORE
 from symroof.theory.switches import assume
 
 from . import DATA, FULL, case, read
-from .decoders import COUNTS
-from .test_published import PUBLISHED
 
 MEASURED = json.loads((DATA / "families.json").read_text())["models"]
 CACHED_EXPANDED = {"falcon-40b", "falcon-11b", "made-up-falcon-new"}
@@ -160,23 +158,6 @@ def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
         assert linear_flops(model, batch, batch) == flops
 
 
-def test_every_family_is_measured():
-    """A family comes with a config measured on its class: an entry without one is a guess."""
-    reached = {
-        *json.loads(COUNTS.read_text())["types"],
-        *(config.values[0]["model_type"] for config in PUBLISHED),
-        "step3_text",
-        "nemotron-nas",
-    }
-    for entry in MEASURED.values():
-        config = entry["config"]
-        own = config.get("text_config", {}).get("model_type") or config["model_type"]
-        wrapper = wrappers().get(own)
-        reached |= {table()["same_as"].get(own, own), wrapper.family if wrapper else own}
-    unmeasured = {name for name in known_types() if name in table()["families"]} - reached
-    assert unmeasured == set()
-
-
 def letters(made):
     """A letter for each layer's mixing: full, sliding, chunked or linear; and for its feed-forward: dense, or x for experts."""
     kinds = dict(zip(made.labels(), made.layers, strict=True))
@@ -227,8 +208,3 @@ def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
         "mixing": mixing,
         "feeding": feeding,
     }
-
-
-def test_wrappers_lead_to_families():
-    for name, wrapper in wrappers().items():
-        assert family_of(wrapper.family), name

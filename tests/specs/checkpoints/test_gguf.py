@@ -18,7 +18,6 @@ from symroof.specs.model import ModelSpec
 
 from . import numbered
 from .gguf_files import (
-    BF16,
     F16,
     F32,
     MXFP4,
@@ -165,59 +164,10 @@ def test_a_decode_step_reads_the_head_at_its_own_width(read):
     assert Study(model=read(metadata, tensors)).value("weight_bytes_read") == bytes_of(read_by_step)
 
 
-@pytest.mark.parametrize("kind", [Q6_K, Q8_0, F16])
-def test_a_tied_head_is_read_at_the_width_of_the_embedding(read, kind):
-    """One table for both ends, wider than the rest: resident once, and every step reads all of it as the head."""
-    metadata, tensors = q4_k_m(128256, 8, 14336)
-    tied = [
-        (name, shape, kind if name == "token_embd.weight" else own)
-        for name, shape, own in tensors
-        if name != "output.weight"
-    ]
-    found = read(metadata, tied)
-    assert found.tied_embeddings
-    study = Study(model=found)
-    assert study.value("weight_bytes") == bytes_of(tied)
-    assert study.value("weight_bytes_read") == bytes_of([t for t in tied if len(t[1]) == 2])
-
-
-def test_tables_of_angles_are_no_parameters(read):
-    metadata, tensors = q4_k_m(128256, 8, 14336, extra=[("rope_freqs.weight", (64,), F32)])
-    same_model(read(metadata, tensors), "llama-3-8b")
-
-
 # --------------------------------------------------------------------------------------------------------- architectures
 
 
-def test_qwen2_has_biases_of_queries_keys_and_values(read):
-    layers = [block(i, 3584, 28, 4, 128, 18944, qkv_bias=True) for i in range(28)]
-    same_model(read(*model("qwen2", layers, 3584, 152064, heads("qwen2", 28, 4))), "qwen2.5-7b")
-
-
-def test_qwen3_normalises_heads(read):
-    layers = [block(i, 4096, 32, 8, 128, 12288, qk_norm=True) for i in range(36)]
-    same_model(read(*model("qwen3", layers, 4096, 151936, heads("qwen3", 32, 8))), "qwen3-8b")
-
-
 FOUR_NORMS = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
-
-
-def test_gemma2_slides_in_every_other_layer_and_is_tied(read):
-    layers = [block(i, 3584, 16, 8, 256, 14336, norms=FOUR_NORMS) for i in range(42)]
-    found = read(
-        *model(
-            "gemma2",
-            layers,
-            3584,
-            256000,
-            heads("gemma2", 16, 8, **{"attention.sliding_window": 4096, "context_length": 8192}),
-            head=None,
-        )
-    )
-    same_model(found, "gemma-2-9b")
-    assert Study(model=found).value("weight_bytes_read") == bytes_of(
-        [t for t in model("gemma2", layers, 3584, 256000, head=None)[1] if len(t[1]) == 2]
-    )
 
 
 def test_gemma3_slides_in_five_of_six(read):
@@ -234,26 +184,6 @@ def test_gemma3_slides_in_five_of_six(read):
     )
     same_model(found, "gemma-3-1b")
     assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
-
-
-def test_a_pattern_in_the_file_goes_before_the_architectures(read):
-    layers = [block(i, 64, 4, 2, 16, 96) for i in range(4)]
-    stated = heads(
-        "gemma3",
-        4,
-        2,
-        **{
-            "attention.sliding_window": 512,
-            "attention.sliding_window_pattern": [True, False, False, True],
-        },
-    )
-    found = read(*model("gemma3", layers, 64, 320, stated))
-    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
-    assert found.order == found.sequence() == ("local", "full", "full", "local")
-    stated["gemma3.attention.sliding_window_pattern"] = 2
-    found = read(*model("gemma3", layers, 64, 320, stated))
-    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
-    assert found.order == ("local", "full")
 
 
 def test_a_window_that_llama_cpp_does_not_use_is_told(read):
@@ -394,71 +324,6 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
         assert (again.layers[1].ffn.n_shared_experts, again.layers[1].ffn.d_shared) == counted
 
 
-def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
-    d, n = 64, 4
-    found = [
-        ("attn_norm", (d,), F32),
-        ("ffn_norm", (d,), F32),
-        ("attn_kv_a_norm", (32,), F32),
-        ("attn_q", (d, n * 24), F16),
-        ("attn_kv_a_mqa", (d, 40), F16),
-    ]
-    found += [
-        ("attn_output", (n * 16, d), F16),
-        ("ffn_gate", (d, 96), F16),
-        ("ffn_up", (d, 96), F16),
-        ("ffn_down", (96, d), F16),
-    ]
-    halves = [("attn_k_b", (16, 32, n), F16), ("attn_v_b", (32, 16, n), F16)]
-    sizes = set()
-    for stored in (
-        [("attn_kv_b", (32, n * 32), F16)],
-        halves,
-        [("attn_kv_b", (32, n * 32), F16), *halves],
-    ):
-        tensors = [(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + stored]
-        sizes.add(resident(read(*model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1)))))
-    assert len(sizes) == 1
-
-
-@pytest.mark.parametrize(("rope", "nope", "fits"), [(1, 1, True), (0, 8, False), (8, 0, False)])
-def test_a_latent_key_has_room_for_both_of_its_parts(read, rope, nope, fits):
-    """One that is rotated and one that is not, of one at least each."""
-    d, n, rank = 64, 4, 32
-    found = [
-        ("attn_norm", (d,), F32),
-        ("ffn_norm", (d,), F32),
-        ("attn_kv_a_norm", (rank,), F32),
-        ("attn_q", (d, n * (nope + rope)), F32),
-    ]
-    found += [
-        ("attn_kv_a_mqa", (d, rank + rope), F32),
-        ("attn_kv_b", (rank, n * (nope + 16)), F32),
-        ("attn_output", (n * 16, d), F32),
-    ]
-    tensors = [
-        (f"blk.0.{name}.weight", shape, kind)
-        for name, shape, kind in [
-            *found,
-            ("ffn_gate", (d, 96), F32),
-            ("ffn_up", (d, 96), F32),
-            ("ffn_down", (96, d), F32),
-        ]
-    ]
-    made = model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1))
-    if fits:
-        attention = read(*made).layers[0].attention
-        assert (
-            attention.qk_rope_dim,
-            attention.qk_nope_dim,
-            attention.value_dim,
-            attention.kv_lora_rank,
-        ) == (1, 1, 16, 32)
-    else:
-        with pytest.raises(InputError, match="leave no room for a rotated key"):
-            read(*made)
-
-
 def test_gpt_oss_as_mxfp4(read):
     """20,914,757,184 parameters; llama.cpp lists attention as Q8_0 and experts as MXFP4."""
     d, experts = 2880, 32
@@ -580,46 +445,6 @@ def test_mamba2_has_groups_of_heads_that_share_a_state(read):
     )
 
 
-@pytest.mark.parametrize("positions", [1024, None])
-def test_gpt2_has_a_row_for_every_position(read, positions):
-    """GPT-2: 124,439,808 parameters, 1,024 positions of 768 among them."""
-
-    def layer(i):
-        shapes = {
-            "attn_norm": (768,),
-            "attn_qkv": (768, 2304),
-            "attn_output": (768, 768),
-            "ffn_norm": (768,),
-            "ffn_up": (768, 3072),
-            "ffn_down": (3072, 768),
-        }
-        whole = [
-            (f"blk.{i}.{name}.weight", shape, F16 if len(shape) > 1 else F32)
-            for name, shape in shapes.items()
-        ]
-        return whole + [(f"blk.{i}.{name}.bias", shape[-1:], F32) for name, shape in shapes.items()]
-
-    outer = [
-        ("output_norm.bias", (768,), F32),
-        *([("position_embd.weight", (768, positions), F32)] if positions else []),
-    ]
-    known = heads("gpt2", 12, 12, context_length=1024)
-    found = read(
-        *model(
-            "gpt2",
-            [layer(i) for i in range(12)],
-            768,
-            50257,
-            known,
-            head=None,
-            table=F16,
-            outer=outer,
-        )
-    )
-    assert found.positions == positions
-    assert Study(model=found).value("params") == 124_439_808 - (0 if positions else 1024 * 768)
-
-
 def test_what_no_operator_has_is_told(read):
     layers = [
         block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)])
@@ -649,102 +474,6 @@ def test_a_file_in_parts_is_read_whole(tmp_path):
     with pytest.raises(InputError) as error:
         read_gguf(paths[0])
     assert "some-00002-of-00002.gguf: cannot be read" in str(error.value)
-
-
-def test_unquantized_files(read):
-    for kind, name in ((F16, "f16"), (BF16, "bf16"), (F32, "f32")):
-        metadata, tensors = model(
-            "llama",
-            [block(i, 64, 4, 2, 16, 96, kind=kind) for i in range(2)],
-            64,
-            320,
-            heads("llama", 4, 2),
-            head=kind,
-            table=kind,
-        )
-        found = read(metadata, tensors)
-        assert found.quantization.method == name
-        assert resident(found) == bytes_of(tensors)
-
-
-@pytest.mark.parametrize(
-    ("gate", "also_none"), [(False, True), (False, False), (True, True), (True, False)]
-)
-def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
-    """Two matrices or three in the first layer, each of its own type, and none in the second: all bytes are there."""
-    layers = [
-        block(0, 64, 4, 2, 16, 96, gate=gate, kinds={"ffn_up": Q8_0, "ffn_down": F16}),
-        block(1, 64, 4, 2, 16, 0),
-    ][: 1 + also_none]
-    metadata, tensors = model("nemotron", layers, 64, 320, heads("nemotron", 4, 2))
-    found = read(metadata, tensors)
-    assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][
-        : 1 + also_none
-    ]
-    assert Study(model=found).value("params") == found.published_params
-    assert resident(found) == bytes_of(tensors)
-
-
-def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
-    """Two attentions would be one kind; beside a mamba layer the narrow projections are an operator of their own all the same: all bytes are there."""
-    d, n, q, rank = 64, 4, 48, 32
-    found = [
-        ("attn_norm", (d,), F32),
-        ("ffn_norm", (d,), F32),
-        ("attn_q_a_norm", (q,), F32),
-        ("attn_kv_a_norm", (rank,), F32),
-        ("attn_q_a", (d, q), F16),
-    ]
-    found += [
-        ("attn_q_b", (q, n * 24), F32),
-        ("attn_kv_a_mqa", (d, rank + 8), Q8_0),
-        ("attn_kv_b", (rank, n * 32), F16),
-        ("attn_output", (n * 16, d), F16),
-    ]
-    feed = [("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
-    state = [
-        ("attn_norm", (d,), F32),
-        ("ffn_norm", (d,), F32),
-        ("ssm_in", (d, 256), F16),
-        ("ssm_conv1d", (4, 128), F32),
-        ("ssm_x", (128, 4 + 32), F32),
-    ]
-    state += [("ssm_dt", (4, 128), F32), ("ssm_out", (128, d), F16)]
-    plain = [
-        ("ssm_a", (16, 128)),
-        ("ssm_d", (128,)),
-        ("ssm_conv1d.bias", (128,)),
-        ("ssm_dt.bias", (128,)),
-    ]
-    layers = [[(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + feed]]
-    layers.append(
-        [(f"blk.1.{name}.weight", shape, kind) for name, shape, kind in state + feed]
-        + [(f"blk.1.{name}", shape, F32) for name, shape in plain]
-    )
-    metadata, tensors = model("deepseek2", layers, d, 320, heads("deepseek2", n, 1))
-    made = read(metadata, tensors)
-    assert Study(model=made).value("params") == made.published_params
-    assert resident(made) == bytes_of(tensors)
-
-
-@pytest.mark.parametrize("shape", [(64, 1), (64,)])
-def test_a_table_of_one_row_may_lack_its_second_extent(read, shape):
-    metadata, tensors = model(
-        "llama", [block(0, 64, 4, 2, 16, 96)], 64, 1, heads("llama", 4, 2), head=None
-    )
-    found = read(
-        metadata,
-        [
-            (name, shape if name == "token_embd.weight" else own, kind)
-            for name, own, kind in tensors
-        ],
-    )
-    assert (found.d_model, found.vocab_size) == (64, 1)
-
-
-@pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
-def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
-    assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
 
 
 # ----------------------------------------------------------------------------------------------------------- what is wrong
@@ -880,23 +609,6 @@ def test_what_is_no_file(tmp_path):
     for path in (tmp_path, tmp_path / "none.gguf", "nul\0.gguf"):
         with pytest.raises(InputError):
             read_gguf(path)
-
-
-@pytest.mark.full
-def test_a_large_vocabulary_is_skipped_quickly(tmp_path):
-    """A vocabulary of 300 thousand tokens with as many merges, and data behind the header that are not read."""
-    tokens = [f"token {i}" for i in range(300_000)]
-    path = tmp_path / "large.gguf"
-    path.write_bytes(
-        gguf(
-            SMALL[0] | {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": tokens},
-            SMALL[1],
-            raw=bytes(1000),
-        )
-    )
-    started = time.process_time()
-    read_gguf(path)
-    assert time.process_time() - started < 5
 
 
 def test_bytes_changed_at_random_never_crash(tmp_path):

@@ -95,7 +95,6 @@ SHAPES = [(D, D), (KV, D), (KV, D), (D, D), (FF, D), (FF, D), (D, FF)]
 """Output rows and inputs of q, k, v, o, gate, up, down in Llama-3-8B, from its config.json."""
 WIDE = 2 * (2 * VOCAB * D + LAYERS * 2 * D + D)
 """Bytes of the two tables and the norms at 16 bits."""
-WITHOUT_HEAD_KEPT = WIDE - 2 * VOCAB * D
 
 
 def by_hand(matrix):
@@ -188,25 +187,6 @@ def test_a_block_that_ends_at_an_edge_still_has_a_scale():
     )
     assert resident(model) == by_hand
     assert Study(model=model).value("quantized_params") == bytes_of["narrow"]
-
-
-def test_a_decode_step_streams_the_head_wide_and_not_the_table():
-    model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
-    streamed = (
-        by_hand(lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 4 * k) - WIDE + 2 * VOCAB * D
-    )
-    assert Study(model=model).value("weight_bytes_read") == streamed
-    assert Study(model=model).value("layer_weight_bytes") == (streamed - 2 * VOCAB * D) / 32
-
-
-def test_a_width_chosen_by_hand_is_that_of_every_quantized_matrix():
-    model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
-    assert Study(model=model, weight_bytes_per_param=1).value("weight_bytes") == by_hand(
-        lambda n, k: n * k
-    )
-    assert Study(model=model, weights="fp16").value("weight_bytes") == by_hand(
-        lambda n, k: 2 * n * k
-    )
 
 
 # ------------------------------------------------------------------------------------------------- what operands meet in
@@ -427,27 +407,6 @@ def test_what_is_wrong_is_told_with_its_place(config, said):
     with pytest.raises(InputError) as error:
         read_quantization(config)
     assert said in str(error.value)
-
-
-def test_an_unknown_method_comes_with_those_that_are_known():
-    with pytest.raises(InputError) as error:
-        read_quantization({"quantization_config": {"quant_method": "zzz"}})
-    for method in ("fp8", "awq", "gptq", "bitsandbytes", "mxfp4", "compressed-tensors", "modelopt"):
-        assert method in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        {},
-        {"torch_dtype": "float32"},
-        {"quantization_config": None},
-        {"text_config": {}},
-        {"text_config": None},
-    ],
-)
-def test_what_is_not_quantized_is_none(config):
-    assert read_quantization(config) is None
 
 
 ODD = [

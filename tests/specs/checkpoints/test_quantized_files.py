@@ -1,13 +1,12 @@
 """Quantized models from the files people have, through the commands they run."""
 
 import json
-import re
 from fractions import Fraction
 
 import pytest
 
 from symroof.api import Study
-from tests.cli import good, refused
+from tests.cli import good
 
 from . import DATA, from_file
 from .gguf_files import F16, block, gguf, heads, model
@@ -76,16 +75,6 @@ def test_an_awq_config_on_the_command_line(tmp_path):
     assert "awq" in case["inputs"]["weight_bytes_per_param"]["source"]
 
 
-def test_a_wrong_method_is_told_with_its_place_in_the_file(tmp_path):
-    path = config(tmp_path, "qwen2.5-7b", quantization_config={"quant_method": "awqq"})
-    found = refused("eval", "--model", path)
-    assert re.search(
-        r"config\.json:\d+:\d+: quantization_config\.quant_method: no quantization method 'awqq' is known",
-        found,
-    )
-    assert "did you mean 'awq'?" in found
-
-
 def tiny(tmp_path, **how):
     metadata, tensors = model(
         "llama",
@@ -111,48 +100,3 @@ def test_a_gguf_file_on_the_command_line(tmp_path):
     )
     assert case["quantities"]["weight_bytes"]["value"] == held
     assert case["quantities"]["params"]["value"] == 2 * (12288 + 18432) + 2 * 320 * 64 + 320
-
-
-def test_show_tells_the_parts_of_a_gguf_file(tmp_path):
-    found = good("show", tiny(tmp_path), "--all").out
-    for text in ("resident as stored", "feed-forward", "4.5", "8.5", "header of Tiny.Q4_0.gguf"):
-        assert text in found
-
-
-def test_a_gguf_file_makes_a_review_and_thresholds(tmp_path):
-    path = tiny(tmp_path)
-    assert "weight" in good("derive", "weight_bytes", "--model", path).out
-    assert (
-        good(
-            "solve",
-            "max_batch_memory",
-            "--model",
-            path,
-            "--hardware",
-            "h100-sxm",
-            "--prompt",
-            "64",
-            "--json",
-        ).json["value"]
-        > 0
-    )
-    said = refused(
-        "solve",
-        "max_weight_width_memory",
-        "--model",
-        path,
-        "--hardware",
-        "h100-sxm",
-        "--prompt",
-        "64",
-    )
-    assert "weight_bytes_per_param: differs between parts of this model" in said
-    assert "weight_bytes_per_param.lm_head" in said
-
-
-def test_a_broken_gguf_file_is_bad_input(tmp_path):
-    path = tmp_path / "some.GGUF"
-    path.write_bytes(b"GGUF" + bytes(2))
-    found = refused("eval", "--model", str(path))
-    assert "some.GGUF: version: the file ends here" in found
-    assert "Traceback" not in found
