@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
     from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
-    from symroof.claims.check_result import Report
+    from symroof.claims.checked import Report
     from symroof.report.pictures.chart import Chart
     from symroof.report.pictures.draw import Picture
     from symroof.report.pictures.simulated import DrawnSimulation

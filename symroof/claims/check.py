@@ -19,10 +19,9 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.request import request_of
-from symroof.claims.check_result import FAILS, Checked, Report
+from symroof.claims.checked import FAILS, HOLDS, Checked, Report
 from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed_judgement, judge
-from symroof.claims.judgement import HOLDS, Judgement
 from symroof.claims.read.claim_files import (
     CLAIM_FILES,
     ClaimFile,
@@ -31,11 +30,10 @@ from symroof.claims.read.claim_files import (
     read_claims_leniently,
 )
 from symroof.claims.read.markdown import line_starts
-from symroof.claims.read.markdown_notes import NOTES
-from symroof.claims.read.prose_numbers import Figure
+from symroof.claims.read.markdown_notes import NOTES, Note
 from symroof.claims.read.spelled_arithmetic import dependent_equations
 from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
+from symroof.claims.related_claims import with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.strict_yaml import Document, read_text
@@ -91,25 +89,16 @@ def check(
     >>> claim.verdict, claim.difference.factor
     ('wrong', n_heads/n_kv_heads)
     """
-    defaults = {
-        name: word
-        for name, word in (("efficiency", efficiency), ("engine", engine))
-        if word is not None
-    }
+    words = {"efficiency": efficiency, "engine": engine}
+    defaults = {name: word for name, word in words.items() if word is not None}
     if is_sympy(paths):
         return _judged_formula(paths, defaults | given)
     if given:
-        raise InputError(
-            Problem(
-                next(iter(given)),
-                "settings belong in the file; keywords are accepted only with an equation",
-            )
-        )
+        message = "settings belong in the file; keywords are accepted only with an equation"
+        raise InputError(Problem(next(iter(given)), message))
+    if defaults:  # a wrong word is the caller's fault, and no claim's
+        request_of(efficiency=efficiency, engine=engine)
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if defaults:
-        request_of(
-            efficiency=efficiency, engine=engine
-        )  # a wrong word is the caller's fault, and no claim's
     return _check(several, read_past_errors, track, defaults=defaults)
 
 
@@ -127,25 +116,22 @@ def _check(
     for path in several:
         try:
             source = read_claims_leniently(_text_of(path), os.fspath(path), declared)
-            sources.append(_with_defaults(defaults, source) if defaults else source)
-            problems += source.problems
         except InputError as error:
             problems += error.problems
+            continue
+        claims = tuple(
+            claim.model_copy(update={"given": {**defaults, **claim.given}})
+            for claim in source.spec.claims
+        )
+        spec = source.spec.model_copy(update={"claims": claims})
+        sources.append(replace(source, spec=spec))
+        problems += source.problems
     if problems and not read_past_errors:
         raise InputError(problems)
     report = _judged(sources, problems, track)
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
     return report
-
-
-def _with_defaults(defaults: Mapping[str, str], source: ClaimFile) -> ClaimFile:
-    """The claims of a file with default settings."""
-    claims = tuple(
-        claim.model_copy(update={"given": {**defaults, **claim.given}})
-        for claim in source.spec.claims
-    )
-    return replace(source, spec=source.spec.model_copy(update={"claims": claims}))
 
 
 def _text_of(path: str | os.PathLike[str]) -> str:
@@ -156,13 +142,10 @@ def _text_of(path: str | os.PathLike[str]) -> str:
     """
     try:
         return read_text(path)
-    except InputError as error:
-        known = Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES)
-        raise (
-            error
-            if known or not Path(path).is_file()
-            else InputError(not_a_claim_file(os.fspath(path)))
-        ) from None
+    except InputError:
+        if Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES) or not Path(path).is_file():
+            raise
+        raise InputError(not_a_claim_file(os.fspath(path))) from None
 
 
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
@@ -175,17 +158,12 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
             Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200])
         )
     quantity, formula = text(sides[named]), text(sides[1 - named])
-    claim = ClaimSpec(
-        id=quantity,
-        says=str(equation)[:LONGEST_SHOWN],
-        quantity=quantity,
-        formula=formula,
-        given=given,
-    )
-    judgement = judge(claim)
-    if judgement.verdict == "unchecked":
-        raise InputError(Problem("expression", judgement.reason, source=str(equation)[:200]))
-    return Report((Checked(judgement, "", 0, 0, formula),))
+    says = str(equation)[:LONGEST_SHOWN]
+    claim = ClaimSpec(id=quantity, says=says, quantity=quantity, formula=formula, given=given)
+    judged = judge(claim)
+    if judged.verdict == "unchecked":
+        raise InputError(Problem("expression", judged.reason, source=str(equation)[:200]))
+    return Report((replace(judged, claimed=formula),))
 
 
 def check_text(text: str, file: str) -> Report:
@@ -213,62 +191,43 @@ def _judged(
     """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
     every = list(problems)
-    for source, judged in zip(
-        sources, map(with_derived_rates, _in_time(sources, track)), strict=True
-    ):
-        ids = by_id(judged)
-        own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
-        own = _passed_on(source, own)
-        every += [
-            _fault(source, i, claim)
-            for i, claim in enumerate(own)
-            if isinstance(claim.judgement.error, InputError)
-        ]
-        if late := [claim for claim in own if isinstance(claim.judgement.error, TimeoutError)]:
-            message = f"{len(late):,} claims from here on were {TOO_LATE}"
-            every.append(
-                Problem(
-                    source.document.file,
-                    message,
-                    late[0].line,
-                    late[0].column,
-                    hint="check them in smaller files",
-                )
+    for source, judged in zip(sources, _in_time(sources, track), strict=True):
+        judged = with_derived_rates(judged)
+        ids = {claim.id: claim for claim in judged}
+        own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
+        if source.note and source.note.arithmetic:
+            own = [_passed_on(claim, source.note) for claim in own]
+        late = [claim for claim in own if isinstance(claim.error, TimeoutError)]
+        for i, claim in enumerate(own):
+            if isinstance(claim.error, InputError):
+                every.append(_fault(source, i, claim, claim.error))
+        if late:
+            file, message = (
+                source.document.file,
+                f"{len(late):,} claims from here on were {TOO_LATE}",
             )
+            hint = "check them in smaller files"
+            every.append(Problem(file, message, late[0].line, late[0].column, hint=hint))
         claims += own
     return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
 
 
-def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Judgement]]:
+def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Checked]]:
     """The claims of each file judged in their order, until the time of the file is up."""
-    judged: list[list[Judgement]] = [[] for _ in sources]
+    judged: list[list[Checked]] = [[] for _ in sources]
     places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
     end = 0.0
     for k, i in track(places, "checking claims"):
         if i == 0:
             end = process_time() + BUDGET
-        claim = sources[k].spec.claims[i]
-        written = _as_written(sources[k].document, i, claim)
+        claim = _as_written(sources[k].document, i, sources[k].spec.claims[i])
         shared = note.shared[i] if (note := sources[k].note) else frozenset()
-        late = claim.form != "unchecked" and process_time() > end
-        judged[k].append(
-            Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE))
-            if late
-            else judge(written, shared)
-        )
+        if claim.form != "unchecked" and process_time() > end:
+            late = TimeoutError(TOO_LATE)
+            judged[k].append(Checked(claim, "unchecked", reason=TOO_LATE, error=late))
+        else:
+            judged[k].append(judge(claim, shared))
     return judged
-
-
-def _fault(source: ClaimFile, index: int, claim: Checked) -> Problem:
-    """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
-    error = claim.judgement.error
-    assert isinstance(error, InputError)
-    first, claim_spec = error.problems[0], claim.claim
-    name = first.path or first.file
-    field = (name,) if name in WRITTEN else ("given", name) if name in claim_spec.given else ()
-    message = first.message if field or not name else f"{name}: {first.message}"
-    problem = source.document.problem(("claims", index, *field), message, first.hint)
-    return problem if not source.note else replace(problem, line=claim.line, column=claim.column)
 
 
 def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
@@ -277,100 +236,90 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
     def text(value: Any, *place: str | int) -> Any:
         return document.written.get(("claims", index, *place), value)
 
-    changes: dict[str, Any] = {"value": text(claim.value, "value")}
-    if isinstance(claimed_value := claim.values.get("value"), list):
-        changes["values"] = {
-            **claim.values,
-            "value": [text(value, "values", "value", i) for i, value in enumerate(claimed_value)],
-        }
-    if claim.steps:
-        changes["steps"] = tuple(
-            step.model_copy(update={"value": text(step.value, "steps", i, "value")})
-            for i, step in enumerate(claim.steps)
-        )
-    return claim.model_copy(update=changes)
+    values = dict(claim.values)
+    if isinstance(row := values.get("value"), list):
+        values["value"] = [text(value, "values", "value", i) for i, value in enumerate(row)]
+    steps = tuple(
+        step.model_copy(update={"value": text(step.value, "steps", i, "value")})
+        for i, step in enumerate(claim.steps)
+    )
+    value = text(claim.value, "value")
+    return claim.model_copy(update={"value": value, "values": values, "steps": steps})
 
 
-def _checked(
-    source: ClaimFile, index: int, judgement: Judgement, ids: Mapping[str, Judgement]
-) -> Checked:
+def _fault(source: ClaimFile, index: int, claim: Checked, error: InputError) -> Problem:
+    """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
+    first, given = error.problems[0], claim.claim.given
+    name = first.path or first.file
+    field = (name,) if name in WRITTEN else ("given", name) if name in given else ()
+    message = first.message if field or not name else f"{name}: {first.message}"
+    problem = source.document.problem(("claims", index, *field), message, first.hint)
+    return problem if not source.note else replace(problem, line=claim.line, column=claim.column)
+
+
+def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
     """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
     try:
-        settled = with_conflict(judgement, ids)
-        if (
-            source.note
-            and (unsound := source.note.wrong_arithmetic.get(index))
-            and settled.error is None
-        ):
-            settled = _unsound(settled, unsound)
-        elif (
-            source.note
-            and (figure := source.note.figures[index])
-            and any(
-                one.follows and one.result.start == figure.start for one in source.note.arithmetic
-            )
-        ):
-            settled = replace(
-                settled, slips=tuple(slip for slip in settled.slips if slip.slip != "arithmetic")
-            )  # it is written out, and right
-        return _placed(source, index, settled)
+        claim = with_conflict(claim, ids)
+        if source.note and claim.error is None:
+            claim = _with_arithmetic(claim, source.note, index)
+        return _placed(source, index, claim)
     except Exception as error:
-        return _placed(source, index, failed_judgement(judgement.claim, error))
+        return _placed(source, index, failed_judgement(claim.claim, error))
 
 
-def _placed(source: ClaimFile, index: int, judgement: Judgement) -> Checked:
-    note = source.note
+def _with_arithmetic(claim: Checked, note: Note, index: int) -> Checked:
+    """A claim whose number a calculation of the note states as its result: one that has another contradicts a right number, and one that
+    has this explains a wrong one better than a slip of digits."""
+    if unsound := note.wrong_arithmetic.get(index):
+        if claim.verdict in HOLDS:
+            reason = f"the number holds, but {unsound}"
+            return replace(claim, verdict="inconsistent", reason=reason)
+        return replace(claim, reason="; ".join(filter(None, (claim.reason, unsound))))
+    start = figure.start if (figure := note.figures[index]) else -1
+    if any(one.follows and one.result.start == start for one in note.arithmetic):
+        return replace(claim, slips=tuple(s for s in claim.slips if s.slip != "arithmetic"))
+    return claim
+
+
+def _placed(source: ClaimFile, index: int, claim: Checked) -> Checked:
+    note, value = source.note, claim.claim.value
     figure = note.figures[index] if note else None
     line, column = note.places[index] if note else source.document.places[("claims", index)]
-    value = judgement.claim.value
-    claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
-    correction = (
-        _correction(judgement, claimed)
-        if judgement.verdict == "wrong" and not judgement.parts
-        else ""
+    claimed = figure.text if figure else claim.claimed or ("" if value is None else str(value))
+    return replace(
+        claim,
+        file=source.document.file,
+        line=line,
+        column=column,
+        claimed=claimed,
+        written=claim.claimed,
+        figure=figure,
+        ratio=None if claim.ratio is None else float(claim.ratio),
+        tolerance=None if claim.tolerance is None else float(claim.tolerance),
+        reason="" if claim.reason == claim.derived else claim.reason,
+        correction=_correction(claim, claimed),
+        faulty=index in source.skipped or isinstance(claim.error, (InputError, TimeoutError)),
+        found=None,
     )
-    faulty = index in source.skipped or isinstance(judgement.error, (InputError, TimeoutError))
-    return Checked(
-        judgement, source.document.file, line, column, claimed, correction, figure, faulty
-    )
 
 
-def _unsound(judgement: Judgement, text: str) -> Judgement:
-    """A claim whose number is stated as the result of arithmetic that has another: where the number is right, the text disagrees with itself."""
-    if judgement.verdict in HOLDS:
-        return replace(judgement, verdict="inconsistent", reason=f"the number holds, but {text}")
-    return replace(judgement, reason="; ".join(filter(None, (judgement.reason, text))))
-
-
-def _passed_on(source: ClaimFile, claims: list[Checked]) -> list[Checked]:
-    """The claims of a note, each wrong number with those that rest on it further on."""
-    if not source.note or not source.note.arithmetic:
-        return claims
-    starts, arithmetic = line_starts(source.document.text), list(source.note.arithmetic)
-
-    def later(figure: Figure) -> tuple[str, ...]:
-        return tuple(
-            f"{one.result.text} in line {bisect_right(starts, one.result.start)}"
-            for one in dependent_equations(figure, arithmetic)
-        )
-
-    def misleads(claim: Checked) -> bool:
-        return claim.verdict in FAILS and (
-            claim.ratio is None or abs(claim.ratio - 1) > CLOSE_ENOUGH
-        )
-
-    return [
-        replace(claim, passed_on=later(claim.figure)) if claim.figure and misleads(claim) else claim
-        for claim in claims
-    ]
-
-
-def _correction(judgement: Judgement, claimed: str) -> str:
+def _correction(claim: Checked, claimed: str) -> str:
     """The claimed value with the right number in it, or the derived value; empty for a bound or a range, and for a number of a case of ranges, which only
     its author can correct."""
-    written = claimed_value(judgement)
-    if judgement.ranged:
+    written = claim.number_claimed
+    bound = written is not None and (written.operator or written.low is not None)
+    if claim.verdict != "wrong" or claim.parts or claim.ranged or bound:
         return ""
-    if written and (written.operator or written.low is not None):
-        return ""
-    return corrected_text(claimed, judgement.value) or judgement.derived
+    return corrected_text(claimed, claim.value) or claim.derived
+
+
+def _passed_on(claim: Checked, note: Note) -> Checked:
+    """A claim of a note with the later numbers that rest on its number, where that misleads."""
+    exact = claim.ratio is not None and abs(claim.ratio - 1) <= CLOSE_ENOUGH
+    if claim.figure is None or claim.verdict not in FAILS or exact:
+        return claim
+    starts = line_starts(note.document.text)
+    later = (one.result for one in dependent_equations(claim.figure, note.arithmetic))
+    places = (f"{one.text} in line {bisect_right(starts, one.start)}" for one in later)
+    return replace(claim, passed_on=tuple(places))

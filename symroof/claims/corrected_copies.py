@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from symroof.claims.check import check_text
-from symroof.claims.check_result import FAILS, Checked, Report
+from symroof.claims.checked import FAILS, HOLDS, Checked, Report
 from symroof.claims.corrected_numbers import replaceable, replaced, replacement
-from symroof.claims.judgement import HOLDS
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
 from symroof.claims.read.prose_numbers import Figure
@@ -178,7 +177,7 @@ def _dependents(
 
 def _change(claim: Checked, text: str) -> Change | str:
     """The number to replace and its replacement, or why it stays."""
-    figure, value = claim.figure, claim.judgement.value
+    figure, value = claim.figure, claim.value
     if (claim.claim.note or "").lower().startswith(DOUBTFUL):
         return "doubtful: not changed; remove its note once the annotation is right"
     if claim.verdict != "wrong":

@@ -1,10 +1,9 @@
 """Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from symroof.analysis.solved_equation import LIMIT
@@ -14,7 +13,7 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
 from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.claims.claim_settings import Settings, declarations_of, merged_settings, study_of
 from symroof.claims.denominators import claimed_quantity_formula
-from symroof.claims.range_claims import RangeOutcomes, range_outcomes
+from symroof.claims.range_claims import outcome_text, stretches_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
@@ -25,7 +24,6 @@ from symroof.symbolic.expressions import (
     Expr,
     is_relation,
     names,
-    operator_of,
     rename,
     substitute,
     symbol,
@@ -78,33 +76,18 @@ def derived(claim: ClaimSpec) -> Derived:
     Raises:
         InputError: an unknown name, a missing input, a formula that cannot be read.
     """
-    return _derived(_Asked(repr((claim.model_dump(), claim.value)), claim))
-
-
-def forget_derived() -> None:
-    """Derive everything anew from here on."""
-    _derived.cache_clear()
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A claim as a key of the cache: its text tells True from 1 and '1' from 1."""
-
-    text: str
-    claim: ClaimSpec = field(compare=False)
-
-
-@lru_cache(maxsize=64)
-def _derived(asked: _Asked) -> Derived:
-    """Judging a claim, its mistakes and its roof ask for the same value: it is derived once. The
-    next claim begins anew, for files may have changed."""
-    claim = asked.claim
     result = FORMS[claim.form](claim)
     if (answers := result.answers) is None:
         return result
     flags = result.flags
-    if answers.does_not_fit and DOES_NOT_FIT not in flags and _timed(claim, answers):
-        flags += (DOES_NOT_FIT,)
+    if answers.does_not_fit and DOES_NOT_FIT not in flags:
+        formulas = [formula for formula in (claim.relation, claim.expression) if formula]
+        named = [name for formula in formulas for name in names(resolved(parse(formula)))]
+        theory = answers.case.theory
+        every = (name for name in (claim.quantity, claim.compare, *named) if name)
+        # a latency, rate or cost means nothing in a case that does not fit
+        if any(name in theory.definitions and theory.timed(name) for name in every):
+            flags += (DOES_NOT_FIT,)
     return replace(result, flags=(*flags, REGIME) if _outside_its_regime(claim, answers) else flags)
 
 
@@ -125,20 +108,6 @@ def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
         if (result := one.get(bound)) is not None
     ]
     return len(bounds) == 2 and bounds[0] != bounds[1]
-
-
-def _timed(claim: ClaimSpec, answers: BoundCase) -> bool:
-    """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
-    formulas = [formula for formula in (claim.relation, claim.expression) if formula]
-    claimed_quantity_formula = [
-        claim.quantity,
-        claim.compare,
-        *(name for formula in formulas for name in names(resolved(parse(formula)))),
-    ]
-    return any(
-        name and name in answers.case.theory.definitions and answers.case.theory.timed(name)
-        for name in claimed_quantity_formula
-    )
 
 
 def quantity_name(text: str | None, settings: Settings) -> str:
@@ -284,45 +253,29 @@ def _relation(claim: ClaimSpec) -> Derived:
         tree = resolved(parse(source))
     if is_relation(tree):
         check_numbers("relation", tree, study.first.case)
-    relation = (
-        tree
-        if is_relation(tree)
-        else study.first.case.formula_or_name(quantity_name(source, claim.given))
-    )
-    parts = range_outcomes(claim, relation) if claim.for_all else None
-    if (
-        parts and parts.in_closed_form
-    ):  # the outcomes of a search of the whole range, in a thousandth of its time
-        return _throughout(claim, parts.outcomes, parts, study)
-    possible: Sequence[Value]
-    if is_relation(tree):
-        possible = (
-            study.first.ranges.truths(tree)
-            if claim.for_all and operator_of(tree) != "="
-            else (study.first.case.evaluate(tree),)
-        )
-    else:
+        if not claim.for_all:
+            return Derived(study.first.case.evaluate(tree), answers=study.first)
+    elif not claim.for_all:
+        return Derived(study.result(source).value, answers=study.first)
+    stretches: list[tuple[str, str, bool | str]] = []
+    with suppress(NoValue, ValueError):
+        stretches = stretches_of(claim, tree) if len(claim.for_all) == 1 else []
+    possible = list(dict.fromkeys(outcome for *_, outcome in stretches))
+    if not stretches and is_relation(tree):
+        possible = list(study.first.ranges.truths(tree))
+    elif not stretches:
         result = study.result(source)
         if result.without_range:
             raise NoValue(WITHOUT_RANGE[result.without_range])
-        possible = result.possible or (result.value,)
-    return _throughout(claim, possible, parts, study)
-
-
-def _throughout(
-    claim: ClaimSpec, possible: Sequence[Value], parts: RangeOutcomes | None, study: Study
-) -> Derived:
-    """One outcome, or that it holds in only part of the range, and where it does not; a claim that holds nowhere is wrong."""
+        possible = list(result.possible or (result.value,))
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
-    outcomes = " or ".join(
-        str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible
-    )
-    if read_written(claim.value, "").word not in possible:
-        return Derived(outcomes, answers=study.first)
-    return Derived(
-        "in part", reason=(parts.failing if parts else "") or outcomes, answers=study.first
-    )
+    claimed, words = read_written(claim.value, "").word, " or ".join(map(outcome_text, possible))
+    if claimed not in possible:  # it holds nowhere
+        return Derived(words, answers=study.first)
+    name = next(iter(claim.for_all))
+    failing = (f"not for {name} {low} to {high}" for low, high, one in stretches if one != claimed)
+    return Derived("in part", reason=", ".join(failing) or words, answers=study.first)
 
 
 def _compare(claim: ClaimSpec) -> Derived:
@@ -330,22 +283,12 @@ def _compare(claim: ClaimSpec) -> Derived:
     first, second = (study_of(merged_settings(claim.given, between)) for between in claim.between)
     with _arithmetic_errors(name):
         over, below = first.result(name).value, second.result(name).value
-    if (
-        not isinstance(over, float | Fraction)
-        or not isinstance(below, float | Fraction)
-        or below == 0
-    ):
-        raise NoValueHere(
-            Problem(
-                claim.compare or "",
-                "has no ratio here: one of the two values is not a number, or the second is 0",
-            )
-        )
-    flags = (
-        (DOES_NOT_FIT,)
-        if second.first.does_not_fit and second.first.case.theory.timed(name)
-        else ()
-    )
+    numbers = isinstance(over, float | Fraction) and isinstance(below, float | Fraction)
+    if not numbers or below == 0:
+        message = "has no ratio here: one of the two values is not a number, or the second is 0"
+        raise NoValueHere(Problem(claim.compare or "", message))
+    unfit = second.first.does_not_fit and second.first.case.theory.timed(name)
+    flags = (DOES_NOT_FIT,) if unfit else ()
     return Derived(settled(over / below), "", flags=flags, answers=first.first)
 
 

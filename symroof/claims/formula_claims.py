@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.cases.input import ROLE_INPUT
+from symroof.claims.checked import Checked, tolerance_of
 from symroof.claims.claim_settings import merged_settings, settings_text, with_settings
 from symroof.claims.claimed_formula import (
     IDENTITIES,
@@ -22,7 +23,6 @@ from symroof.claims.claimed_formula import (
     factor_of,
     identity_text,
 )
-from symroof.claims.judgement import Judgement, tolerance_of
 from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.claims.slips.context import FAILURES, dependencies
 from symroof.claims.slips.explanation import SlipExplanation
@@ -60,7 +60,7 @@ MISTAKEN = frozenset(
 """Choices that are mistakes with a name of their own rather than another way to count."""
 
 
-def judge_formula(claim: ClaimSpec) -> Judgement:
+def judge_formula(claim: ClaimSpec) -> Checked:
     """Equal is exact; equal under a named condition is conditional; near in numbers approximate.
 
     Raises:
@@ -69,7 +69,7 @@ def judge_formula(claim: ClaimSpec) -> Judgement:
     sides = Sides(claim)
     if sides.too_long:
         return _by_numbers(sides)
-    stands = Judgement(claim, "exact", claim.formula or "", sides.shown())
+    stands = Checked(claim, "exact", claim.formula or "", sides.shown())
     if sides.equal:
         taken = _default_case(sides)
         return replace(stands, reason=f"at {taken}" if taken else "")
@@ -82,7 +82,9 @@ def judge_formula(claim: ClaimSpec) -> Judgement:
         if sides.ratio == 1:
             return replace(stands, reason=f"as {UNROUNDED} here")
         reason = f"holds where {UNROUNDED}"
-        return replace(stands, verdict="conditional", needs=(UNROUNDED,), reason=reason)
+        return replace(
+            stands, verdict="conditional", assumptions_needed=(UNROUNDED,), reason=reason
+        )
     dimension = sides.wrong_dimension()
     inverted = bool(dimension) and equal(sides.pairs[0][0] * sides.pairs[0][1], number(1))
     if dimension and not inverted and (widths := sides.unstated_widths):
@@ -93,7 +95,7 @@ def judge_formula(claim: ClaimSpec) -> Judgement:
     near = ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
     if not dimension and not near and (needs := _condition(sides, plain=True)):
         reason = f"holds at {needs}; {sides.difference()}"
-        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
     slips = formula_slips(_levels(sides)) if limit is None or not near else ()
     if not slips and not near and "d_model" in names(sides.claimed):
         slips = formula_slips([sides.taking(IDENTITIES[-1:])])
@@ -101,10 +103,10 @@ def judge_formula(claim: ClaimSpec) -> Judgement:
     return _unequal(stands, sides, near, bool(dimension))
 
 
-def _by_numbers(sides: Sides) -> Judgement:
+def _by_numbers(sides: Sides) -> Checked:
     """A formula that is too long to be compared but in the numbers of its case."""
     claim, ratio = sides.claim, sides.ratio
-    found = Judgement(claim, "unchecked", claim.formula or "", text(sides.derived), ratio=ratio)
+    found = Checked(claim, "unchecked", claim.formula or "", text(sides.derived), ratio=ratio)
     if ratio is None:
         return replace(found, reason="undecided: too long to be compared without numbers")
     near = abs(ratio - 1) <= (tolerance_of(claim) or CLOSE_ENOUGH)
@@ -112,23 +114,25 @@ def _by_numbers(sides: Sides) -> Judgement:
     return replace(found, verdict="approximate" if near else "wrong", reason=reason)
 
 
-def _unequal(stands: Judgement, sides: Sides, near: bool, dimension: bool) -> Judgement:
+def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Checked:
     """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
     slips, claim = stands.slips, stands.claim
     kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
     if needs := _floor_left_out(kinds, stands, near, sides):
         reason = f"holds where {needs}".replace(" bound", " is bound", 1)
-        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
     if near and stands.ratio is not None:
         reason = f"{stands.reason}; {float(stands.ratio):.4g} times here"
         return replace(stands, verdict="approximate", reason=reason)
     of_a_prompt = "output" not in {*map(printed_name, claim.given)}
     if kinds and (kinds <= OTHER_COUNTS or (of_a_prompt and kinds == {"output_ignored"})):
         reason = f"holds with {slips[0].text}; {stands.reason}"
-        return replace(stands, verdict="conditional", needs=(slips[0].cause,), reason=reason)
+        return replace(
+            stands, verdict="conditional", assumptions_needed=(slips[0].cause,), reason=reason
+        )
     if not kinds and not dimension and (needs := _condition(sides, plain=False)):
         reason = f"holds with {needs}; {stands.reason}"
-        return replace(stands, verdict="conditional", needs=(needs,), reason=reason)
+        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
     if stands.ratio is None and compare_at_points(*sides.pairs[0]) is None:
         reason = "undecided: no values that were tried show a difference"
         return replace(stands, verdict="unchecked", reason=reason)
@@ -144,16 +148,18 @@ def _default_case(sides: Sides) -> str:
     return " on ".join(words for words, so in taken.items() if so)
 
 
-def _at_widths(claim: ClaimSpec, wide: Judgement, widths: dict[str, str]) -> Judgement:
+def _at_widths(claim: ClaimSpec, wide: Checked, widths: dict[str, str]) -> Checked:
     """A formula with a plain 2 for the bytes of a number: a model says them, else a condition."""
     at = ", ".join(f"{name} = {width}" for name, width in widths.items())
     if wide.verdict == "wrong":
         return replace(wide, claim=claim, flags=(), reason=f"with {at}")
     if "model" in claim.given:
         return replace(wide, claim=claim, reason=wide.reason or f"with {at} here")
-    needs = (*wide.needs, at)
+    needs = (*wide.assumptions_needed, at)
     reason = f"holds where {'; '.join(needs)}"
-    return replace(wide, claim=claim, verdict="conditional", needs=needs, reason=reason)
+    return replace(
+        wide, claim=claim, verdict="conditional", assumptions_needed=needs, reason=reason
+    )
 
 
 def _levels(sides: Sides) -> list[Sides]:
@@ -213,7 +219,7 @@ def _without_embeddings(sides: Sides) -> str:
     return "embeddings left out" if abs(off) <= CLOSE_ENOUGH else ""
 
 
-def _floor_left_out(kinds: set[str], judgement: Judgement, near: bool, sides: Sides) -> str:
+def _floor_left_out(kinds: set[str], judgement: Checked, near: bool, sides: Sides) -> str:
     """What binds where one arm of the roofline is left out rightly; empty where something else is."""
     floors = kinds & FLOORS.keys()
     if len(floors) != 1 or kinds - floors - {"links_ignored"}:

@@ -13,54 +13,29 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
-from symroof.claims.judgement import Judgement
-from symroof.claims.read.written_number import WrittenNumber, read_written
+from symroof.claims.checked import Checked
+from symroof.claims.read.written_number import WrittenNumber
 from symroof.claims.slips.explanation import SlipExplanation, factor_text
 from symroof.theory.spellings import printed_name
-from symroof.units import UnitError, describe, parse_quantity, parse_unit, strict
+from symroof.units import parse_unit, strict
 
 LATENCIES = ("itl", "tpot")
 RATES = ("decode_throughput", "user_rate", "decode_throughput_per_device")
 """Rates that a latency of the same case divides."""
-NOT_AS_STATED = ("wrong", "conditional")
 
 
-def by_id(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
-    """Judgements by the id of their claim."""
-    return {judgement.claim.id: judgement for judgement in judgements}
-
-
-def with_conflict(judgement: Judgement, others: Mapping[str, Judgement]) -> Judgement:
-    """A judgement compared with the claim that it names in ``conflicts_with``."""
-    other = others.get(judgement.claim.conflicts_with or "")
-    if other is None or judgement.error is not None:
-        return judgement
-    one, two = claimed_value(judgement), claimed_value(other)
-    units = {strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}
+def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
+    """A claim compared with the one that it names in ``conflicts_with``."""
+    other = others.get(claim.claim.conflicts_with or "")
+    if other is None or claim.error is not None:
+        return claim
+    one, two = claim.number_claimed, other.number_claimed
+    units = {strict(parse_unit(each.base_unit).dimension) for each in (claim, other)}
     if one is None or two is None or compatible(one, two) or len(units) > 1:
-        return judgement
-    both = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
-    derived = f"; derived {judgement.derived}" if judgement.derived else ""
-    return replace(judgement, verdict="inconsistent", reason=both + derived)
-
-
-def claimed_value(judgement: Judgement) -> WrittenNumber | None:
-    """The claimed value as it was read, also where nothing could be derived; None for an unreadable."""
-    try:
-        return read_written(judgement.claimed, _unit(judgement)) if judgement.claimed else None
-    except ValueError:
-        return None
-
-
-def _unit(judgement: Judgement) -> str:
-    """The base unit a claimed value is read in: its own where nothing was derived."""
-    if judgement.unit or judgement.value is not None:
-        return judgement.unit
-    try:
-        dimension = parse_quantity(judgement.claimed).dimension
-        return parse_unit(describe(dimension)).text if dimension else ""
-    except UnitError:
-        return ""
+        return claim
+    both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
+    derived = f"; derived {claim.derived}" if claim.derived else ""
+    return replace(claim, verdict="inconsistent", reason=both + derived)
 
 
 def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
@@ -81,46 +56,50 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
     return one.value == two.value or max(ends[0][0], ends[1][0]) < min(ends[0][1], ends[1][1])
 
 
-def with_derived_rates(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Judgements with those of wrong rates that follow from a latency before them."""
-    settled: list[Judgement] = []
-    for judgement in judgements:
-        wrong_rate = judgement.verdict == "wrong" and _name(judgement) in RATES
+def with_derived_rates(claims: Sequence[Checked]) -> list[Checked]:
+    """Claims with those of wrong rates that follow from a latency before them."""
+    settled: list[Checked] = []
+    for claim in claims:
+        wrong_rate = claim.verdict == "wrong" and _name(claim) in RATES
         before = [one for one in reversed(settled) if wrong_rate and _name(one) in LATENCIES]
-        sources = (one for one in before if one.verdict in NOT_AS_STATED)
-        same = (one for one in sources if one.claim.given == judgement.claim.given)
-        made = (_as_wrong_as(judgement, one) for one in same)
-        settled.append(next(filter(None, made), judgement))
+        sources = (one for one in before if one.verdict in ("wrong", "conditional"))
+        same = (one for one in sources if one.claim.given == claim.claim.given)
+        settled.append(next(filter(None, (_as_wrong_as(claim, one) for one in same)), claim))
     return settled
 
 
-def _name(judgement: Judgement) -> str:
+def _name(checked: Checked) -> str:
     """The quantity that a claim states as a whole, in seconds or by the second."""
-    claim = judgement.claim
-    if claim.form != "quantity" or judgement.parts or claim.per not in (None, "", "second"):
+    claim = checked.claim
+    if claim.form != "quantity" or checked.parts or claim.per not in (None, "", "second"):
         return ""
     return printed_name(claim.quantity or "")
 
 
-def _as_wrong_as(rate: Judgement, latency: Judgement) -> Judgement | None:
+def _as_wrong_as(rate: Checked, latency: Checked) -> Checked | None:
     """A rate that is as wrong as the latency it is worked out of, or holds under the same condition;
     it has no slip of its own. None where it does not follow from that."""
-    written = claimed_value(rate)
+    written = rate.number_claimed
     if not rate.value or not latency.ratio or written is None or written.value is None:
         return None
     expected = rate.value / latency.ratio  # both are wrong by one factor
     if written.operator or not written.agrees(expected):
         return None
-    claim = latency.claim
-    place = f" in line {claim.line}" if claim.line else f" in {claim.id}"
+    line = latency.claim.line
     factor = factor_text(Fraction(expected) / rate.value)
     slips = tuple(
         SlipExplanation(slip.slip, True, expected, slip.chance, f"{slip.cause}: {factor}")
         for slip in latency.slips
         if slip.named
     )
+    place = f" in line {line}" if line else f" in {latency.id}"
     reason = f"follows from {latency.claimed}{place}"
     if latency.verdict != "conditional":
         return replace(rate, slips=slips, reason=reason)
-    reason = f"{reason}, which {latency.reason.partition(';')[0]}"
-    return replace(rate, verdict="conditional", needs=latency.needs, slips=slips, reason=reason)
+    return replace(
+        rate,
+        verdict="conditional",
+        assumptions_needed=latency.assumptions_needed,
+        slips=slips,
+        reason=f"{reason}, which {latency.reason.partition(';')[0]}",
+    )

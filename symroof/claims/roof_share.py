@@ -8,9 +8,9 @@ from typing import Any
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import AT_PEAK
+from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import study_of
-from symroof.claims.derive_claim import derived, quantity_name
-from symroof.claims.judgement import PLAUSIBLE, Judgement
+from symroof.claims.derive_claim import quantity_name
 from symroof.specs.engine_profile import DEFAULT as DEFAULT_PROFILE
 from symroof.units import format_quantity, significant
 
@@ -19,44 +19,38 @@ WIDEST = 3
 """An expected interval whose ends differ by more says nothing of a number inside."""
 
 
-def with_roof_share(judgement: Judgement) -> Judgement:
+def with_roof_share(judged: Checked) -> Checked:
     """A wrong claim of a latency or a rate held against the roof; one that a named slip explains is
     only told to be impossible where it is."""
-    claim, bound, ratio = judgement.claim, judgement.value, judgement.ratio
-    named = any(slip.named for slip in judgement.slips)
-    if judgement.verdict != "wrong" or ratio is None or not bound:
-        return judgement
-    if claim.form not in ("quantity", "threshold"):
-        return judgement
-    found = derived(claim)
-    answers = found.answers
-    if answers is None or found.range is not None:  # over ranges there is no one roof
-        return judgement
-    if not named and (inside := _as_expected(judgement)):
+    claim, bound, ratio, found = judged.claim, judged.value, judged.ratio, judged.found
+    if judged.verdict != "wrong" or ratio is None or not bound or found is None:
+        return judged
+    answers, name, unit = found.answers, claim.quantity or "", judged.unit
+    # over ranges there is no one roof
+    if answers is None or found.range or claim.form not in ("quantity", "threshold"):
+        return judged
+    named = any(slip.named for slip in judged.slips)
+    if not named and (inside := _as_expected(judged)):
         return inside
-    unit, name = judgement.unit, claim.quantity or ""
     if claim.form != "quantity" or unit not in ("s", *RATES) or not answers.case.theory.timed(name):
-        return judgement
+        return judged
+    words, impossible = "", False
     if answers.at_peak is not None:
-        words = "" if named else _within(answers, name, bound * ratio, unit)
-        return _with_reason(judgement, words)
-    if answers.hardware is None or (ratio <= 0 and unit in RATES):
-        return judgement
-    share = ratio if unit in RATES or ratio <= 0 else 1 / ratio
-    if share > 1 or share <= 0:
-        words = "" if named else "above the roof: impossible"
-        return replace(_with_reason(judgement, words), impossible=True)
-    if named:
-        return judgement
-    usual = _usual(answers, name, bound)
-    words = f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
-    return _with_reason(judgement, words)
+        words = _within(answers, name, bound * ratio, unit)
+    elif answers.hardware is not None and (ratio > 0 or unit == "s"):
+        share = ratio if unit in RATES or ratio <= 0 else 1 / ratio
+        impossible = not 0 < share <= 1
+        usual = "" if impossible or named else _usual(answers, name, bound)
+        words = f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
+        words = "above the roof: impossible" if impossible else words
+    reason = "; ".join(filter(None, (judged.reason, "" if named else words)))
+    return replace(judged, reason=reason, impossible=impossible)
 
 
-def _as_expected(judgement: Judgement) -> Judgement | None:
+def _as_expected(judged: Checked) -> Checked | None:
     """A number that differs from the bound, and is what measurements lead to expect of the default
     engine; None where it is not, or efficiencies are stated."""
-    claim, bound, ratio = judgement.claim, judgement.value, judgement.ratio
+    claim, bound, ratio = judged.claim, judged.value, judged.ratio
     if claim.per or not claim.given.keys().isdisjoint((*AT_PEAK, "efficiency", "engine", "preset")):
         return None
     study = study_of({**claim.given, "engine": DEFAULT_PROFILE})
@@ -70,13 +64,13 @@ def _as_expected(judgement: Judgement) -> Judgement | None:
     if not low <= bound * ratio <= high:
         return None
     value, *ends, least = (
-        format_quantity(Fraction(x), judgement.unit, 3) for x in (expected.value, low, high, bound)
+        format_quantity(Fraction(x), judged.unit, 3) for x in (expected.value, low, high, bound)
     )
     said = f"expected {value} ({' to '.join(ends)}), bound {least}"
     if low <= 0 or high > WIDEST * low:
         reason = f"{said}: an interval too wide to judge by"
-        return replace(judgement, verdict="unchecked", reason=reason, slips=())
-    return replace(judgement, verdict=PLAUSIBLE, reason=said, slips=())
+        return replace(judged, verdict="unchecked", reason=reason, slips=())
+    return replace(judged, verdict="plausible", reason=said, slips=())
 
 
 def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
@@ -87,11 +81,6 @@ def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
     ends = " to ".join(format_quantity(end, unit, 3) for end in (expected.low, expected.high))
     inside = "between" if expected.low <= number <= expected.high else "not between"
     return f"{inside} the ends of what measured efficiencies allow: {ends}"
-
-
-def _with_reason(judgement: Judgement, words: str) -> Judgement:
-    """A judgement with words appended to its reason."""
-    return replace(judgement, reason="; ".join(filter(None, (judgement.reason, words))))
 
 
 def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:

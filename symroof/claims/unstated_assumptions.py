@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.catalogue_figures import catalogue_figure
+from symroof.claims.checked import Checked
 from symroof.claims.claim_settings import Settings, settings_text, study_of, with_settings
-from symroof.claims.judgement import Judgement
 from symroof.claims.read.prose_numbers import BOUND_WORD
 from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.context import FAILURES
@@ -27,33 +27,25 @@ from symroof.symbolic.printing import number_text
 from symroof.theory.switches import DETAIL, expand_detail
 from symroof.units import format_quantity
 
-Judge = Callable[[ClaimSpec], Judgement]
+Judge = Callable[[ClaimSpec], Checked]
 SELDOM = 0.2
 """A simplification is reported where at most this share of random errors would agree with one."""
-SHARES = tuple(
-    Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85)
-)
-EFFICIENCIES = ("mfu", "mbu")
+SHARES = (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85)
+"""Round efficiencies, in percent."""
 NEVER = 1000
 """How far off a threshold is taken to be that is never reached."""
 SHARPEST = Fraction(1, 200)
 """How precisely a claim must be written for a round share to be evidence."""
 NOTABLE = Fraction(101, 100)
 """The effect from which on what was left out is named."""
-LIKE_A_SHARE = frozenset({"mac_vs_flop"})
-"""Slips whose factor a round efficiency has too: texts rather leave out that half is reached."""
 TABLE_COUNTED = "the gathered input table counted among the active parameters"
 """How many model cards count them."""
 RIGHT = ("exact", "rounded")
-SIMPLIFIED_FORMS = frozenset({"quantity", "threshold", "compare"})
-"""Forms whose value depends on how everything is counted."""
 SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
     *({"detail": level} for level in reversed(DETAIL) if level != "exact"),
     {"detail": "attention", "attention": "full"},
 )
 """The plainest first."""
-NAME_DIGITS = (1, 2, 3)
-"""Digits to which people round the parameters of a model."""
 PARALLEL = ("tp", "pp", "ep", "attention_dp")
 NO_LINKS = {"prefill_link_time": "0 s", "decode_link_time": "0 s"}
 """Settings under which what devices send to each other takes no time."""
@@ -66,56 +58,45 @@ LEFT_OUT = {
 """Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
-def counted_otherwise(slips: tuple[SlipExplanation, ...]) -> bool:
-    """Whether the first explanation is another way to count and nothing else; two have one text."""
-    first = [slip for slip in slips if slip.text == slips[0].text]
-    return bool(slips) and all(slip.named and slip.slip in OTHER_COUNTS for slip in first)
-
-
-def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
+def explain_failure(claim: ClaimSpec, judged: Checked, judge: Judge) -> Checked:
     """A claim that misses its value, with the slips that lead to it; a stated tolerance is no slip.
 
     Of a simplification and a slip that both explain it, the one counts that random errors agree
     with less often. ``judge`` gives the verdict on the claim under other settings.
     """
-    near = judgement.verdict == "approximate" and claim.tolerance is None
-    if judgement.verdict != "wrong" and not near:
-        return judgement
-    judgement = replace(judgement, slips=explanations(claim))
-    if judgement.verdict != "wrong":
-        return judgement
+    near = judged.verdict == "approximate" and claim.tolerance is None
+    if judged.found is None or (judged.verdict != "wrong" and not near):
+        return judged
+    slips = explanations(claim, judged.found)
+    judged = replace(judged, slips=slips)
+    if judged.verdict != "wrong":
+        return judged
 
-    def conditional(needs: str, reason: str, slips: Any = judgement.slips) -> Judgement:
-        changed = {"verdict": "conditional", "needs": (needs,), "slips": slips}
-        return replace(judgement, reason=reason, **changed)
+    def conditional(needs: str, reason: str, slips: Any = slips) -> Checked:
+        changed = {"verdict": "conditional", "assumptions_needed": (needs,), "slips": slips}
+        return replace(judged, reason=reason, **changed)
 
-    slips, otherwise = judgement.slips, f"; otherwise {judgement.derived}"
+    otherwise = f"; otherwise {judged.derived}"
     first = slips[0] if slips and slips[0].named else None
-    if first is not None and counted_otherwise(slips):
+    alike = [slip for slip in slips if slip.text == slips[0].text]  # two have one text
+    if first and all(slip.named and slip.slip in OTHER_COUNTS for slip in alike):
         return conditional(first.cause, f"holds with {first.text}")
     table = next((slip for slip in slips if slip.cause == TABLE_COUNTED), None)
     if table and claim.quantity == "active_params":
         return conditional(TABLE_COUNTED, f"holds with {table.text}{otherwise}")
     if label := _memory_of_the_label(claim, judge):
         return conditional(label, f"holds with {label}{otherwise}")
-    found = simplification(claim, judgement, judge)
+    found = simplification(claim, judged, judge)
     if found and (first is None or found[1] <= first.chance):
         needs, left_out = settings_text(found[0]), found[2]
         names = {slip.slip for slip in left_out}
         every = (*left_out, *(slip for slip in slips if slip.slip not in names))
         return conditional(needs, f"holds at {needs}{otherwise}", every)
-    unexplained = first is None or first.slip in LIKE_A_SHARE
-    if unexplained and claim.form == "quantity" and not BOUND_WORD.match(judgement.claimed):
-        share = round_share(
-            claim.given,
-            judgement.tolerance,
-            lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT,
-        )
-        if share:
-            return conditional(
-                settings_text(share), f"holds with {settings_text(share)}{otherwise}"
-            )
-    return judgement
+    # texts rather leave out that half is reached than count multiply-adds
+    unexplained = first is None or first.slip == "mac_vs_flop"
+    plain = claim.form == "quantity" and not BOUND_WORD.match(judged.claimed)
+    share = _round_share(claim, judged.tolerance, judge) if unexplained and plain else ""
+    return conditional(share, f"holds with {share}{otherwise}") if share else judged
 
 
 def _memory_of_the_label(claim: ClaimSpec, judge: Judge) -> str:
@@ -131,18 +112,18 @@ def _memory_of_the_label(claim: ClaimSpec, judge: Judge) -> str:
 
 
 def simplification(
-    claim: ClaimSpec, judgement: Judgement, judge: Judge
+    claim: ClaimSpec, judged: Checked, judge: Judge
 ) -> tuple[Settings, float, tuple[SlipExplanation, ...]] | None:
     """The plainest simplification under which a wrong claim holds, the share of random errors that
     would hold under one, and the slip that leaves the same out; None where chance would do as well.
 
     Where one comes close, the rounded parameters of the model's name are tried as well.
     """
-    true = judgement.value
+    true = judged.value
     if claim.form != "threshold" and (true is None or true <= 0):
         return None
     try:
-        written = read_written(claim.value, judgement.unit)
+        written = read_written(claim.value, judged.unit)
         number = written.value
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
@@ -179,22 +160,20 @@ def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
     >>> simplified_settings(ClaimSpec(id="t", quantity="itl", given={"params": "70e9"}, value="1 s"))[:2]
     [{'assume': {'detail': 'weights'}}, {'assume': {'detail': 'kv'}}]
     """
-    if claim.form not in SIMPLIFIED_FORMS or claim.needs or "preset" in claim.given:
+    counted = claim.form in ("quantity", "threshold", "compare")
+    if not counted or claim.needs or "preset" in claim.given:
         return []
     stated = {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
-    chosen = expand_detail(stated)
-    plain = [
-        {"assume": switches}
-        for switches in SIMPLIFICATIONS
-        if not expand_detail(switches).keys() & chosen.keys()
-    ]
+    chosen = expand_detail(stated).keys()
+    open_ones = (one for one in SIMPLIFICATIONS if not expand_detail(one).keys() & chosen)
+    plain = [{"assume": switches} for switches in open_ones]
     several = any(str(claim.given.get(name, 1)) != "1" for name in PARALLEL)
     return [*plain, *({**settings, **NO_LINKS} for settings in plain if several)]
 
 
 def with_round_params(claim: ClaimSpec, settings: Settings) -> Iterator[dict[str, Any]]:
-    """The same settings with the parameters of the claim's model to few digits; none of a model
-    whose tokens do not multiply them all.
+    """The same settings with the parameters of the claim's model to one to three digits; none of a
+    model whose tokens do not multiply them all.
 
     >>> claim = ClaimSpec(id="t", quantity="itl", given={"model": "llama-3-8b"}, value="1 s")
     >>> [settings["params"] for settings in with_round_params(claim, {})]
@@ -206,24 +185,17 @@ def with_round_params(claim: ClaimSpec, settings: Settings) -> Iterator[dict[str
         case = study_of(claim.given).first.case
         true, active = case.value("params"), case.value("active_params")
         if active > true * DENSE_SHARE:
-            for value in dict.fromkeys(rounded(true, digits) for digits in NAME_DIGITS):
+            for value in dict.fromkeys(rounded(true, digits) for digits in (1, 2, 3)):
                 if value != true:
                     yield {**settings, "params": number_text(value)}
 
 
-def round_share(
-    settings: Settings, tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]
-) -> dict[str, Fraction] | None:
-    """The one round efficiency under which a claim holds; None where several would do, or the claim
-    is rough.
-
-    >>> round_share({}, Fraction(1, 1000), lambda changes: changes == {"mfu": Fraction(1, 2)})
-    {'mfu': Fraction(1, 2)}
-    >>> round_share({"mfu": 1}, Fraction(1, 1000), lambda changes: "mfu" in changes)
-    """
+def _round_share(claim: ClaimSpec, tolerance: Fraction | None, judge: Judge) -> str:
+    """The one round efficiency under which a claim holds; empty where several would do, or the claim
+    is rough."""
     if tolerance is None or tolerance > SHARPEST:
-        return None
-    open_ones = [name for name in EFFICIENCIES if name not in settings]
-    tried = [{name: share} for name in open_ones for share in SHARES]
-    candidates = [one for one in tried if holds(one)]
-    return candidates[0] if len(candidates) == 1 else None
+        return ""
+    open_ones = [name for name in ("mfu", "mbu") if name not in claim.given]
+    tried = [{name: Fraction(share, 100)} for name in open_ones for share in SHARES]
+    holding = [one for one in tried if judge(with_settings(claim, one)).verdict in RIGHT]
+    return settings_text(holding[0]) if len(holding) == 1 else ""

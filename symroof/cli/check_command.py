@@ -11,7 +11,7 @@ from symroof.cli.options import json_option
 from symroof.cli.output import BAD_INPUT, json_text, print_problems, progress_bar, report_bug, say
 
 if TYPE_CHECKING:
-    from symroof.claims.check_result import Report
+    from symroof.claims.checked import Report
 
 FORMATS = ("text", "github")
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
@@ -143,9 +143,7 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool | None, rest
         from symroof.report.claims_text import text
 
         basis = (
-            BASIS.format(rests_on)
-            if any(claim.judgement.unit in TIMES for claim in report.claims)
-            else ""
+            BASIS.format(rests_on) if any(claim.unit in TIMES for claim in report.claims) else ""
         )
         if verbose is None:
             return screen(report, strict, basis)

@@ -14,7 +14,7 @@ from symroof.table_formats import FAILS, IN_PART, PASSES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from symroof.claims.check_result import Checked, Report
+    from symroof.claims.checked import Checked, Report
 
 ROOM = 25
 """Lines of a first screen."""

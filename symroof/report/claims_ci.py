@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symroof.errors import Problem, visible
 
 if TYPE_CHECKING:
-    from symroof.claims.check_result import Checked, Report
+    from symroof.claims.checked import Checked, Report
 
 LEVELS = {
     "wrong": "error", "inconsistent": "error", "conditional": "warning", "plausible": "notice", "unchecked": "notice",

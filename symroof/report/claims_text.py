@@ -11,9 +11,9 @@ from symroof.errors import visible
 from symroof.table_formats import text_table, width
 
 if TYPE_CHECKING:
-    from symroof.claims.check_result import Checked, Report
     from symroof.claims.corrected_copies import Copy
     from symroof.claims.slips.explanation import SlipExplanation
+    from symroof.claims.checked import Checked, Report
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160
@@ -325,11 +325,7 @@ def off(ratio: float | None) -> str:
 def reproduced(claim: Checked) -> str:
     """The command that derives the correct value; empty if no single command does."""
     spec = claim.claim
-    if (
-        claim.judgement.value is None
-        or claim.judgement.parts
-        or not (spec.quantity or spec.threshold)
-    ):
+    if claim.value is None or claim.parts or not (spec.quantity or spec.threshold):
         return ""
     verb = (
         ["derive", spec.quantity]

@@ -34,7 +34,7 @@ from symroof.version import __version__
 from symroof.vllm.serve_line import serve_command
 
 if TYPE_CHECKING:
-    from symroof.claims.check_result import Checked
+    from symroof.claims.checked import Checked
     from symroof.select.recommend import Recommendation
 
 View = dict[str, Any]

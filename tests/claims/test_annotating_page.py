@@ -59,12 +59,12 @@ def test_an_example_gives_what_is_printed_under_it(form, text, kind, printed, tm
         said = {
             name: match[1] for name, pattern in SAYS.items() if (match := re.search(pattern, part))
         }
-        slips = [slip.slip for slip in claim.judgement.slips[:1] if slip.named]
+        slips = [slip.slip for slip in claim.slips[:1] if slip.named]
         found = {
             "right": claim.correction,
             "slip": slips[0] if slips else "",
-            "needs": claim.judgement.needs,
-            "flag": claim.judgement.flags,
+            "needs": claim.assumptions_needed,
+            "flag": claim.flags,
         }
         for name, value in said.items():
             assert value == found[name] or value in found[name]

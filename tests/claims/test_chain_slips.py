@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from symroof.claims.check import check_text
 from symroof.claims.judge import judge
-from symroof.claims.judgement import Judgement
+from symroof.claims.checked import Checked
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 
 LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4}
 
 
-def chain(*steps: tuple[str, str, str], **given: object) -> Judgement:
+def chain(*steps: tuple[str, str, str], **given: object) -> Checked:
     """A chain judged; each step is a name, arithmetic or a quantity, and its value."""
     made = tuple(
         {
@@ -26,7 +26,7 @@ def chain(*steps: tuple[str, str, str], **given: object) -> Judgement:
     return judge(ClaimSpec(id="c", steps=made, given={**LLAMA, **given}))
 
 
-def named(judged: Judgement) -> list[tuple[str, str]]:
+def named(judged: Checked) -> list[tuple[str, str]]:
     return [(slip.text.partition(":")[0], slip.slip) for slip in judged.slips if slip.named]
 
 

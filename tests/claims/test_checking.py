@@ -334,7 +334,7 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
     assert found["b-star"].derived.startswith(
         "295.34"
     )  # 2 * 989.4/(2 * 3.35): the parameters drop out
-    last = int(found["always"].judgement.reason.rpartition("to ")[2])
+    last = int(found["always"].reason.rpartition("to ")[2])
     bound = {
         prompt: Study(
             model="llama-3-70b", hardware="h100-sxm", prompt=prompt, efficiency="peak"

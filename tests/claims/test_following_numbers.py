@@ -1,27 +1,11 @@
 """Rates that were worked out of a latency that is wrong, and claims that contradict each other: on judgements made by hand."""
 
-from fractions import Fraction
-
 import pytest
 
-from symroof.claims.judgement import Judgement
-from symroof.claims.related_claims import by_id, claimed_value, with_conflict
-from symroof.claims.slips.explanation import SlipExplanation
+from symroof.claims.related_claims import with_conflict
+from symroof.claims.checked import Checked
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
-
-CASE = {"model": "llama-3-8b", "prompt": 100}
-HALF = SlipExplanation("half", True, Fraction(7, 1000), 0.1, "one half left out: ÷2")
-GUESS = SlipExplanation("guess", False, Fraction(7, 1000), 0.3, "a guess: ÷2")
-LATENCY = Judgement(
-    ClaimSpec(id="a", quantity="itl", given=CASE, value="7 ms"),
-    "wrong",
-    "7 ms",
-    "14 ms",
-    Fraction(1, 2),
-    slips=(HALF, GUESS),
-)
-
 
 # ------------------------------------------------------------------------------------------------------- contradictions
 
@@ -30,7 +14,7 @@ def claim(value, other=None, unit="byte", derived="", **fields):
     spec = ClaimSpec(
         id=fields.pop("id", "a"), quantity="weight_bytes", value=value, conflicts_with=other
     )
-    return Judgement(spec, fields.pop("verdict", "wrong"), value, derived, unit=unit, **fields)
+    return Checked(spec, fields.pop("verdict", "wrong"), value, derived, unit=unit, **fields)
 
 
 @pytest.mark.sample(5)
@@ -53,13 +37,13 @@ def claim(value, other=None, unit="byte", derived="", **fields):
     ],
 )  # fmt: skip
 def test_claims_that_cannot_both_be_right(one, two, reason):
-    settled = with_conflict(one, by_id([one, two]))
+    settled = with_conflict(one, {each.claim.id: each for each in (one, two)})
     assert (settled.verdict, settled.reason) == (
         ("inconsistent", reason) if reason else (one.verdict, one.reason)
     )
 
 
 def test_a_value_that_cannot_be_read_states_nothing():
-    assert claimed_value(claim("3 apples")) is None
-    assert claimed_value(claim("")) is None
-    assert claimed_value(claim("3 GB")).number == 3 * 10**9
+    assert claim("3 apples").number_claimed is None
+    assert claim("").number_claimed is None
+    assert claim("3 GB").number_claimed.number == 3 * 10**9

@@ -151,7 +151,7 @@ def test_an_input_that_a_formula_speaks_of_is_any_number():
 )
 def test_what_a_formula_needs_is_named(quantity, formula, given, needs):
     result = judged(quantity, formula, **given)
-    assert result.verdict == "conditional" and needs in "; ".join(result.needs)
+    assert result.verdict == "conditional" and needs in "; ".join(result.assumptions_needed)
 
 
 def test_a_plain_2_is_right_of_a_model_of_16_bits_and_wrong_at_8():

@@ -5,16 +5,16 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.judgement import (
+from symroof.claims.unstated_assumptions import simplification
+from symroof.claims.checked import (
     ORDER,
-    Judgement,
+    Checked,
     flags_of,
     joined,
     tolerance_of,
     value_text,
     worst,
 )
-from symroof.claims.unstated_assumptions import simplification
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
@@ -22,7 +22,7 @@ CLAIM = ClaimSpec(id="x", quantity="itl", value="5 ms", given={"batch": 2})
 
 
 def of(verdict, derived="6 ms", **fields):
-    return Judgement(fields.pop("claim", CLAIM), verdict, "5 ms", derived, **fields)
+    return Checked(fields.pop("claim", CLAIM), verdict, "5 ms", derived, **fields)
 
 
 # ---------------------------------------------------------------------------------------------------- verdicts and their texts
@@ -90,7 +90,7 @@ TRUE = Fraction(10, 1000)
 
 
 def wrong(verdict="wrong", **fields):
-    return Judgement(CLAIM, verdict, "5 ms", "10 ms", value=TRUE, unit="s", **fields)
+    return Checked(CLAIM, verdict, "5 ms", "10 ms", value=TRUE, unit="s", **fields)
 
 
 def plainer(*verdicts):
@@ -99,7 +99,7 @@ def plainer(*verdicts):
 
     def judged(claim):
         verdict = next(order, "wrong")
-        return Judgement(claim, verdict, value=TRUE / 2 if verdict != "wrong" else TRUE * 3)
+        return Checked(claim, verdict, value=TRUE / 2 if verdict != "wrong" else TRUE * 3)
 
     return judged
 
@@ -112,12 +112,12 @@ def test_a_plainer_count_is_no_evidence_where_a_fifth_of_all_errors_would_have_o
             is not None
         ) is seldom
     assert (
-        simplification(CLAIM, Judgement(CLAIM, "wrong", value=None, unit="s"), plainer("exact"))
+        simplification(CLAIM, Checked(CLAIM, "wrong", value=None, unit="s"), plainer("exact"))
         is None
     )
     assert (
         simplification(
-            CLAIM, Judgement(CLAIM, "wrong", value=Fraction(0), unit="s"), plainer("exact")
+            CLAIM, Checked(CLAIM, "wrong", value=Fraction(0), unit="s"), plainer("exact")
         )
         is None
     )

@@ -124,11 +124,11 @@ def test_a_rate_is_off_by_the_factor_of_its_latency():
         "n.md",
     ).claims
     (slip,) = [one for one in rate.slips if one.slip == "kv_ignored"]
-    assert float(slip.readable_formula) == pytest.approx(32 / 0.0074, rel=1e-12)
+    assert float(slip.explains) == pytest.approx(32 / 0.0074, rel=1e-12)
     words, factor = slip.text.split(": ×")
     assert (words, float(factor)) == (
         "reads of the cache left out",
-        pytest.approx(float(latency.judgement.value) / 0.0074, rel=1e-3),
+        pytest.approx(float(latency.value) / 0.0074, rel=1e-3),
     )
     assert rate.reason.startswith("follows from 7.4 ms in line 1, which holds ")
     assert (slip.named, rate.assumptions_needed) == (True, latency.assumptions_needed)

@@ -39,7 +39,7 @@ def test_the_contract_s_example():
         32,
         "L1",
     )
-    assert claim.judgement.value == TOKEN * 4096
+    assert claim.value == TOKEN * 4096
     assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from symroof.claims.check import check
-from symroof.claims.judgement import HOLDS
+from symroof.claims.checked import HOLDS
 
 CLAIMS = Path(__file__).parents[2] / "specs/claims"
 PAPERS = {

@@ -34,7 +34,7 @@ def checked(tmp_path):
 def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
     """``activations`` is both: ``on`` and ``off`` are the switch's, anything else is a precision."""
     given = [
-        check_text(note(f"{KV} activations={value}"), "n.md").claims[0].judgement.claim.given
+        check_text(note(f"{KV} activations={value}"), "n.md").claims[0].claim.given
         for value in ("off", "fp8")
     ]
     assert [one.get("assume") for one in given] == [{"activations": "off"}, None]
@@ -58,17 +58,12 @@ def test_a_choice_stands_in_defaults_needs_and_cases_too():
         "kv_cache_bytes attention=causal", "kv_cache_bytes"
     )
     assert [
-        claim.judgement.claim.given["assume"]["attention"]
-        for claim in check_text(default, "n.md").claims
+        claim.claim.given["assume"]["attention"] for claim in check_text(default, "n.md").claims
     ] == ["causal", "full"]
     ttft = "579.6 ms <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 needs.detail=weights -->"
-    assert check_text(ttft, "n.md").claims[0].judgement.claim.needs == {
-        "assume": {"detail": "weights"}
-    }
+    assert check_text(ttft, "n.md").claims[0].claim.needs == {"assume": {"detail": "weights"}}
     compare = "1.00x <!-- symroof: compare=itl model=llama-3-8b hardware=h100-sxm prompt=64 between='fusion=flash | fusion=unfused' -->"
-    assert [
-        dict(case) for case in check_text(compare, "n.md").claims[0].judgement.claim.between
-    ] == [
+    assert [dict(case) for case in check_text(compare, "n.md").claims[0].claim.between] == [
         {"assume": {"fusion": "flash"}},
         {"assume": {"fusion": "unfused"}},
     ]
@@ -251,7 +246,7 @@ def test_a_path_in_a_default_and_in_a_comparison_leads_from_there_too(folder):
     text += "1.5x <!-- symroof: compare=kv_bytes_per_token between='model=../desk/model.yaml | model=model.yaml' -->"
     (folder / "n.md").write_text(text, encoding="utf-8")
     found = check(folder / "n.md").claims
-    assert (found[0].verdict, float(found[1].judgement.value)) == ("exact", pytest.approx(2 / 3))
+    assert (found[0].verdict, float(found[1].value)) == ("exact", pytest.approx(2 / 3))
 
 
 def test_a_path_of_nothing_is_a_fault_at_its_place(folder):

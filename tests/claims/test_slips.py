@@ -34,7 +34,7 @@ CONTRACT = frozenset(
 
 def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
-    return explanations(spec)
+    return explanations(spec, derived(spec))
 
 
 def named(value: str, **claim: object) -> list[str]:

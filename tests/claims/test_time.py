@@ -85,7 +85,7 @@ ALWAYS = {
     "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
     "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
     "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
-    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "compute or memory"),
+    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "memory or compute"),
     "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 10,277 to 51,200"),
     "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
 }  # fmt: skip

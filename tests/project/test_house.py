@@ -43,9 +43,9 @@ BUDGETS = {
     "servers": 1773,
     "sweep": 1342,
     "calibrate": 1593,
-    "check": 8196,
-    "report": 9246,
-    "cli": 5071,
+    "check": 7691,
+    "report": 9242,
+    "cli": 5069,
     "tests": 49268,
     "other": 3764,
 }

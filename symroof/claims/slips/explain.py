@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from symroof.claims.derive_claim import Derived, Steps, derived
+from symroof.claims.derive_claim import Derived, Steps
 from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import (
@@ -44,9 +44,8 @@ LEAST, CLOSE = Fraction(1, 20), Fraction(1, 1000)
 """The least efficiency worth a suggestion, and how close the claim has to be met with it."""
 
 
-def explanations(claim: ClaimSpec) -> tuple[SlipExplanation, ...]:
+def explanations(claim: ClaimSpec, result: Derived) -> tuple[SlipExplanation, ...]:
     """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down."""
-    result = derived(claim)
     if result.number is None:
         return ()
     try:
@@ -78,11 +77,11 @@ def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
         1000 * true: f"the result in thousandths is read as its inverse: {gives}",
     }
     share = chance(float(written.number), float(1 / true), agreeing_ranges(options, written))
-    return tuple(
-        SlipExplanation("inverted_ratio", share <= MOST_CHANCE, option, share, text)
-        for option, text in options.items()
-        if written.agrees(option)
-    )[:1]
+    option = next(filter(written.agrees, options), None)
+    if option is None:
+        return ()
+    named = share <= MOST_CHANCE
+    return (SlipExplanation("inverted_ratio", named, option, share, options[option]),)
 
 
 def explain(
@@ -117,10 +116,13 @@ def _differs(prediction: SlipPrediction, context: Context, written: WrittenNumbe
 
 
 def _share(
-    predictions: Iterable[SlipPrediction], context: Context, written: WrittenNumber
+    values: Iterable[Fraction],
+    context: Context,
+    written: WrittenNumber,
+    more: Iterable[tuple[float, float]] = (),
 ) -> float:
-    """The share of random errors of the claim's size that some prediction would explain."""
-    reached = agreeing_ranges([p.value for p in predictions], written)
+    """The share of random errors of the claim's size that some predicted value would explain."""
+    reached = (*agreeing_ranges(values, written), *more)
     return chance(float(written.number), float(context.value), reached)
 
 
@@ -134,17 +136,15 @@ def _of_one_slip(
     true = context.value
     plain = [p for p in singles if max(p.value, true) > PLAIN_FACTOR * min(p.value, true)]
     frequent = [p for p in plain if p.common]
-    share, common = (_share(some, context, written) for some in (singles, frequent))
+    share, common = (_share([p.value for p in s], context, written) for s in (singles, frequent))
     # many slips would do; of those that happen all the time few
     often = share > MOST_CHANCE >= common and len(context.cases) == 1
     if often:
         matches.sort(key=lambda p: p not in frequent)
-    shares = [common if often and p in frequent else share for p in matches]
-    explained = [
-        one
-        for p, own in zip(matches, shares, strict=True)
-        for one in _explained(p, own <= MOST_CHANCE, own, context)
-    ]
+    explained = []
+    for p in matches:
+        own = common if often and p in frequent else share
+        explained += _explained(p, own <= MOST_CHANCE, own, context)
     return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
 
 
@@ -157,9 +157,8 @@ def _of_digits(
     if written.number not in options:
         return []
     half = float(written.half_unit)
-    reached = agreeing_ranges([p.value for p in singles], written)
-    reached += [(float(value) - half, float(value) + half) for value in options]
-    share = chance(float(written.number), float(context.value), reached)
+    swapped = ((float(value) - half, float(value) + half) for value in options)
+    share = _share([p.value for p in singles], context, written, swapped)
     text = f"{options[written.number]}: {factor_text(written.number / context.value)}"
     return [SlipExplanation("arithmetic", share <= MOST_CHANCE, written.number, share, text)]
 
@@ -171,14 +170,18 @@ def _of_two_slips(
     whose prefix was binary is suggested."""
     fine = written.digits >= PAIRED_DIGITS
     able = [p for p in singles if p.paired and written.low is None]
-    cases = list({p.value: p for p in reversed(able) if p.changes is not None}.values())[::-1]
-    results = list({p.value: p for p in reversed(able) if p.misreading is not None}.values())[::-1]
+    distinct = [
+        list({p.value: p for p in reversed(able) if (p.misreading is None) is changed}.values())
+        for changed in (True, False)
+    ]
+    cases, results = (list(reversed(some)) for some in distinct)
     tried = itertools.combinations([*cases[:MOST_CHANGES], *results], 2)
     both = (two_slips(context, one, two) for one, two in tried if one.slips != two.slips)
     pairs = [p for p in both if p and _differs(p, context, written) and (fine or BINARY in p.slips)]
-    matches = _ordered(pairs, written)
-    share = _share((*singles, *pairs), context, written) if matches else 1.0
-    if matches and (fine or share <= WORTH_SAYING):
+    if not (matches := _ordered(pairs, written)):
+        return []
+    share = _share([p.value for p in (*singles, *pairs)], context, written)
+    if fine or share <= WORTH_SAYING:
         return _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context)
     return []
 
@@ -187,8 +190,9 @@ def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> l
     """The predictions that agree, those that round to the claim first; each slip once."""
     matches: dict[tuple[str, ...], SlipPrediction] = {}
     agreeing = [p for p in predictions if written.agrees(p.value)]
-    agreeing.sort(key=lambda p: abs(p.value - written.number) > written.margin)
-    for prediction in agreeing:
+    for prediction in sorted(
+        agreeing, key=lambda p: abs(p.value - written.number) > written.margin
+    ):
         matches.setdefault(prediction.slips, prediction)
     return list(matches.values())
 
@@ -197,43 +201,38 @@ def _explained(
     prediction: SlipPrediction, named: bool, share: float, context: Context
 ) -> list[SlipExplanation]:
     """A prediction in words; two slips at once are listed under both names."""
-    said = " and ".join(prediction.texts)
-    text = f"{said}: {factor_text(prediction.value / context.value)}"
-    return [
-        SlipExplanation(slip, named, prediction.value, share, text) for slip in prediction.slips
-    ]
+    value = prediction.value
+    text = f"{' and '.join(prediction.texts)}: {factor_text(value / context.value)}"
+    return [SlipExplanation(slip, named, value, share, text) for slip in prediction.slips]
 
 
 def _of_free_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExplanation]:
     """An efficiency or a fixed time that would make the claim true. A parameter can be fitted to
     almost any number, so it is only suggested; ``chance`` is how little it explains."""
-
-    def suggested(slip: str, low: Fraction, high: float, text: str) -> SlipExplanation:
-        share = chance(float(claimed), float(context.value), [(float(low), high)])
-        return SlipExplanation(slip, False, claimed, share, text)
-
     for name, meaning in EFFICIENCIES:
-        for side in context.sides if context.depends_on(name) else ():
+        for side, where in context.sides if context.depends_on(name) else ():
 
             def at(value: Fraction, name: str = name, side: tuple[int, ...] = side) -> Fraction:
                 sets = tuple({name: value} if i in side else {} for i in range(len(context.cases)))
-                return context.value_with(sets) or Fraction(0)
+                return next(iter(context.values_with(sets)), Fraction(0))
 
             most, least = at(Fraction(1)), at(LEAST)
-            if not least or not most or not min(most, least) <= claimed <= max(most, least):
+            low, high = sorted((most, least))
+            if not low or not low <= claimed <= high:
                 continue
             rising = least > most  # a time is the longer, the less of the peak is reached
             share = LEAST * (least / claimed if rising else claimed / least)
             if share < 1 and abs(at(share) / claimed - 1) < CLOSE:
-                where = context.where(side)
                 text = f"holds at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
-                ends = min(most, least), float(max(most, least))
-                yield suggested("hidden_efficiency", *ends, text)
+                odds = chance(float(claimed), float(context.value), [(float(low), float(high))])
+                yield SlipExplanation("hidden_efficiency", False, claimed, odds, text)
     timed = context.unit == "s" and context.claim.form == "quantity"
     if timed and claimed > context.value and context.dependencies is not None:
         left = format_quantity(claimed - context.value, "s", 3)
         text = f"{left} more than derived: a fixed overhead of that length"
-        yield suggested("hidden_overhead", context.value, float("inf"), text)
+        spans = [(float(context.value), float("inf"))]
+        odds = chance(float(claimed), float(context.value), spans)
+        yield SlipExplanation("hidden_overhead", False, claimed, odds, text)
 
 
 def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:

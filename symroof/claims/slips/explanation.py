@@ -17,14 +17,11 @@ from symroof.units import significant
 
 MOST_CHANCE = 0.2
 """A claim is named a slip where at most this share of random errors of its size would have been explained too."""
-WIDEST, NARROWEST = math.log(2), math.log(1.05)
-NOTHING = 1e-300
-"""The end of a span that has none below."""
-SIZES = 3
+WIDEST, NARROWEST, SIZES = math.log(2), math.log(1.05), 3
 """A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
 small error by up to thrice that error, since slips with small effects are close together."""
-
-
+NOTHING = 1e-300
+"""The end of a span that has none below."""
 FACTOR = re.compile(r": [×÷].*?(?=, at |$)")
 
 
@@ -42,7 +39,7 @@ class SlipExplanation:
 
     slip: str
     named: bool
-    readable_formula: Fraction | str
+    explains: Fraction | str
     chance: float
     text: str
 
@@ -56,27 +53,13 @@ class SlipExplanation:
         return FACTOR.sub("", self.text)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "slip": self.slip,
-            "named": self.named,
-            "explains": plain_value(self.readable_formula),
-            "chance": round(self.chance, 4),
-            "text": self.text,
-        }
+        numbers = {"explains": plain_value(self.explains), "chance": round(self.chance, 4)}
+        return {"slip": self.slip, "named": self.named, **numbers, "text": self.text}
 
 
 def factor_text(ratio: Fraction) -> str:
     """The factor that a slip makes: ``×8``, ``÷2``."""
     return f"×{significant(ratio)}" if ratio >= 1 else f"÷{significant(1 / ratio)}"
-
-
-def error_range(claimed: float, true: float) -> float:
-    """How far a random error of the claim's size may lie from it, in logarithms.
-
-    >>> round(error_range(8, 1), 3), round(error_range(1.05, 1), 3)
-    (0.693, 0.146)
-    """
-    return min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
 
 
 def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]) -> float:
@@ -87,19 +70,14 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     >>> chance(8.0, 1.0, [(0, math.inf)])
     1.0
     """
-    centre, reach = math.log(claimed), error_range(claimed, true)
-    low, high = centre - reach, centre + reach
-    covered, reached = 0.0, low
-    for start, end in sorted(
-        (math.log(max(start, NOTHING)), math.log(end))
-        for start, end in explained
-        if 0 <= start < end
-    ):
-        start, end = max(start, reached), min(end, high)
-        if end > start:
-            covered += end - start
-            reached = end
-    return covered / (high - low)
+    centre = math.log(claimed)
+    reach = min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
+    covered, reached, high = 0.0, centre - reach, centre + reach
+    for start, end in sorted(span for span in explained if 0 <= span[0] < span[1]):
+        first = max(math.log(max(start, NOTHING)), reached)
+        reached = max(reached, min(math.log(end), high))
+        covered += max(reached - first, 0.0)
+    return covered / (2 * reach)
 
 
 def agreeing_ranges(
@@ -111,13 +89,10 @@ def agreeing_ranges(
     >>> [(round(low, 4), round(high, 4)) for low, high in agreeing_ranges([Fraction(200)], read_written("100", ""))]
     [(198.0198, 201.005)]
     """
-    number = written.number
-    low = (number if written.low is None else written.low) - written.margin
-    high = (
-        number + max(written.margin, 2 * written.half_unit)
-        if written.high is None
-        else written.high + written.margin
-    )
+    number, low, high = written.number, written.low, written.high
+    low = (number if low is None else low) - written.margin
     if low <= 0:
         return [(NOTHING, 1 / NOTHING)]
+    cut = max(written.margin, 2 * written.half_unit)
+    high = number + cut if high is None else high + written.margin
     return [(float(value * number / high), float(value * number / low)) for value in values]

@@ -11,7 +11,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import ROLE_INPUT
 from symroof.claims.catalogue_figures import confusable_figures
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
-from symroof.claims.slips.context import FAILURES, Context
+from symroof.claims.slips.context import FAILURES, PREFIXES, Context
 from symroof.claims.slips.slip_catalogue import (
     CaseChange,
     MisreadResult,
@@ -31,7 +31,10 @@ from symroof.units import is_whole, settled
 
 MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
-NAMES = INPUTS.keys() | QUANTITIES.keys()
+FINE_DIGITS = 3
+"""Digits from which on a number tells a change that hardly matters from chance."""
+LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generations": FINE_DIGITS}
+"""Digits from which on a number tells which other part's figure it is: there are many."""
 CaseVariant = CaseChange | RoundedFigure | OtherFigure
 """Ways of slipping that change a case; a result is changed afterwards."""
 
@@ -60,85 +63,66 @@ class SlipPrediction:
     common: bool = False
 
 
-FINE_DIGITS = 3
-"""Digits from which on a number tells a change that hardly matters from chance."""
-SIBLINGS, GENERATIONS = "siblings", "generations"
-LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generations": FINE_DIGITS}
-"""Digits from which on a number tells which other part's figure it is: there are many."""
-
-
 def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
     for variant in slip.variants:
         if isinstance(variant, MisreadResult):
-            value = (
-                _misread_value(context, variant)
-                if can_happen(variant, context.unit, context.known_names)
-                else None
+            if not can_happen(variant, context.unit, context.known_names):
+                continue
+            made = SlipPrediction(
+                (slip.name,),
+                (variant.text.format(**context.words),),
+                Fraction(0),
+                misreading=variant,
+                paired=slip.paired,
+                common=slip.common,
             )
-            if value is not None:
+            if (value := _misread_value(context, variant)) is not None:
+                yield replace(made, value=value)
+        else:
+            yield from _of_cases(context, slip, variant)
+
+
+def _of_cases(context: Context, slip: Slip, variant: CaseVariant) -> Iterator[SlipPrediction]:
+    kind = variant.kind if isinstance(variant, OtherFigure) else ""
+    if kind == "generations" and context.name != variant.symbol:  # type: ignore[union-attr]
+        return  # there are too many to tell by what follows from one of them
+    digits = LEAST_DIGITS.get(kind, 1)
+    if isinstance(variant, CaseChange) and any(map(context.depends_on, variant.precise_for)):
+        digits = FINE_DIGITS
+    for text, sets in case_changes(context, variant):
+        for value in context.values_with(sets):
+            far = abs(value / context.value - 1) > MOST_ROUNDED
+            if not (far and isinstance(variant, RoundedFigure)):
                 yield SlipPrediction(
                     (slip.name,),
-                    (variant.text.format(**context.words),),
+                    (text,),
                     value,
-                    misreading=variant,
+                    sets,
                     paired=slip.paired,
-                    common=slip.common,
+                    digits=digits,
+                    common=slip.common or kind == "siblings",
                 )
-            continue
-        if (
-            isinstance(variant, OtherFigure)
-            and variant.kind == GENERATIONS
-            and context.name != variant.symbol
-        ):
-            continue  # there are too many to tell by what follows from one of them
-        for text, sets in case_changes(context, variant):
-            common = slip.common or (isinstance(variant, OtherFigure) and variant.kind == SIBLINGS)
-            for value in context.values_with(sets):
-                if not (
-                    isinstance(variant, RoundedFigure)
-                    and abs(value / context.value - 1) > MOST_ROUNDED
-                ):
-                    yield SlipPrediction(
-                        (slip.name,),
-                        (text,),
-                        value,
-                        sets,
-                        paired=slip.paired,
-                        digits=_digits(context, variant),
-                        common=common,
-                    )
-
-
-def _digits(context: Context, variant: CaseVariant) -> int:
-    """From how many digits on a number shows that it came about in a way."""
-    if isinstance(variant, OtherFigure):
-        return LEAST_DIGITS.get(variant.kind, 1)
-    return (
-        FINE_DIGITS
-        if isinstance(variant, CaseChange)
-        and any(context.depends_on(name) for name in variant.precise_for)
-        else 1
-    )
 
 
 def can_happen(variant: MisreadResult, unit: str, names: frozenset[str]) -> bool:
     """Whether a result of a unit, that depends on some names, can be read otherwise in this way."""
-    has_unit = not variant.units or bool(
-        set(variant.units) & set(unit.replace("*", "/").split("/"))
-    )
-    return has_unit and (not variant.depends_on or bool(names & set(variant.depends_on)))
+    units, needed = set(variant.units), set(variant.depends_on)
+    has_unit = not units or bool(units & set(unit.replace("*", "/").split("/")))
+    return has_unit and (not needed or bool(names & needed))
 
 
 def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
     """The result read or counted otherwise; None where this one cannot be."""
     if "prefix" in variant.formula and not context.prefix:
         return None
-    try:
-        value = evaluate(formula_of(variant.formula), context.answers.case, context.put)
-    except FAILURES:
-        return None
-    return settled(value) if isinstance(value, float) and value > 0 else None
+    put = {"value": context.value}
+    if context.prefix:
+        put["prefix"] = Fraction(PREFIXES.index(context.prefix) + 1)
+    with suppress(*FAILURES):
+        value = evaluate(formula_of(variant.formula), context.answers.case, put)
+        return settled(value) if isinstance(value, float) and value > 0 else None
+    return None
 
 
 @lru_cache(maxsize=512)
@@ -152,37 +136,30 @@ def case_changes(
 ) -> Iterator[tuple[str, tuple[Settings, ...]]]:
     """A way of slipping in the case, or where two are compared in both or in either, in words and in values; a way may have
     several figures."""
-    for side in context.sides:
-        by_case = {i: _in_case(context, variant, context.cases[i]) for i in side}
-        for text in by_case[side[0]]:
-            if all(text in own for own in by_case.values()):
-                yield (
-                    text + context.where(side),
-                    tuple(
-                        by_case[i][text] if i in by_case else {} for i in range(len(context.cases))
-                    ),
-                )
-
-
-def _in_case(context: Context, variant: CaseVariant, settings: Settings) -> dict[str, Settings]:
-    """The values a way of slipping sets in one case, by its words; empty where it does not apply."""
-    answers = study_of(settings).first
-    try:
-        return dict(_set(context, variant, answers))
-    except FAILURES:
-        return {}
+    found: list[dict[str, Settings]] = []
+    for settings in context.cases:
+        found.append({})
+        with suppress(*FAILURES):
+            found[-1] |= dict(_set(context, variant, study_of(settings).first))
+    for side, where in context.sides:
+        for text in found[side[0]]:
+            if all(text in found[i] for i in side):
+                cases = range(len(found))
+                yield text + where, tuple(found[i][text] if i in side else {} for i in cases)
 
 
 def _set(
     context: Context, variant: CaseVariant, answers: BoundCase
 ) -> Iterator[tuple[str, Settings]]:
+    """The values a way of slipping sets in one case, by its words."""
     if isinstance(variant, CaseChange):
-        able = any(
-            _can_change(context, answers, name, value) for name, value in variant.sets.items()
-        )
+        sets = variant.sets.items()
+        if not any(can_change(context, answers, name, value) for name, value in sets):
+            return
         made: dict[str, Any] = {}  # of the names that the value depends on and that the case has
-        for name, value in variant.sets.items():
-            if able and (context.depends_on(name) or name not in NAMES):
+        for name, value in sets:
+            known = name in INPUTS or name in QUANTITIES
+            if context.depends_on(name) or not known:
                 with suppress(MissingInput):
                     made[name] = _worked_out(answers.case, name, value)
         if made:
@@ -197,14 +174,13 @@ def _set(
             yield variant.text.format(figure=name), {variant.symbol: figure}
 
 
-def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
+def can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
     """Whether setting a name can change the claim's value; a precision or a switch that is so already changes nothing."""
     if name == "assume":
         return any(answers.assumptions[switch] != choice for switch, choice in value.items())
     if name in ROLE_INPUT:
-        return answers.precisions.get(name) != value and (
-            context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops")
-        )
+        moves = context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops")
+        return moves and answers.precisions.get(name) != value
     return context.depends_on(name)
 
 
@@ -236,13 +212,14 @@ def two_slips(
     context: Context, first: SlipPrediction, second: SlipPrediction
 ) -> SlipPrediction | None:
     """Two slips at once; None where they change the same thing."""
-    value = None
+    values: list[Fraction] = []
     if second.misreading:
         value = _misread_value(replace(context, value=first.value), second.misreading)
+        values = [value] if value is not None else []
     elif first.changes is not None and second.changes is not None:
-        both = tuple(zip(first.changes, second.changes, strict=True))
+        both = list(zip(first.changes, second.changes, strict=True))
         if not any(one.keys() & other.keys() - {"assume"} for one, other in both):
-            value = context.value_with(tuple(merged_settings(one, other) for one, other in both))
-    if value is not None:
-        return SlipPrediction(first.slips + second.slips, first.texts + second.texts, value)
-    return None
+            sets = tuple(merged_settings(one, other) for one, other in both)
+            values = list(context.values_with(sets))
+    slips, texts = first.slips + second.slips, first.texts + second.texts
+    return SlipPrediction(slips, texts, values[0]) if values else None
