@@ -1,4 +1,4 @@
-"""Limits of a quantity as one input vanishes or grows, and its first-order formula.
+"""Limits of a quantity as one input vanishes or grows.
 
 Declared here are the inputs and ends that readers reason with; the mathematics is :mod:`symroof.symbolic.limits`.
 """
@@ -15,7 +15,7 @@ import sympy
 
 from symroof.analysis.closed_branches import solvable, written
 from symroof.analysis.implicit_quantities import searched_quantity
-from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
+from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
@@ -24,20 +24,19 @@ from symroof.symbolic.expressions import (
     Expr,
     is_condition_or_label,
     mentions,
-    names,
     number,
     size,
     substitute,
-    sums,
     symbol,
 )
+from symroof.symbolic.kernels import nearly_equal
 from symroof.symbolic.limits import End, Leading, leading_terms
 from symroof.symbolic.polynomials import NoClosedForm, sign, terms_size
 from symroof.symbolic.printing import latex, text
+from symroof.symbols import expression
 from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import Declarations
-from symroof.theory.switches import DETAIL
-from symroof.theory.symbols import INPUTS, Symbol, base_name
+from symroof.theory.symbols import Symbol
 
 REPORTED: tuple[tuple[str, End, str], ...] = (
     ("act_bytes_per_element", 0, "as activation bytes go to 0"),
@@ -67,48 +66,12 @@ LONGEST = 240
 
 
 @dataclass(frozen=True, repr=False)
-class FormulaView:
-    """A formula in a derivation, with its value where it has one; the quantity with the weights alone is one."""
-
-    _tree: Expr | None
-    result: Result | None
-    _own: Declarations
-
-    def __repr__(self) -> str:
-        return f"<{self.text}>"
-
-    @property
-    def text(self) -> str | None:
-        """The formula in the grammar of formulas; None where it cannot be read at a glance."""
-        return None if self._tree is None else text(self._tree)
-
-    @property
-    def sympy(self) -> Any:
-        """The formula as a SymPy expression."""
-        return None if self._tree is None else self._in_sympy(self._tree)
-
-    def _in_sympy(self, tree: Expr) -> Any:
-        from symroof.symbols import expression
-
-        return expression(tree, self._own)
-
-    def as_json(self, spell: Any) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "latex": None if self._tree is None else latex(self._tree, spell),
-            "value": plain_value(self.result.value) if self.result else None,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class LimitForm(FormulaView):
+class LimitForm:
     """The limit of a quantity at one end of one input; where it grows, the term it grows like.
 
     Attributes:
-        symbol, to: the input, and the end it goes to.
-        words: the end in words.
+        symbol, to: the input, and the end it goes to; ``words`` says so.
         grows: whether it grows without bound.
-        conditions: what makes it the limit, as SymPy relations; ``conditions_text`` in the grammar of formulas.
         result: the limit's value with unit and flags; None where it grows, or an input is missing.
     """
 
@@ -116,16 +79,29 @@ class LimitForm(FormulaView):
     to: End
     words: str
     grows: bool
+    result: Result | None
+    _tree: Expr
     _falls: Expr | None
     _conditions: tuple[Expr, ...]
+    _own: Declarations
 
     def __repr__(self) -> str:
         return f"<{self.says} {self.text}>"
 
     @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self._tree)
+
+    @property
+    def sympy(self) -> Any:
+        """The formula as a SymPy expression."""
+        return expression(self._tree, self._own)
+
+    @property
     def conditions(self) -> tuple[Any, ...]:
         """What makes it the limit, as SymPy relations."""
-        return tuple(map(self._in_sympy, self._conditions))
+        return tuple(expression(condition, self._own) for condition in self._conditions)
 
     @property
     def conditions_text(self) -> tuple[str, ...]:
@@ -135,7 +111,7 @@ class LimitForm(FormulaView):
     @property
     def readable(self) -> bool:
         """Whether it can be read at a glance, with its conditions."""
-        return len(self.text or "") + sum(map(len, self.conditions_text)) <= LONGEST
+        return len(self.text) + sum(map(len, self.conditions_text)) <= LONGEST
 
     @property
     def says(self) -> str:
@@ -146,8 +122,14 @@ class LimitForm(FormulaView):
         return said if self._falls is None else f"{said}, falling like {text(self._falls)}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        own = {"symbol": self.symbol.name, "to": self.to, "says": self.says}
-        return own | super().as_json(spell)
+        return {
+            "symbol": self.symbol.name,
+            "to": self.to,
+            "says": self.says,
+            "text": self.text,
+            "latex": latex(self._tree, spell),
+            "value": plain_value(self.result.value) if self.result else None,
+        }
 
 
 def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
@@ -209,15 +191,11 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
             c.func(written(c.lhs), written(c.rhs), evaluate=False) for c in term.conditions
         )
         result, grows = _value(name, form, term, to, bound_case), term.limit(to) is None
-        limits.append(LimitForm(form, result, own, declared, to, words, grows, falls, conditions))
+        limits.append(LimitForm(declared, to, words, grows, result, form, falls, conditions, own))
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
-    return [
-        limit
-        for limit in limits
-        if not _changes_nothing(limit, bound_case.get(name))
-        and not _needs_more_inputs(limit, name, bound_case)
-    ]
+    now = bound_case.get(name)
+    return [limit for limit in limits if now is None or _says_something(limit, now, bound_case)]
 
 
 def _limit(term: Leading, x: str, to: End) -> Expr:
@@ -233,29 +211,24 @@ def _term(term: Leading, x: str) -> Expr:
     return coefficient * moved if term.power > 0 else coefficient / moved
 
 
-def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
-    """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
-    return (
-        now is not None
-        and limit.result is not None
-        and limit.result.value == now.value
-        and not now.ranged_at_median
-    )
+def _says_something(limit: LimitForm, now: Result, bound_case: BoundCase) -> bool:
+    """Whether a limit is more than the value that the quantity has anyway, where another arm binds, and needs no input that the value does not:
+    the links of a draft that is not in use take no time."""
+    ranged = not nearly_equal(*now.at_median) if now.at_median else now.ranged
+    if limit.result is not None and limit.result.value == now.value and not ranged:
+        return False
+    try:
+        bound_case.case.evaluate(limit._tree)
+    except UndefinedValue:
+        return False
+    except NoValue:
+        pass
+    return True
 
 
 def divides_by_zero(tree: Expr) -> bool:
     """Whether a formula divides by zero here, such as by a launch that takes no time."""
     return bool(tree.has(sympy.zoo, sympy.nan))
-
-
-def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bool:
-    """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
-    try:
-        return bound_case.get(name) is not None and bound_case.case.evaluate(limit._tree) is None
-    except UndefinedValue:
-        return True
-    except NoValue:
-        return False
 
 
 def _sign(part: Any, bound_case: BoundCase) -> int | None:
@@ -284,24 +257,3 @@ def _value(name: str, form: Expr, term: Leading, to: End, bound_case: BoundCase)
         )
     except NoValue:
         return None
-
-
-def first_order(name: str, bound_case: BoundCase) -> FormulaView | None:
-    """The quantity with the weights alone, where that is something else, and short.
-
-    >>> from symroof.analysis.study import Study
-    >>> first_order("decode_intensity", Study().first).text
-    '2*batch/weight_bytes_per_param'
-    """
-    weights = bound_case.with_switches(**DETAIL["weights"])
-    try:
-        tree, now = (over_inputs(symbol(name), case) for case in (weights, bound_case))
-    except NoClosedForm:
-        return None
-    known = {*KEPT_NAMES, *bound_case.case.given}
-    open_ = any(base_name(inner) not in INPUTS and inner not in known for inner in names(tree))
-    same = tree in (ZERO, now) or is_condition_or_label(tree) or divides_by_zero(tree)
-    if open_ or same or sums(tree) or size(tree) > MOST_NODES or len(text(tree)) > LONGEST:
-        return None
-    result = weights.get(name) if bound_case.get(name) else None
-    return FormulaView(tree, result, bound_case.case.theory.own)

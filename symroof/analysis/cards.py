@@ -1,8 +1,8 @@
-"""What a study and a derivation show in a notebook: a sentence, a formula where there is one, and a table."""
+"""What a study shows in a notebook: a sentence, its targets and warnings, and a table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import (
     DIGITS,
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
     from symroof.cases.bound_case import BoundCase
 
-MOST_CASES, MOST_STEPS, MOST_WARNINGS = 4, 8, 2
-"""Cases of a study, steps of a derivation and warnings that a card shows."""
+MOST_CASES, MOST_QUANTITIES, MOST_WARNINGS = 4, 8, 2
+"""Cases of a study, quantities of one that has none of the usual, and warnings that a card shows."""
 
 
 def study_card(cases: Sequence[BoundCase], title: str) -> str:
-    """The first cases: of one what the first screen of ``symroof eval`` has, of several a column each; and targets and warnings.
+    """The first cases, a column each, with the targets of one or how many of several meet theirs, and warnings.
 
     >>> from symroof.analysis.study import Study
-    >>> print(study_card(Study("gpt2").cases, "Study")[:96])
+    >>> print(study_card(Study("gpt2").cases, "Study")[:88])
     <p>GPT-2 124M on no hardware</p>
     <table>
     <caption>Study</caption>
-    <tr><th></th><th>value</th><th
+    <tr><th></th><th>GPT-2
     """
     first, *others = cases
     left = len(cases) - MOST_CASES
@@ -46,13 +46,15 @@ def study_card(cases: Sequence[BoundCase], title: str) -> str:
         met = sum(not case.does_not_fit and all_met(target_checks(case)) is True for case in known)
         what = "fit and meet every target" if first.targets else "fit in memory"
         lines = [f"{len(cases):,} cases{f'; {met:,} {what}' if known else ''}"]
-    lines += [
-        f"! {text}"
-        for text in list(
-            dict.fromkeys(text for case in cases[:MOST_CASES] for text in case_warnings(case))
-        )[:MOST_WARNINGS]
-    ]
-    return card(lines, _several(cases[:MOST_CASES], caption) if others else _single(first, caption))
+    shown = cases[:MOST_CASES]
+    warned = dict.fromkeys(text for case in shown for text in case_warnings(case))
+    lines += [f"! {text}" for text in list(warned)[:MOST_WARNINGS]]
+    rows = [] if others else summary_rows(first)
+    if not rows:
+        return card(lines, _table(shown, caption))
+    header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
+    table = [[*(row[i] for i in kept), row[-1]] for row in rows]
+    return card(lines, html_table([*(header[i] for i in kept), "name"], table, caption))
 
 
 def _said(case: BoundCase) -> str:
@@ -67,75 +69,16 @@ def _said(case: BoundCase) -> str:
     return f": {'; '.join(parts)}" if parts else ""
 
 
-def _single(case: BoundCase, caption: str) -> str:
-    """Words, value and bound, limit, and the name of each quantity."""
-    rows = summary_rows(case)
-    header, kept, shown = headed(case, rows)
-    if not rows:
-        return _all_quantities([case], caption)
-    table = [[*(row[i] for i in kept), row[-1]] for row in shown]
-    return html_table([*(header[i] for i in kept), "name"], table, caption)
-
-
-def _several(cases: Sequence[BoundCase], caption: str) -> str:
-    """A column a case, as expected where measurements tell."""
+def _table(cases: Sequence[BoundCase], caption: str) -> str:
+    """The same of several, a column a case; the first quantities of all where none of that has a value."""
+    asked = [(words, name) for words, name, _ in ROWS if any(case.get(name) for case in cases)]
+    if not asked:
+        theory = cases[0].case.theory
+        names = list(cases[0].quantities())[:MOST_QUANTITIES]
+        asked = [(theory.symbol(name).meaning, name) for name in names]
     rows = []
-    for words, name, _ in ROWS:
+    for words, name in asked:
         results = [case.get(name) for case in cases]
-        if any(results):
-            cells = (compact(result, DIGITS) if result else "" for result in results)
-            rows.append(
-                [words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name]
-            )
-    return (
-        html_table(["", *map(case_title, cases), "name"], rows, caption)
-        if rows
-        else _all_quantities(cases, caption)
-    )
-
-
-def _all_quantities(cases: Sequence[BoundCase], caption: str) -> str:
-    """The first quantities that have a value, where none of the usual has one."""
-    names = list(cases[0].quantities())[:MOST_STEPS]
-    rows = [
-        [
-            cases[0].result(name).symbol.meaning,
-            *(case.result(name).plain(DIGITS) for case in cases),
-            name,
-        ]
-        for name in names
-    ]
-    return html_table(
-        ["", *(["value"] if len(cases) == 1 else map(case_title, cases)), "name"], rows, caption
-    )
-
-
-def derivation_card(derivation: Any) -> str:
-    """The value, the formula, and the steps next to it."""
-    symbol, found = derivation.symbol, derivation.result
-    value = (
-        f": {compact(found, DIGITS)}"
-        if found
-        else f": no number, it {derivation.why_unknown}"
-        if derivation.why_unknown
-        else ""
-    )
-    if found and (bound := derivation.bound_case.peak_bound(derivation.name)):
-        value += f", bound {compact(bound, DIGITS)}"
-    steps = derivation.steps[-MOST_STEPS:]
-    rows = [
-        [
-            step.symbol.name,
-            str(step.search) if step.search else step.substituted.text,
-            compact(step.result, DIGITS) if step.result else "",
-        ]
-        for step in steps
-    ]
-    before = len(derivation.steps) - len(steps)
-    caption = f"the last {len(steps)} of {len(derivation.steps)} steps" if before else ""
-    table = html_table(["", "with numbers", "value"], rows, caption) if found and rows else ""
-    return card(
-        [f"{derivation.name}, {symbol.meaning}{value}"],
-        table,
-        "" if derivation.search else derivation.latex(),
-    )
+        cells = [compact(result, DIGITS) if result else "" for result in results]
+        rows.append([words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name])
+    return html_table(["", *map(case_title, cases), "name"], rows, caption)

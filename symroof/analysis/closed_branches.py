@@ -107,18 +107,10 @@ class EquationForms:
     bound_case: BoundCase
     kept: frozenset[str] = frozenset()
     symbolic: bool = False
-    use_defaults: bool = False
 
     def opened(self, tree: Expr) -> Expr:
         """A formula with the definitions that the unknown moves written out."""
-        return inlined(
-            tree,
-            self.unknown,
-            self.bound_case,
-            self.kept,
-            symbolic=self.symbolic,
-            use_defaults=self.use_defaults if self.symbolic else None,
-        )
+        return inlined(tree, self.unknown, self.bound_case, self.kept, self.symbolic)
 
     @cached_property
     def sides(self) -> tuple[Expr, Expr]:

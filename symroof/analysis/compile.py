@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +17,6 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_condition_or_label, is_label, is_relation, symbol
 from symroof.theory.case import Case
 from symroof.theory.declarations import Declarations
-from symroof.theory.dependence import Dependence
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
@@ -82,12 +80,6 @@ class Compiled:
     results: tuple[Output, ...]
     single: bool = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "depends"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-
     def __repr__(self) -> str:
         return f"<{', '.join(self.outputs)} of {', '.join(self.inputs)}>"
 
@@ -111,43 +103,23 @@ class Compiled:
         """
         return MappingProxyType({each.name: each.labels for each in self.results if each.labels})
 
-    @cached_property
-    def depends(self) -> Mapping[str, frozenset[str]]:
-        """The inputs that each output depends on.
-
-        >>> from symroof import compile
-        >>> both = compile(["itl", "prefill_time"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
-        >>> {name: sorted(inputs) for name, inputs in both.depends.items()}
-        {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
-        """
-        moves, given = Dependence(self.case).moves, frozenset(self.inputs)
-        return {
-            name: frozenset(by for by in self.inputs if moves(name, frozenset((by,)), given))
-            for name in self.outputs
-        }
-
-    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+    def __call__(self, *arrays: Any) -> Any:
         """The outputs at these inputs: one array where the quantity was a single name, else a tuple.
 
         Args:
             arrays: one for each input, in base units, of shapes that broadcast; each result has their common shape.
-            out: arrays for the results, as NumPy's functions take them: of the common shape, ``float`` for numbers and ``bool`` for
-                truths; for labels use :meth:`codes`.
 
         Raises:
-            ValueError: another number of arrays than of inputs, shapes that do not broadcast, ``out`` of another shape.
+            ValueError: another number of arrays than of inputs, shapes that do not broadcast.
 
         >>> from symroof import compile
         >>> grid = compile("kv_cache_bytes", ["batch", "prompt"], model="llama-3-8b")
         >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
         (2, 3)
         """
-        if out is not None and self.labels:
-            raise ValueError("labels are texts: codes(..., out=...) writes their places")
-        buffers = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
         spelled = (
             np.array([*output.labels, ""])[codes] if output.labels else codes
-            for output, codes in zip(self.results, self.codes(*arrays, out=buffers), strict=True)
+            for output, codes in zip(self.results, self.codes(*arrays), strict=True)
         )
         plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in spelled)
         return plain[0] if self.single else plain
@@ -163,7 +135,7 @@ class Compiled:
         by_name = {output.name: output for output in self.results}
         return Compiled(self.case, self.inputs, tuple(by_name[name] for name in names))
 
-    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Array, ...]:
+    def codes(self, *arrays: Any) -> tuple[Array, ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
 
         >>> from symroof import compile
@@ -177,25 +149,14 @@ class Compiled:
             )
         inputs = [np.asarray(x, dtype=float) for x in arrays]
         shape = np.broadcast_shapes(*(x.shape for x in inputs))
-        if out is None:
-            out = [np.empty(shape, output.dtype) for output in self.results]
-        self._check_room(out, shape)
+        found = tuple(np.empty(shape, output.dtype) for output in self.results)
         for place in blocks(shape):
             parts = (cut(x, place) for x in inputs)
             case = self.case.changed(dict(zip(self.inputs, parts, strict=True)))
             with np.errstate(all="ignore"):
-                for home, output in zip(out, self.results, strict=True):
+                for home, output in zip(found, self.results, strict=True):
                     home[place] = output.of(case)
-        return tuple(out)
-
-    def _check_room(self, out: Sequence[Any], shape: tuple[int, ...]) -> None:
-        if len(out) != len(self.outputs):
-            raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")
-        for output, array in zip(self.results, out, strict=True):
-            if array.shape != shape or array.dtype != output.dtype:
-                raise ValueError(
-                    f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}"
-                )
+        return found
 
 
 def compile(

@@ -3,9 +3,10 @@
 from functools import cached_property
 from typing import Any
 
-from symroof.analysis.asymptotics import FormulaView, LimitForm, first_order, limit_forms
-from symroof.analysis.derivation_steps import DerivationStep, formula_of, is_number, step_of
+from symroof.analysis.asymptotics import LimitForm, limit_forms
+from symroof.analysis.derivation_steps import DerivationStep, is_number, step_of
 from symroof.analysis.implicit_quantities import implicit
+from symroof.analysis.in_sympy import in_sympy
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -33,7 +34,7 @@ class Derivation:
         name, symbol: the quantity derived.
         bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
-        limits, first_order: its form as an input vanishes or grows, and with the weights alone.
+        limits: its form as an input vanishes or grows.
         elasticities, binding_arms: its sensitivity to each input, and the arms of maxima that the sensitivities hold on.
     """
 
@@ -72,21 +73,19 @@ class Derivation:
     @cached_property
     def _expansion(self) -> Expr:
         """The formula over inputs alone."""
-        return (
-            self._formula
-            if is_number(self._formula)
-            else self.bound_case.case.expanded(symbol(self.name))
-        )
+        if is_number(self._formula):
+            return self._formula
+        return self.bound_case.case.expanded(symbol(self.name))
 
     @property
     def definition(self) -> Any:
         """The definition as a SymPy expression."""
-        return self._sympy(self._formula)
+        return in_sympy(self._formula, self.bound_case)
 
     @property
     def expanded(self) -> Any:
         """The expansion to inputs as a SymPy expression."""
-        return self._sympy(self._expansion)
+        return in_sympy(self._expansion, self.bound_case)
 
     @property
     def implicit(self) -> Any:
@@ -100,7 +99,7 @@ class Derivation:
         True
         """
         relation = implicit(self.name, self.bound_case)
-        return None if relation is None else self._sympy(relation)
+        return None if relation is None else in_sympy(relation, self.bound_case)
 
     @property
     def implicit_text(self) -> str:
@@ -118,40 +117,21 @@ class Derivation:
         """The expansion to inputs in the grammar of formulas."""
         return text(self._expansion)
 
-    def _sympy(self, tree: Expr) -> Any:
-        from symroof.analysis.in_sympy import in_sympy
-
-        return in_sympy(tree, self.bound_case)
-
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
         formula = latex(self._formula, self._theory.latex)
-        return (
-            formula
-            if isinstance(self.name, UNDECLARED_NAMES)
-            else f"{self._theory.latex(self.name)} = {formula}"
-        )
+        unnamed = isinstance(self.name, UNDECLARED_NAMES)
+        return formula if unnamed else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
-        named = self.name in self.bound_case.case.theory.definitions
-        value = (
-            f" = {self.bound_case.both_text(self.name) if named else self.result.text()}"
-            if self.result
-            else ""
-        )
-        formula = (
-            ""
-            if isinstance(self.name, UNDECLARED_NAMES)
-            else f": {self.search}"
-            if self.search
-            else f" = {self.text}"
-        )
+        formula = f": {self.search}" if self.search else f" = {self.text}"
+        if isinstance(self.name, UNDECLARED_NAMES):
+            formula = ""
+        value = ""
+        if self.result:
+            named = self.name in self._theory.definitions
+            value = f" = {self.bound_case.both_text(self.name) if named else self.result.text()}"
         return f"<{self.name}{formula}{value}>"
-
-    def _repr_html_(self) -> str:
-        from symroof.analysis.cards import derivation_card
-
-        return derivation_card(self)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -198,11 +178,6 @@ class Derivation:
         return limit_forms(self.name, self.bound_case)
 
     @cached_property
-    def first_order(self) -> FormulaView | None:
-        """The quantity counted with the weights alone, where that differs and is short."""
-        return first_order(self.name, self.bound_case)
-
-    @cached_property
     def elasticities(self) -> tuple[Elasticity, ...]:
         """Per cent that the quantity moves when one input moves one per cent; see :func:`symroof.analysis.sensitivity.elasticities`.
 
@@ -221,50 +196,42 @@ class Derivation:
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
         own = step_of(self.name, self.bound_case)
-        entry: dict[str, Any] = {
+        value = (
+            self.bound_case.json_with_bound(self.name)
+            if self.result
+            else {"value": None, "reason": self.why_unknown}
+        )
+        implied = implicit(self.name, self.bound_case)
+        return {
             "schema": "symroof/derive/1",
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
             "definition": self._defined(own),
             "expanded": self._both(self._expansion),
-            "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
+            "substituted": own.substituted._asdict(),
+            **value,
+            "steps": [self._step_json(step) for step in self.steps],
+            **({} if implied is None else {"implicit": self._both(implied)}),
+            "limits": [limit.as_json(self._theory.latex) for limit in self.limits],
+            "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
+            "binding_arms": list(self.binding_arms),
+            **self.bound_case.ledger((self.name,), everything=False),
         }
-        entry |= (
-            self.bound_case.json_with_bound(self.name)
-            if self.result
-            else {"value": None, "reason": self.why_unknown}
-        )
-        entry["steps"] = [self._step_json(step) for step in self.steps]
-        spell = self._theory.latex
-        if (relation := implicit(self.name, self.bound_case)) is not None:
-            entry["implicit"] = self._both(relation)
-        entry["limits"] = [limit.as_json(spell) for limit in self.limits]
-        entry["first_order"] = self.first_order.as_json(spell) if self.first_order else None
-        entry["elasticities"] = [elasticity.as_json(spell) for elasticity in self.elasticities]
-        entry["binding_arms"] = list(self.binding_arms)
-        return entry | self.ledger()
-
-    def ledger(self) -> dict[str, Any]:
-        """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
-        return self.bound_case.ledger((self.name,), everything=False)
 
     def _step_json(self, step: DerivationStep) -> dict[str, Any]:
-        entry = {
+        unknown = {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown}
+        return {
             "quantity": step.symbol.name,
             "definition": self._defined(step),
-            "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
+            "substituted": step.substituted._asdict(),
+            **(step.result.as_json() if step.result else unknown),
         }
-        return entry | (
-            step.result.as_json()
-            if step.result
-            else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown}
-        )
 
     def _defined(self, step: DerivationStep) -> dict[str, str]:
         """The definition of a step: its formula, or how it is searched."""
         if not step.search:
-            return self._both(formula_of(step))
+            return self._both(step.formula)
         escaped = str(step.search).replace("_", r"\_").replace("^", r"\^{}")
         return {"text": str(step.search), "latex": rf"\text{{{escaped}}}"}
 

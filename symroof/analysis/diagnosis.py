@@ -1,7 +1,8 @@
 """Why a measured figure is not what is expected: the usual causes, each tried alone, ranked by how well they explain it."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,9 +35,6 @@ SIGNATURES = ("itl", "ttft")
 ALIKE = 0.05
 """A change of a figure by less is none."""
 
-Change = tuple[str, Request]
-"""What is changed, in words, and to what."""
-
 
 @dataclass(frozen=True)
 class Cause:
@@ -46,14 +44,12 @@ class Cause:
         name: its name in JSON.
         title: what it is.
         check: what shows whether it is so, on a server.
-        changes: the variants to try in a case; none where it cannot be so.
         free: whether its size is not known, so that it explains more figures by chance.
     """
 
     name: str
     title: str
     check: str
-    changes: Callable[[BoundCase], Iterator[Change]]
     free: bool = False
 
 
@@ -142,28 +138,22 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     request = replace(study.request, efficiency="measured")
     case = _case(request)
     if not case.case.theory.timed(name):
-        raise InputError(
-            Problem(
-                f"{name}"[:80],
-                "depends on no efficiency: it is counted, and not explained by a server",
-                hint="measure itl, ttft or a rate",
-            )
-        )
+        message = "depends on no efficiency: it is counted, and not explained by a server"
+        raise InputError(Problem(f"{name}"[:80], message, hint="measure itl, ttft or a rate"))
     try:
         expected = case.result(name)
     except NoValue as error:
         raise InputError(Problem(name, f"has no value in this case: {error}")) from None
     inside = _holds(expected, measured)
-    found = (
-        []
-        if inside
-        else [
-            made
-            for cause in CAUSES
-            if (made := _best(cause, case, request, name, expected, measured))
-        ]
+    best: dict[str, Explanation] = {}  # of the variants of a cause that which comes nearest
+    for cause, said, change in () if inside else _variants(case):
+        made = _explanation(cause, said, change, case, name, expected, measured)
+        kept = best.get(cause)
+        if made and (not kept or (not made.holds, made.off) < (not kept.holds, kept.off)):
+            best[cause] = made
+    found = sorted(
+        best.values(), key=lambda each: (not each.holds, each.holds and each.cause.free, each.off)
     )
-    found.sort(key=lambda each: (not each.holds, each.holds and each.cause.free, each.off))
     return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
 
 
@@ -184,178 +174,132 @@ def _off(result: Result, measured: float) -> float:
     return max(ratio, 1 / ratio)
 
 
-def _best(
-    cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: float
+def _explanation(
+    cause: str,
+    said: str,
+    change: Request | None,
+    case: BoundCase,
+    name: str,
+    expected: Result,
+    measured: float,
 ) -> Explanation | None:
-    """The variant of a cause that comes nearest to the figure; None where none comes nearer than the case as it is."""
-    made = []
-    for said, change in cause.changes(case):
-        reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is SAME else name
-        try:
-            there = case if change is SAME else _case(change.over(request))
-            predicted = there.result(reads) if reads else None
-        except (InputError, NoValue):
-            continue
-        if there.never_fits and not case.never_fits:  # what does not start was not measured
-            continue
-        if predicted is None or _off(predicted, measured) >= _off(expected, measured):
-            continue
-        made.append(
-            Explanation(
-                cause,
-                said,
-                reads,
-                predicted,
-                _holds(predicted, measured),
-                _off(predicted, measured),
-                _signature(case, there, name),
-            )
-        )
-    return min(made, key=lambda each: (not each.holds, each.off), default=None)
+    """A variant of a cause; None where it comes no nearer to the figure than the case as it is."""
+    reads = at_rate(UNDER_LOAD.get(name, ""), case.case) if change is None else name
+    try:
+        there = case if change is None else _case(change.over(case.request))
+        predicted = there.result(reads) if reads else None
+    except (InputError, NoValue):
+        return None
+    if there.never_fits and not case.never_fits:  # what does not start was not measured
+        return None
+    if predicted is None or _off(predicted, measured) >= _off(expected, measured):
+        return None
+    holds, off = _holds(predicted, measured), _off(predicted, measured)
+    seen = _signature(case, there, name)
+    return Explanation(CAUSES[cause], said, reads, predicted, holds, off, seen)
 
 
 def _signature(
     case: BoundCase, there: BoundCase, name: str
 ) -> tuple[tuple[str, Result, Result], ...]:
     """What the cause does to other figures that one can measure: the ITL of one request, the time to first token."""
-    rows = []
-    single = case.case.value("batch") == 1
-    for label, alone in (
-        *(() if single and name == "itl" else (("itl of one request", "itl"),)),
-        *((each, each) for each in SIGNATURES if each != name and not (single and each == "itl")),
-    ):
-        try:
-            now, then = (
-                _case(request_of(batch=1, origin=ORIGIN).over(each.request)).result(alone)
-                if label != alone
-                else each.result(alone)
-                for each in (case, there)
-            )
-        except (InputError, NoValue):
+    alone, rows = case.case.value("batch") == 1, []
+    if not (alone and name == "itl"):
+        rows.append(("itl of one request", "itl", request_of(batch=1, origin=ORIGIN)))
+    rows += [(each, each, None) for each in SIGNATURES if each != name]
+    seen = []
+    for label, read, change in rows:
+        if alone and label == "itl":
             continue
-        rows.append((label, now, then))
-    return tuple(rows)
+        with suppress(InputError, NoValue):
+            sides = (_case(change.over(one.request)) if change else one for one in (case, there))
+            now, then = (side.result(read) for side in sides)
+            seen.append((label, now, then))
+    return tuple(seen)
 
 
 # ---------------------------------------------------------------------------------------------------------- the causes
 
-SAME = Request()
-"""The case as it is: what differs is the quantity that was measured."""
 
+def _variants(case: BoundCase) -> Iterator[tuple[str, str, Request | None]]:
+    """Every variant to try in a case: the cause, the variant in words, and what is asked for instead; None where the quantity that was measured is another one."""
+    value, is_set = case.case.value, case.case.is_set
 
-def _values(**values: Any) -> Request:
-    return request_of(origin=ORIGIN, **values)
+    def asked(**values: Any) -> Request:
+        return request_of(origin=ORIGIN, **values)
 
-
-def _eager(case: BoundCase) -> Iterator[Change]:
     if case.engine_class == "compiled":
-        yield "", replace(SAME, engine_class="eager")
-
-
-def _formats(case: BoundCase) -> Iterator[Change]:
-    """Weights in the other precisions that people load by mistake."""
-    stored = 8 * case.case.value("weight_bytes_per_param")
+        yield "eager", "", Request(engine_class="eager")
     for name in ("fp32", "bf16", "fp8"):
-        if (
-            abs(BITS[name] - stored) > 1
-        ):  # a format with scales is a little wider than its name says
-            yield f"weights in {name}", request_of(weights=name, origin=ORIGIN)
-
-
-def _cache_format(case: BoundCase) -> Iterator[Change]:
-    width = 8 * case.case.value("kv_bytes_per_element")
+        # a format with scales is a little wider than its name says
+        if abs(BITS[name] - 8 * value("weight_bytes_per_param")) > 1:
+            yield "weights_format", f"weights in {name}", asked(weights=name)
     for name in ("bf16", "fp8"):
-        if BITS[name] != width:
-            yield f"cache in {name}", request_of(kv=name, origin=ORIGIN)
-
-
-def _clocks(case: BoundCase) -> Iterator[Change]:
+        if BITS[name] != 8 * value("kv_bytes_per_element"):
+            yield "cache_format", f"cache in {name}", asked(kv=name)
+    clocked = {"peak_flops", "attention_peak_flops", "mem_bandwidth"} & case.given.keys()
     for share in CLOCKS:
-        values = {
-            name: case.case.value(name) * share
-            for name in ("peak_flops", "attention_peak_flops", "mem_bandwidth")
-            if name in case.given
-        }
-        yield f"at {float(100 * share):g} % of compute and bandwidth", _values(**values)
-
-
-def _pcie(case: BoundCase) -> Iterator[Change]:
-    known_links = {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
-    if (
-        known_links
-        and case.case.value("instance_devices") > 1
-        and case.case.value("host_bandwidth") < case.case.value("link_bandwidth")
-    ):
-        yield "", _values(link_bandwidth=case.case.value("host_bandwidth"))
-
-
-def _times(name: str, word: str) -> Callable[[BoundCase], Iterator[Change]]:
-    def changes(case: BoundCase) -> Iterator[Change]:
-        own = case.case.value(name) if case.case.is_set(name) else 0.0
-        for factor in FACTORS:
-            if own * factor >= 1 and is_whole(own * factor):
-                yield f"{word} {int(own * factor):,}", _values(**{name: int(own * factor)})
-
-    return changes
-
-
-def _fewer_devices(case: BoundCase) -> Iterator[Change]:
-    tp = int(case.case.value("tp"))
+        slower = asked(**{name: value(name) * share for name in clocked})
+        yield "clocks", f"at {100 * share:g} % of compute and bandwidth", slower
+    linked = (
+        value("instance_devices") > 1 and {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
+    )
+    if linked and value("host_bandwidth") < value("link_bandwidth"):
+        yield "pcie", "", asked(link_bandwidth=value("host_bandwidth"))
+    for cause, name in (("batch", "batch"), ("context", "prompt")):
+        for factor in FACTORS if is_set(name) else ():
+            size = value(name) * factor
+            if size >= 1 and is_whole(size):
+                yield cause, f"{name} {int(size):,}", asked(**{name: int(size)})
+    tp, copies = int(value("tp")), int(value("dp"))
     for count in (tp // 2, tp // 4):
         if count >= 1 and case.case.can_split_heads(count):
-            yield f"tp {count}", _values(tp=count)
-
-
-def _replica_down(case: BoundCase) -> Iterator[Change]:
-    copies, batch = (int(case.case.value(name)) for name in ("dp", "batch"))
+            yield "tp", f"tp {count}", asked(tp=count)
     if copies > 1:
-        more = -(-batch * copies // (copies - 1))
-        yield f"batch {more:,}", _values(batch=more)
-
-
-def _prefix(case: BoundCase) -> Iterator[Change]:
-    if case.case.value("cached_prefix"):
-        yield "nothing of the prompt is cached", _values(cached_prefix=0)
-    elif case.case.is_set("prompt"):
+        more = -(-int(value("batch")) * copies // (copies - 1))
+        yield "replica_down", f"batch {more:,}", asked(batch=more)
+    if value("cached_prefix"):
+        yield "prefix_cache", "nothing of the prompt is cached", asked(cached_prefix=0)
+    elif is_set("prompt"):
         for share in CACHED:
-            cached = int(case.case.value("prompt") * share)
-            yield f"{cached:,} tokens of the prompt were cached", _values(cached_prefix=cached)
+            cached = int(value("prompt") * share)
+            said = f"{cached:,} tokens of the prompt were cached"
+            yield "prefix_cache", said, asked(cached_prefix=cached)
+    if is_set("output"):
+        yield "prefills_between", "", None
 
 
-def _prefills_between(case: BoundCase) -> Iterator[Change]:
-    if case.case.is_set("output"):
-        yield "", SAME
-
-
-CAUSES = (
-    Cause(
-        "eager", "eager execution: every kernel is launched by the host, no CUDA graphs",
-        "the log of the start says enforce_eager=True or no graph capture; nsys shows gaps between kernels; the GPU is idle at batch 1", _eager,
-    ),
-    Cause(
-        "weights_format", "the weights are in another precision than thought",
-        "the log of the start prints dtype= and quantization=; memory of the weights (`Model loading took ... GiB`) over the parameters", _formats,
-    ),
-    Cause("cache_format", "the cache is in another precision than thought", "the log prints kv_cache_dtype=, and how many tokens the cache holds", _cache_format),
-    Cause(
-        "clocks", "power, heat or a clock limit: the device runs below its peak",
-        "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum", _clocks, free=True,
-    ),
-    Cause("pcie", "devices talk over the host's link, not their own", "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P", _pcie),
-    Cause("batch", "another batch than thought", "the metric vllm:num_requests_running, or `Running: N reqs` of the log", _times("batch", "batch"), free=True),
-    Cause(
-        "context", "longer or shorter prompts than thought", "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means",
-        _times("prompt", "prompt"), free=True,
-    ),
-    Cause("tp", "fewer devices work on a request than thought", "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory", _fewer_devices),
-    Cause("replica_down", "a replica is down: the others serve its share", "requests per replica in the router; the health of each", _replica_down),
-    Cause(
-        "prefix_cache", "the prefix cache is not as thought", "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
-        _prefix, free=True,
-    ),
-    Cause(
-        "prefills_between", "prompts of other requests are prefilled between the tokens", "the longest gaps between tokens (p99) are as long as a step with a chunk; "
-        "none with one request at a time", _prefills_between,
-    ),
-)  # fmt: skip
+CAUSES = {
+    cause.name: cause
+    for cause in (
+        Cause(
+            "eager", "eager execution: every kernel is launched by the host, no CUDA graphs",
+            "the log of the start says enforce_eager=True or no graph capture; nsys shows gaps between kernels; the GPU is idle at batch 1",
+        ),
+        Cause(
+            "weights_format", "the weights are in another precision than thought",
+            "the log of the start prints dtype= and quantization=; memory of the weights (`Model loading took ... GiB`) over the parameters",
+        ),
+        Cause("cache_format", "the cache is in another precision than thought", "the log prints kv_cache_dtype=, and how many tokens the cache holds"),
+        Cause(
+            "clocks", "power, heat or a clock limit: the device runs below its peak",
+            "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum", free=True,
+        ),
+        Cause("pcie", "devices talk over the host's link, not their own", "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P"),
+        Cause("batch", "another batch than thought", "the metric vllm:num_requests_running, or `Running: N reqs` of the log", free=True),
+        Cause(
+            "context", "longer or shorter prompts than thought", "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means", free=True,
+        ),
+        Cause("tp", "fewer devices work on a request than thought", "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory"),
+        Cause("replica_down", "a replica is down: the others serve its share", "requests per replica in the router; the health of each"),
+        Cause(
+            "prefix_cache", "the prefix cache is not as thought", "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
+            free=True,
+        ),
+        Cause(
+            "prefills_between", "prompts of other requests are prefilled between the tokens", "the longest gaps between tokens (p99) are as long as a step with a chunk; "
+            "none with one request at a time",
+        ),
+    )
+}  # fmt: skip
 """The usual causes, in the order in which they are tried."""

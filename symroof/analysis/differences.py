@@ -41,7 +41,6 @@ class CaseDifference:
     before: str
     after: str
     given: tuple[tuple[str, Input | None], ...] = ()
-    switch: bool = False
     model: BoundCase | None = None
     slip: str = ""
     declared: Declarations | None = None
@@ -52,20 +51,15 @@ class CaseDifference:
 
     def applied(self, bound_case: BoundCase) -> BoundCase:
         """The case with this change."""
-        if self.switch:
-            return bound_case.with_changes(
-                assumptions=bound_case.assumptions.replaced(**{self.name: self.after})
-            )
+        if self.kind == "switch":
+            return bound_case.with_switches(**{self.name: self.after})
         if self.declared is not None:
             return bound_case.with_changes(request=replace(bound_case.request, own=self.declared))
-        values = {
-            name: value for name, value in bound_case.given.items() if name not in dict(self.given)
-        }
-        values |= {name: value for name, value in self.given if value is not None}
-        bound_case = bound_case.with_changes(given=values)
-        return (
-            replace(bound_case, chosen_model=self.model.chosen_model) if self.model else bound_case
-        )
+        new = dict(self.given)
+        values = {name: value for name, value in bound_case.given.items() if name not in new}
+        values |= {name: value for name, value in new.items() if value is not None}
+        model = (self.model or bound_case).chosen_model
+        return bound_case.with_changes(given=values, chosen_model=model)
 
 
 def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
@@ -77,29 +71,23 @@ def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
     >>> [(change.kind, change.name, change.before, change.after) for change in differences(a, b)]
     [('switch', 'attention', 'causal', 'full'), ('input', 'prompt', '2,048 tokens', '4,096 tokens')]
     """
-    names = [
-        name
-        for name in dict.fromkeys((*a.given, *b.given))
-        if _comparable(name, a) != _comparable(name, b)
-    ]
+    every = dict.fromkeys((*a.given, *b.given))
+    names = [name for name in every if _comparable(name, a) != _comparable(name, b)]
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
-    values = [name for name in names if name not in defining]
-    own = b.request.own
-    declared = (
-        CaseDifference(
-            "definition",
-            "names of its own",
-            ", ".join(a.request.own) or "none",
-            ", ".join(own) or "none",
-            declared=own,
-        ),
-    )
-    return (
-        *(declared if own != a.request.own else ()),
-        *(change for name in defining for change in _definition(name, a, b)),
-        *_switches(a, b),
-        *_inputs(values, a, b),
-    )
+    found: list[CaseDifference] = []
+    if a.request.own != b.request.own:
+        both = (", ".join(side.request.own) or "none" for side in (a, b))
+        own = b.request.own
+        found.append(CaseDifference("definition", "names of its own", *both, declared=own))
+    for name in defining:
+        found += _definition(name, a, b)
+    # how operators' times add up comes first: under a maximum of sums, what one operator counts may not show
+    for switch in sorted(SWITCHES, key=lambda name: name != "roofline"):
+        before, after = a.assumptions[switch], b.assumptions[switch]
+        if before != after:
+            slip = _slip(switch, a, b)
+            found.append(CaseDifference("switch", switch, before, after, slip=slip))
+    return (*found, *_inputs([name for name in names if name not in defining], a, b))
 
 
 def _comparable(name: str, side: BoundCase) -> object:
@@ -107,14 +95,9 @@ def _comparable(name: str, side: BoundCase) -> object:
     given = side.given.get(name)
     if given is None:
         return None
-    setting = given.setting
-    return (
-        (setting.low, setting.high)
-        if isinstance(setting, ValueRange)
-        else (setting, given.definition)
-        if given.definition
-        else setting
-    )
+    if isinstance(given.setting, ValueRange):
+        return given.setting.low, given.setting.high
+    return given.setting, given.definition
 
 
 def _defines(name: str, side: BoundCase) -> bool:
@@ -122,24 +105,9 @@ def _defines(name: str, side: BoundCase) -> bool:
     given, quantity = side.given.get(name), QUANTITIES.get(name)
     if given is None or base_name(name) in WEIGHT_WIDTHS:
         return False
-    derived = (
-        quantity is not None and quantity.group not in ("model", "device") and name != "context"
-    )
-    return derived or not isinstance(given.setting, (Number, ValueRange))
-
-
-def _switches(a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
-    """How operators' times add up comes first: under a maximum of sums, what one operator counts may not show."""
-    for switch in sorted(SWITCHES, key=lambda name: name != "roofline"):
-        if a.assumptions[switch] != b.assumptions[switch]:
-            yield CaseDifference(
-                "switch",
-                switch,
-                a.assumptions[switch],
-                b.assumptions[switch],
-                switch=True,
-                slip=_slip(switch, a, b),
-            )
+    if not isinstance(given.setting, (Number, ValueRange)):
+        return True
+    return quantity is not None and quantity.group not in ("model", "device") and name != "context"
 
 
 def _slip(name: str, *sides: BoundCase) -> str:
@@ -154,159 +122,83 @@ def _slip(name: str, *sides: BoundCase) -> str:
 
 def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """The change of a formula: the tools' terms one by one where they share one formula, else all at once."""
-    one, other = _parts(name, a), _parts(name, b)
+    one, other, last = _parts(name, a), _parts(name, b), ((name, b.given.get(name)),)
     if one is None or other is None or not (one.terms or other.terms):
-        yield CaseDifference(
-            "definition",
-            name,
-            _shown(name, a),
-            _shown(name, b),
-            ((name, b.given.get(name)),),
-            slip=_slip(name, a, b),
-        )
+        slip = _slip(name, a, b)
+        yield CaseDifference("definition", name, _shown(name, a), _shown(name, b), last, slip=slip)
         return
     now, made = one, []
+
+    def change(said: str, before: str, after: str, slip: str) -> CaseDifference:
+        between = Input(now.tree, "between the two cases", definition=now)
+        return CaseDifference("definition", said, before, after, ((name, between),), slip=slip)
+
     if one.base != other.base:
         now = Definition(other.base, one.terms, other.own_base)
-        made.append(
-            CaseDifference(
-                "definition",
-                name,
-                _formula(one.base),
-                _formula(other.base),
-                ((name, _given(now)),),
-                slip=_slip(name, a, b),
-            )
-        )
+        made.append(change(name, _formula(one.base), _formula(other.base), _slip(name, a, b)))
     for label, term in one.terms:
         if (label, term) not in other.terms:
             now = replace(now, terms=tuple(part for part in now.terms if part[0] != label))
-            made.append(
-                CaseDifference(
-                    "definition",
-                    f"{name}: {label}",
-                    _formula(term),
-                    LEFT_OUT,
-                    ((name, _given(now)),),
-                    slip=_slip(label, a),
-                )
-            )
+            made.append(change(f"{name}: {label}", _formula(term), LEFT_OUT, _slip(label, a)))
     for label, term in other.terms:
         if (label, term) not in one.terms:
             now = replace(now, terms=(*now.terms, (label, term)))
-            made.append(
-                CaseDifference(
-                    "definition",
-                    f"{name}: {label}",
-                    LEFT_OUT,
-                    _formula(term),
-                    ((name, _given(now)),),
-                    slip=_slip(label, b),
-                )
-            )
+            made.append(change(f"{name}: {label}", LEFT_OUT, _formula(term), _slip(label, b)))
     yield from made[:-1]
-    yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
+    yield from (replace(each, given=last) for each in made[-1:])
 
 
 def _parts(name: str, side: BoundCase) -> Definition | None:
     """A side's definition in parts: a tool's, or symroof's own; None where the side sets a plain value or has no single formula."""
-    given = side.given.get(name)
+    given, quantity = side.given.get(name), QUANTITIES.get(name)
     if given is not None:
         return given.definition
-    quantity = QUANTITIES.get(name)
-    return (
-        Definition(parse(quantity.definition), (), own_base=False)
-        if quantity is not None and quantity.definition
-        else None
-    )
-
-
-def _given(definition: Definition) -> Input:
-    return Input(definition.tree, "between the two cases", definition=definition)
+    if quantity is None or not quantity.definition:
+        return None
+    return Definition(parse(quantity.definition), (), own_base=False)
 
 
 def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """Changes of inputs: the model first, with all that it supplies, then a precision of the weights, then the others in declared order."""
-    model = _of_model(names, a, b)
+
+    def given(some: list[str]) -> tuple[tuple[str, Input | None], ...]:
+        return tuple((name, b.given.get(name)) for name in some)
+
+    sources = {
+        name: [each.source for side in (a, b) if (each := side.given.get(name))] for name in names
+    }
+    model = [n for n in names if any(source.startswith("model ") for source in sources[n])]
+    widths = [name for name in names if base_name(name) in WEIGHT_WIDTHS and name not in model]
+    formats = [side.precisions.get("weights", NOT_SET) for side in (a, b)]
     if a.model != b.model or model:
-        both = tuple((name, b.given.get(name)) for name in model)
-        named = a.chosen_model.name != b.chosen_model.name
-        labels = (
-            ("model", a.chosen_model.name or "none", b.chosen_model.name or "none")
-            if named
-            else ("weights", *_precisions(a, b))
-        )
-        stored = (
-            ()
-            if named
-            else tuple(
-                (name, b.given.get(name))
-                for name in names
-                if base_name(name) in WEIGHT_WIDTHS and name not in model
-            )
-        )
-        yield CaseDifference("input", *labels, (*both, *stored), model=b)
-        model = [name for name, _ in (*both, *stored)]
-    rest = [name for name in names if name not in model]
-    stored_names = [name for name in rest if base_name(name) in WEIGHT_WIDTHS]
-    if stored_names:
-        before, after = _precisions(a, b)
-        if before == after:
-            before, after = _shown(stored_names[0], a), _shown(stored_names[0], b)
-        yield CaseDifference(
-            "input",
-            "weights",
-            before,
-            after,
-            tuple((name, b.given.get(name)) for name in stored_names),
-        )
+        titles = [side.chosen_model.name or "none" for side in (a, b)]
+        if titles[0] != titles[1]:
+            yield CaseDifference("input", "model", *titles, given(model), model=b)
+        else:
+            yield CaseDifference("input", "weights", *formats, given([*model, *widths]), model=b)
+            widths = []
+        names = [name for name in names if name not in model]
+    if widths:
+        if formats[0] == formats[1]:
+            formats = [_shown(widths[0], side) for side in (a, b)]
+        yield CaseDifference("input", "weights", *formats, given(widths))
     order = {name: index for index, name in enumerate(INPUTS)}
-    for name in sorted(
-        (name for name in rest if name not in stored_names),
-        key=lambda name: (order.get(base_name(name), len(order)), name),
-    ):
-        yield CaseDifference(
-            "input",
-            name,
-            _shown(name, a),
-            _shown(name, b),
-            ((name, b.given.get(name)),),
-            slip=_slip(name, a, b),
-        )
-
-
-def _of_model(names: list[str], a: BoundCase, b: BoundCase) -> list[str]:
-    """The inputs among these that a model supplies on either side."""
-    sides = ((side.given.get(name), name) for name in names for side in (a, b))
-    return list(
-        dict.fromkeys(
-            name for given, name in sides if given is not None and given.source.startswith("model ")
-        )
-    )
-
-
-def _precisions(a: BoundCase, b: BoundCase) -> tuple[str, str]:
-    return a.precisions.get("weights", NOT_SET), b.precisions.get("weights", NOT_SET)
+    rest = [name for name in names if base_name(name) not in WEIGHT_WIDTHS]
+    for name in sorted(rest, key=lambda name: (order.get(base_name(name), len(order)), name)):
+        shown = (_shown(name, side) for side in (a, b))
+        yield CaseDifference("input", name, *shown, given([name]), slip=_slip(name, a, b))
 
 
 def _shown(name: str, side: BoundCase) -> str:
     """What a name is on a side: its value as people write it, its formula, or its default."""
     given = side.given.get(name)
-    if given is None:
-        default = default_of(name)
-        definition = side.case.theory.definition(name)
-        return (
-            as_written(name, default)
-            if default is not None
-            else _formula(definition)
-            if definition is not None
-            else NOT_SET
-        )
-    return (
-        as_written(name, given.setting)
-        if isinstance(given.setting, (Number, ValueRange))
-        else _formula(given.setting)
-    )
+    if given is not None:
+        plain = isinstance(given.setting, (Number, ValueRange))
+        return as_written(name, given.setting) if plain else _formula(given.setting)
+    default, definition = default_of(name), side.case.theory.definition(name)
+    if default is not None:
+        return as_written(name, default)
+    return _formula(definition) if definition is not None else NOT_SET
 
 
 def _formula(tree: Expr) -> str:

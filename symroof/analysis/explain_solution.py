@@ -13,7 +13,7 @@ from symroof.symbolic.axis_points import LEAST
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import fraction, is_number, names
 from symroof.symbolic.printing import text
-from symroof.theory.symbols import NOUNS, SHARES
+from symroof.theory.symbols import NOUNS
 from symroof.units import COUNTED, format_quantity, settled
 
 FAR = 1e9
@@ -42,9 +42,9 @@ def _beyond_context(solution: SolvedEquation) -> str:
     model = solution.bound_case.model
     if solution.whole is None or solution.unknown not in LENGTH_NAMES or model is None:
         return ""
-    sizes = {**lengths(solution.bound_case.given), solution.unknown: solution.whole}
     own = next(names for names in LENGTHS if solution.unknown in names)
-    if not beyond_context(model, {name: size for name, size in sizes.items() if name in own}):
+    sizes = {**lengths(solution.bound_case.given), solution.unknown: solution.whole}
+    if not beyond_context(model, {name: sizes[name] for name in own if name in sizes}):
         return ""
     return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens"
 
@@ -80,32 +80,17 @@ def _never(solution: SolvedEquation) -> str:
 
 
 def _reach(solution: SolvedEquation) -> str:
-    """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
+    """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those that were searched."""
     unknown, found = solution.unknown, solution.found
     if found is None:
         return f"every {unknown}"
     if found.pole is not None:
         return f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
-    axis = solution.posed.axis(solution.bound_case.case)
-    first, last = (with_unit(end, solution.symbol.display_unit) for end in found.searched)
-    start, end = found.searched
+    axis, (start, end) = solution.posed.axis(solution.bound_case.case), found.searched
+    first, last = (with_unit(each, solution.symbol.display_unit) for each in found.searched)
     if start <= max(axis.low, LEAST) or (axis.counted and start <= 1):
-        span = f"every {unknown}" + ("" if end >= axis.end else f" up to {last}")
-    else:
-        span = f"{unknown} from {first} to {last}"
-    return span if end >= axis.end else span + _beyond(end, solution)
-
-
-def _beyond(last: Any, solution: SolvedEquation) -> str:
-    """Why a search ended: there is no value further on, or it went no further."""
-    further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
-    there = solution.bound_case.case.changed({solution.unknown: further})
-    try:
-        for side in solution.sides:
-            there.evaluate(side)
-    except NoValue as error:
-        return f" (beyond it {error})"
-    return ", where the search ended"
+        return f"every {unknown}" + ("" if end >= axis.end else f" up to {last}")
+    return f"{unknown} from {first} to {last}"
 
 
 def shown_sides(solution: SolvedEquation) -> list[str]:
@@ -144,61 +129,32 @@ def _unit(solution: SolvedEquation) -> str | None:
 
 
 def _growth(solution: SolvedEquation) -> str:
-    """How both sides move far out, or where they end: why they never meet. Over ranges there is no one number to report."""
-    unit, unknown = _unit(solution), solution.unknown
+    """What each further unit of the unknown adds to the sides far out, where that is settled: why they never meet. Over ranges there is no one number to report."""
+    unit, unknown, case = _unit(solution), solution.unknown, solution.bound_case
     if not solution.moves:
         return f"this does not depend on {unknown} here"
-    if unit is None or not measured_alone(solution.bound_case):
+    if unit is None or not solution.symbol.counted or not measured_alone(case):
         return ""
-    timed, flagged = solution.bound_case.case.theory.timed, solution.bound_case.does_not_fit
-    flags = [
-        " (does not fit)" if flagged and any(map(timed, names(side))) else ""
-        for side in solution.sides
-    ]
-    named = list(zip(shown_sides(solution), flags, strict=True))
-    if unknown in SHARES:
-        ends = zip(_values(solution, 1.0) or (), named, strict=False)
-        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in ends]
-        return f"even at {unknown} 1 they are {' and '.join(shown)}" if shown else ""
-    far = [values for point in POINTS if (values := _values(solution, point))]
-    if len(far) < len(POINTS):
-        return ""
-    sides = [(*side, values) for side, values in zip(named, zip(*far, strict=True), strict=True)]
-    steps = [(b - a, c - b) for _, _, (a, b, c) in sides]
-    if solution.symbol.counted and all(abs(v - u) <= abs(v) * SETTLED for u, v in steps):
-        return _linear_growth(solution, unit, sides)
-    if all(abs(c - a) <= abs(a) * SETTLED for _, _, (a, _, c) in sides):
-        return ", ".join(
-            f"{name} tends to {format_quantity(values[-1], unit)}{flag}"
-            for name, flag, values in sides
-            if values[0] != values[-1]
+    flagged, grown, fixed = case.does_not_fit, [], []
+    for side, name in zip(solution.sides, shown_sides(solution), strict=True):
+        try:
+            first, second, third = (
+                float(case.case.changed({unknown: point}).evaluate(side)) for point in POINTS
+            )
+        except NoValue:
+            return ""
+        if abs(third - 2 * second + first) > SETTLED * abs(second - first):
+            return ""
+        flag = (
+            " (does not fit)" if flagged and any(map(case.case.theory.timed, names(side))) else ""
         )
-    return ""
-
-
-def _linear_growth(
-    solution: SolvedEquation, unit: str, sides: list[tuple[str, str, tuple[float, ...]]]
-) -> str:
-    """What each further unit of the unknown adds to the sides, and the sides that it does not move."""
-    steps, fixed = [], []
-    for name, flag, (first, second, _) in sides:
         if first != second:
-            steps.append(f"{with_unit((second - first) / FAR, unit)}{flag} to {name}")
+            grown.append(f"{with_unit((second - first) / FAR, unit)}{flag} to {name}")
         elif name != with_unit(first, unit):
             fixed.append(f"{name} is {with_unit(first, unit)}{flag}")
-    one = solution.symbol.display_unit or solution.unknown
-    grown = f"each {one} adds {' and '.join(steps)}"
-    return ", ".join([grown if steps else f"far out neither grows with {solution.unknown}", *fixed])
-
-
-def _values(solution: SolvedEquation, point: float) -> tuple[float, float] | None:
-    """Both sides at a value of the unknown."""
-    case = solution.bound_case.case.changed({solution.unknown: point})
-    try:
-        lhs, rhs = map(case.evaluate, solution.sides)
-    except NoValue:
-        return None
-    return lhs, rhs
+    one = solution.symbol.display_unit or unknown
+    adds = f"each {one} adds {' and '.join(grown)}"
+    return ", ".join([adds if grown else f"far out neither grows with {unknown}", *fixed])
 
 
 def _sides(solution: SolvedEquation) -> str:

@@ -1,7 +1,5 @@
 """Inline definitions that depend on an unknown; everything else stays a named coefficient."""
 
-from collections.abc import Callable
-
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
@@ -30,32 +28,25 @@ TOO_LONG = "its closed form is too long to be written out"
 LONGEST_SHORTENED = 300
 """The most nodes of a formula that a better choice of names may make readable."""
 
-Stop = Callable[[str], Expr | None]
-"""The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
-
 
 def inlined(
     tree: Expr,
     unknown: str,
     bound_case: BoundCase,
     fixed: frozenset[str] = frozenset(),
-    stop: Stop | None = None,
     symbolic: bool = False,
-    use_defaults: bool | None = None,
 ) -> Expr:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
-    ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
-    ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``use_defaults`` (as they are where there are numbers),
+    ``fixed`` names stay though they have a neutral default. ``symbolic`` is for answers without numbers: no missing input counts as one,
     every input stays a name, and a quantity goes only where its formula is 0 whatever its inputs.
 
     Raises:
         NoClosedForm: it would be longer than a person reads.
     """
-    use_defaults = not symbolic if use_defaults is None else use_defaults
     fixed = fixed | EFFICIENCIES if symbolic else fixed
-    known, key = bound_case.memo.inlined, (tree, unknown, fixed, symbolic, use_defaults)
-    if stop is None and key in known:
+    known, key = bound_case.memo.inlined, (tree, unknown, fixed, symbolic)
+    if key in known:
         return known[key]
     case, moves, kept = bound_case.case, bound_case.memo.moves, {*fixed, *names(tree)}
 
@@ -74,36 +65,27 @@ def inlined(
         if name == unknown or (name in kept and not moving(name, keys)):
             return symbol(name)
         if moving(name, keys):
-            stopped = stop(name) if stop and not changed else None
-            opened = case.formula_or_name(name, complete=not symbolic, changed=keys)
-            return opened if stopped is None else stopped
-        if use_defaults:
+            return case.formula_or_name(name, complete=not symbolic, changed=keys)
+        if not symbolic:
             return neutral(symbol(name), bound_case)
         # nothing is known of an answer without numbers but formulas that are 0 whatever the inputs
         return ZERO if case.expanded(symbol(name), complete=False) == ZERO else symbol(name)
 
     if inlined_size(tree, formula) > MOST_NODES:
         raise NoClosedForm(TOO_LONG)
-    made = inline(tree, formula)
-    if stop is None:
-        known[key] = made
-    return made
+    known[key] = inline(tree, formula)
+    return known[key]
 
 
-def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Expr:
+def readable_form(name: str, unknown: str, bound_case: BoundCase) -> Expr:
     """A quantity inlined for readers: it keeps :data:`KEPT_NAMES`, and without numbers the efficiencies too.
 
     >>> from symroof.analysis.study import Study
     >>> text(readable_form("kv_cache_bytes", "context", Study().first))
     'batch*kv_bytes_per_token*context'
     """
-    return inlined(
-        symbol(name),
-        unknown,
-        bound_case,
-        KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES,
-        stop,
-    )
+    kept = KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES
+    return inlined(symbol(name), unknown, bound_case, kept)
 
 
 def neutral(node: Expr, bound_case: BoundCase) -> Expr:
@@ -118,25 +100,6 @@ def neutral(node: Expr, bound_case: BoundCase) -> Expr:
             return node
     neutral = neutral_default(node.name)
     return node if neutral is None else neutral
-
-
-def over_inputs(tree: Expr, bound_case: BoundCase) -> Expr:
-    """The formula over inputs and :data:`KEPT_NAMES`.
-
-    Raises:
-        NoClosedForm: it would be longer than a person reads.
-    """
-    case = bound_case.case
-
-    def formula(name: str, _: frozenset[str]) -> Expr:
-        if name in KEPT_NAMES | EFFICIENCIES:
-            return symbol(name)
-        opens = case.theory.definition(name) is not None and name not in case.given
-        return case.formula_or_name(name) if opens else neutral(symbol(name), bound_case)
-
-    if inlined_size(tree, formula) > MOST_NODES:
-        raise NoClosedForm(TOO_LONG)
-    return inline(tree, formula)
 
 
 def shortest(tree: Expr, bound_case: BoundCase) -> Expr:

@@ -17,7 +17,7 @@ from symroof.analysis.solved_equation import ABOVE, BELOW, LIMIT, REACH, SolvedE
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
 from symroof.symbolic.expressions import ZERO, Expr, names, symbol
-from symroof.symbolic.printing import latex, shortened_formula, text
+from symroof.symbolic.printing import latex, shortened_formula
 from symroof.symbolic.stretches import words
 from symroof.symbols import symbol as public
 from symroof.theory.symbols import GROUPS, base_name
@@ -116,11 +116,6 @@ class Solution(SolvedEquation):
         if self.symbolic and answering:
             return piecewise(answering, self.unknown, self.bound_case)
         return self._expression(answering[0]) if answering else None
-
-    @property
-    def closed_form(self) -> Any:
-        """The same as :attr:`sympy`."""
-        return self.sympy
 
     @property
     def why_numeric(self) -> str:
@@ -234,15 +229,7 @@ class Solution(SolvedEquation):
         return self.bound_case.case.theory.latex(name)
 
     def shown(self) -> str:
-        """The answer in a few words: the whole number or value with its unit, or "never".
-
-        Where a side is 0, as of the derivative at an extremum, no whole number is asked for, and the place itself is the answer.
-
-        >>> from symroof.analysis.study import Study
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
-        >>> study.solve("itl = 10 ms", "batch").shown(), study.solve("itl - 10 ms = 0", "batch").shown()
-        ('at least 9 requests', '8.743 requests, between 8 and 9')
-        """
+        """The answer in a few words: the whole number or value with its unit, or "never"."""
         said = {"identical": "everywhere", "conditional": "depends on the conditions"}
         if self.verdict in said:
             return said[self.verdict]
@@ -251,12 +238,13 @@ class Solution(SolvedEquation):
         unit = self.symbol.display_unit
         if not self.integer:
             return format_quantity(self.value, unit)
-        if self.threshold is None and ZERO in self.sides:
+        if (
+            self.threshold is None and ZERO in self.sides
+        ):  # a place, as an extremum: no whole number is asked for
             exact = settled(self.value)
-            if exact.denominator == 1:
-                return f"{exact.numerator:,} {plural(unit, exact)}".rstrip()
-            between = f"between {math.floor(exact):,} and {math.ceil(exact):,}"
-            return f"{f'{significant(exact)} {plural(unit, exact)}'.rstrip()}, {between}"
+            place = f"{significant(exact)} {plural(unit, exact)}".rstrip()
+            low, high = math.floor(exact), math.ceil(exact)
+            return place if low == high else f"{place}, between {low:,} and {high:,}"
         word, last = next(iter(self.integer.items()))
         if len(self.integer) > 1:
             return f"{words((self.integer['at_least'], last))} {plural(unit, last)}"
@@ -299,33 +287,13 @@ class Solution(SolvedEquation):
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(side, LONGEST) for side in self.written_sides)
         answer = ", ".join(filter(None, self.told()))
-        return f"<{sides} for {self.unknown}: {answer}{self._rests_on()}>"
-
-    def _rests_on(self) -> str:
-        """The load and the efficiencies that nobody gave, where they change the answer: those that are not 0, which adds nothing."""
         told = [
             f"{name} = {entry.text()}"
             for name, entry in self.defaults.items()
             if entry.value and base_name(name) not in OF_MODEL
-        ]
-        return f"; assumed {', '.join(told)}" if told and self.value is not None else ""
-
-    def _repr_html_(self) -> str:
-        from symroof.table_formats import card, html_table
-
-        said = f"{self.unknown}: {'; '.join(filter(None, self.told()))}"
-        rows = [["equation", " = ".join(self.written_sides)], ["solved for", self.unknown]]
-        if self.within_memory is not None:
-            rows.append(["within memory", "yes" if self.within_memory else "no"])
-        states: dict[bool | None, str] = {
-            True: "condition, holds",
-            False: "condition, does not hold",
-        }
-        for condition in self._conditions:
-            state = "only if" if self.symbolic else states.get(condition.holds, "condition")
-            rows.append([state, text(condition.shown)])
-        form = (self._repr_latex_() or "").strip("$").removeprefix(r"\displaystyle ")
-        return card([said, self.reason], html_table(["", ""], rows), form)
+        ]  # the load and the efficiencies that nobody gave; 0 adds nothing
+        rests = f"; assumed {', '.join(told)}" if told and self.value is not None else ""
+        return f"<{sides} for {self.unknown}: {answer}{rests}>"
 
     def _repr_latex_(self) -> str | None:
         forms = [

@@ -1,6 +1,7 @@
 """A solution for people and for programs."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
@@ -86,18 +87,13 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     solved = solved_condition(condition, solution.unknown, solution.bound_case, conditional)
     if solved:
         limit, side = solved
-        entry["bound"] = {**_both(limit, solution), "value": _value(limit.rhs, solution)}
+        value = None
+        with suppress(NoValue):  # its inputs have no numbers
+            value = plain_value(solution.bound_case.case.evaluate(limit.rhs))
+        entry["bound"] = {**_both(limit, solution), "value": value}
         if side is not None:
             entry["bound"]["while"] = _both(side, solution)
     return entry
-
-
-def _value(tree: Expr, solution: Solution) -> Any:
-    """The number of a bound, where its inputs have numbers."""
-    try:
-        return plain_value(solution.bound_case.case.evaluate(tree))
-    except NoValue:
-        return None
 
 
 def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
@@ -148,21 +144,6 @@ def _is_fact(tree: Expr, solution: Solution) -> bool:
     return tree.rhs == ZERO and operator_of(tree) == ">" and sign(left) > 0
 
 
-ORDER = {-1: "below", 0: "equal to", 1: "above", None: "not comparable to"}
-
-
-def _at_own_value(solution: Solution) -> list[str]:
-    """Which side is larger at the case's own value of the unknown, where the first crossing does not tell it."""
-    found = [each for each in (solution, solution.at_peak) if each is not None]
-    if solution.own_side is None or not any(len(each.values) > 1 for each in found):
-        return []
-    orders = [ORDER[each.own_side] for each in found]
-    bound = f" as expected, {orders[-1]} at the peak" if len(set(orders)) > 1 else ""
-    left, right = solution.written_sides
-    own = with_unit(solution.bound_case.number(solution.unknown), solution.symbol.display_unit)
-    return [f"at {own}, as in this case: {left} is {orders[0]} {right}{bound}"]
-
-
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions, definitions, warnings."""
     warnings = solution_warnings(solution)
@@ -208,7 +189,7 @@ def remarks(solution: Solution) -> list[str]:
         unit = solution.symbol.display_unit
         shown = ", ".join(with_unit(value, unit) for value in solution.values)
         lines.append(f"all crossings: {shown}")
-    lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
+    lines += [f"! {line}" for line in _without_effect(solution)]
     if solution.within_memory is not None:
         fits = "fits" if solution.within_memory else "does not fit"
         lines.append(f"{fits} in memory at this value")
@@ -243,21 +224,15 @@ def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]
 
 def names_of_forms(solution: Solution) -> list[str]:
     """The derived quantities in the closed forms, each once."""
-    found = (
-        name
-        for branch in _shown_branches(solution)
-        for name in where(branch, solution)
-        if name not in dict(branch.named)
-    )
-    return list(dict.fromkeys(found))
+    found = dict[str, None]()
+    for branch in _shown_branches(solution):
+        coefficients = dict(branch.named)
+        found |= dict.fromkeys(n for n in where(branch, solution) if n not in coefficients)
+    return list(found)
 
 
 def solution_warnings(solution: Solution) -> list[str]:
     """What to know of the case, one line each."""
-    bound_case = solution.bound_case
-    return [
-        f"! {warning}"
-        for warning in (
-            case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings
-        )
-    ]
+    case = solution.bound_case
+    known = case_warnings(case) if case.fits is not None else case.warnings
+    return [f"! {warning}" for warning in known]

@@ -19,7 +19,7 @@ from symroof.analysis.posed_equation import PosedEquation
 from symroof.analysis.solution import Solution
 from symroof.analysis.solved_equation import REACH
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError, NoValueHere, nearest
+from symroof.errors import NoValueHere
 from symroof.symbolic.axis_points import Crossings
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.expressions import Expr, mentions
@@ -28,7 +28,6 @@ from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
-from symroof.theory.thresholds import THRESHOLDS
 
 
 def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
@@ -106,34 +105,6 @@ def _without_value(relation: Expr, bound_case: BoundCase) -> str:
     return ""
 
 
-def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Expr, Branches] | None:
-    """The equation of a named threshold, and its closed forms for every case of these definitions and defaults; None where it has none of its own.
-
-    Raises:
-        InputError: no such threshold.
-    """
-    theory = bound_case.case.theory
-    named = named_threshold(name, theory)
-    if named is None:
-        raise refused(name, "is not a threshold", nearest(name, THRESHOLDS))
-    relation = without_idle_changes(parse_equation(named.equation, theory.own), theory)
-    bound_case = bound_case.without_values({*all_names(relation)})
-    needs = frozenset(named.needs)
-    try:
-        answer = _without_numbers(
-            relation,
-            named.unknown,
-            bound_case,
-            named.equation,
-            "a number",
-            needs,
-            use_defaults=True,
-        )
-    except (InputError, NoValue):
-        return None
-    return (relation, answer) if answer.every and not answer.more else None
-
-
 def _cancelled(
     answer: Branches, unknown: str, bound_case: BoundCase
 ) -> tuple[Crossings, Branches] | None:
@@ -164,14 +135,13 @@ def _without_numbers(
     equation: str,
     missing: str,
     kept: frozenset[str],
-    use_defaults: bool = False,
 ) -> Branches:
-    """The symbolic answer, where an input that a number needs is missing; the names in ``kept`` are not inlined, defaults not ``use_defaults``."""
+    """The symbolic answer, where an input that a number needs is missing; the names in ``kept`` are not inlined."""
     give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if kept and missing in INPUTS else ""
     if inner := searched_quantity(relation, unknown, bound_case):
         message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
         raise refused(equation, message, give, NoValueHere)
-    forms = EquationForms(relation, unknown, bound_case, kept, True, use_defaults)
+    forms = EquationForms(relation, unknown, bound_case, kept, True)
     try:
         left, right = forms.sides
         if left != right and not (mentions(left, unknown) or mentions(right, unknown)):

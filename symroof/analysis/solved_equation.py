@@ -216,11 +216,6 @@ class SolvedEquation(DropsCaches):
 
         Where the sides never meet, one is the larger throughout. If it is the one that is larger before the crossing, there the crossing
         would come later than any value; else it would have come before.
-
-        >>> from symroof.analysis.study import Study
-        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.2..0.9", mbu=0.8).solve("batch_to_ridge")
-        >>> [len(crossings) for crossings in solution.at_corners], sorted(solution.side_beyond(solution.value))
-        ([1, 0], ['above'])
         """
         before, ends = self.before(crossing), set()
         point = math.ceil(max(crossing, 1)) if self.symbol.counted else crossing
@@ -235,17 +230,12 @@ class SolvedEquation(DropsCaches):
 
     @cached_property
     def at_peak(self) -> Any:
-        """The same solved at 100 % of peak; None where it is that already, or no side depends on efficiencies.
-
-        >>> from symroof.analysis.study import Study
-        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096).solve("itl = 20 ms", "batch")
-        >>> [round(float(each.value), 1) for each in (solution, solution.at_peak)]
-        [57.6, 95.9]
-        """
+        """The same solved at 100 % of peak; None where it is that already, or no side depends on efficiencies."""
         own = self.bound_case
         given = own if own.case.numbers else own.with_changes()
         case = given.at_peak  # a degree that is solved for is open here, and again there
-        if case is None or self.symbolic or not any(map(own.case.theory.timed, self._names)):
+        timed = own.case.theory.timed
+        if case is None or self.symbolic or not any(map(timed, names(self.relation))):
             return None
         try:
             return self.solve_again(self.asked, case, self.unknown)
@@ -259,26 +249,23 @@ class SolvedEquation(DropsCaches):
 
     # ------------------------------------------------------------------------------------------------ what it rests on
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """The names of both sides."""
-        return tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
-
     @cached_property
     def defaults(self) -> dict[str, Result]:
         """The inputs that the answer rests on and that nobody gave, by name; empty where the answer is symbolic."""
         if self.symbolic:
             return {}
-        inputs = self.bound_case.inputs(self._names, everything=False)
+        asked = tuple(dict.fromkeys(name for side in self.sides for name in names(side)))
+        inputs = self.bound_case.inputs(asked, everything=False)
+        settings = {name: value.setting for name, value in self.bound_case.given.items()}
         moved = {
             name
-            for name, valued in self.bound_case.given.items()
-            if isinstance(valued.setting, Basic) and self.unknown in names(valued.setting)
+            for name, setting in settings.items()
+            if isinstance(setting, Basic) and self.unknown in names(setting)
         }  # by the answer: no number was assumed
         return {
             name: entry
             for name, entry in inputs.items()
-            if entry.defaulted and name != self.unknown and name not in moved
+            if entry.defaulted and name not in moved | {self.unknown}
         }
 
     # ------------------------------------------------------------------------------------------------ whole numbers
@@ -350,12 +337,7 @@ class SolvedEquation(DropsCaches):
 
     @cached_property
     def own_side(self) -> int | None:
-        """The sign of left less right at the unknown's own value in the case; None where it has none, or the sides have none there.
-
-        >>> from symroof.analysis.study import Study
-        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).solve("itl = 20 ms", "batch").own_side for batch in (1, 200)]
-        [-1, 1]
-        """
+        """The sign of left less right at the unknown's own value in the case; None where it has none, or the sides have none there."""
         own = self.bound_case.given.get(self.unknown)
         if own is None or self.symbolic or not is_number(own.setting):
             return None

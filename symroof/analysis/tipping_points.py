@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -12,7 +13,7 @@ from typing import Any
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
@@ -54,7 +55,7 @@ class Flip:
         turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
-        spread: its least and largest value over the ranges, and whether it exists at every corner: computed when first asked for.
+        spread: its least and largest value over the ranges, and whether it exists at every corner.
         beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.solution.Solution.side_beyond` has it.
     """
 
@@ -68,7 +69,7 @@ class Flip:
     turns: tuple[float, ...]
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
-    spread: Callable[[], Spread] = field(repr=False, compare=False)
+    _spread: Callable[[], Spread] = field(repr=False, compare=False)
     beyond: Callable[[], frozenset[str]] = field(repr=False, compare=False)
 
     @property
@@ -77,23 +78,23 @@ class Flip:
         return self.turns[0] if self.turns else None
 
     @cached_property
-    def _spread(self) -> Spread:
-        return self.spread()
+    def spread(self) -> Spread:
+        return self._spread()
 
     @property
     def low(self) -> float | None:
         """The least value over the ranges of the other inputs; None where it does not move."""
-        return self._spread[0]
+        return self.spread[0]
 
     @property
     def high(self) -> float | None:
         """The largest value over the ranges of the other inputs; None where it does not move."""
-        return self._spread[1]
+        return self.spread[1]
 
     @property
     def everywhere(self) -> bool:
         """Whether it exists at every corner of the ranges."""
-        return self._spread[2]
+        return self.spread[2]
 
     @property
     def name(self) -> str:
@@ -129,7 +130,7 @@ class Flip:
     @property
     def as_things_stand(self) -> Flip:
         """The same at the values that the other inputs have now, whatever their ranges."""
-        return replace(self, spread=lambda: (None, None, True))
+        return replace(self, _spread=lambda: (None, None, True))
 
     @property
     def at(self) -> Result:
@@ -150,15 +151,8 @@ def flips(
     searched for where that is asked for: :meth:`Constraint.solution`.
     """
     key = (tuple(among), None if of is None else frozenset(of), waits)
-    if key not in bound_case.memo.flips:
-        bound_case.memo.flips[key] = _nearest_first(bound_case, among, of, waits)
-    every: tuple[Flip, ...] = bound_case.memo.flips[key]
-    return every
-
-
-def _nearest_first(
-    bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool
-) -> tuple[Flip, ...]:
+    if key in bound_case.memo.flips:
+        return tuple(bound_case.memo.flips[key])
     asked = constraints(bound_case)
     turned = [
         flip
@@ -173,23 +167,22 @@ def _nearest_first(
         far = flip.distance is None
         return far, round(flip.distance or 0.0, 12), UNCERTAIN.index(flip.name), flip.value
 
-    return tuple(sorted(turned, key=nearness))
+    made = bound_case.memo.flips[key] = tuple(sorted(turned, key=nearness))
+    return made
 
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
     asked, flipping = constraints(bound_case), {flip.name for flip in turned}
-    moving = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
+    by_input: dict[str, list[Constraint]] = defaultdict(list)
+    for condition in asked:
+        for name in _moving(condition, bound_case):
+            by_input[name].append(condition)
     return tuple(
         name
         for name in UNCERTAIN
-        if name in moving
-        and all(
-            c.solution(name, bound_case) is not None
-            for c in asked
-            if name in _moving(c, bound_case)
-        )
-        and _matters(name, asked, bound_case)
+        if name in by_input.keys() - flipping
+        and all(condition.solution(name, bound_case) for condition in by_input[name])
         and not _tips_at_once(name, asked, bound_case)
     )
 
@@ -198,33 +191,15 @@ def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is computed from."""
     case = bound_case.case
     used = condition.inputs(case)
-    return [
-        n
-        for n in UNCERTAIN
-        if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)
-    ]
-
-
-def _matters(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
-    """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
-
-    def known(case: Case) -> list[Value | None]:  # the wait of an overloaded server is not
-        sides = (side for condition in asked for side in condition.sides)
-        return [case.value(side) if case.has_value(side) else None for side in sides]
-
-    case = bound_case.case
-    now = case.value(name)
-    others = (case.changed({name: value}) for value in (2 * now + 1, now / 2))
-    return any(known(other) != known(case) for other in others)
+    known = case.given.keys() | case.numbers.keys()
+    return [n for n in UNCERTAIN if n in used and (n in known or default_of(n) is not None)]
 
 
 def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether the least value changes a condition of an input that is zero now: a limit is met exactly, and there is no crossing above zero."""
     case = bound_case.case
-    if case.value(name):
-        return False
     there = case.changed({name: 1.0 if case.theory.symbol(name).counted else BEYOND})
-    return any(_holds(c, there) is not _holds(c, case) for c in asked)
+    return not case.value(name) and any(_holds(c, there) is not _holds(c, case) for c in asked)
 
 
 def _holds(condition: Constraint, case: Case) -> bool | None:
@@ -252,21 +227,20 @@ def _flips(
         states = {c.name: _holds(c, there) for c in asked}
         if None in states.values():
             continue  # a second device without links in its spec: its state is unknown
-        wrong = tuple(n for n, met in states.items() if not met)
-        holds = condition.name not in wrong
+        holds = bool(states[condition.name])
         yield Flip(
-            bound_case.result(name),
-            condition.name,
-            holds,
-            crossing,
-            value,
-            crossover.last(crossing, value, up),
-            up,
-            tuple(turned for _, turned, _ in later),
-            wrong,
-            wrong_now,
-            partial(crossover.spread, crossing, holds, up),
-            partial(solution.side_beyond, crossing),
+            now=bound_case.result(name),
+            condition=condition.name,
+            holds=holds,
+            crossing=crossing,
+            value=value,
+            last=crossover.last(crossing, value, up),
+            up=up,
+            turns=tuple(turned for _, turned, _ in later),
+            wrong=tuple(name for name, met in states.items() if not met),
+            wrong_now=wrong_now,
+            _spread=partial(crossover.spread, crossing, holds, up),
+            beyond=partial(solution.side_beyond, crossing),
         )
 
 

@@ -41,13 +41,6 @@ ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 PUBLISHED_TOLERANCE = 0.001
 
 
-NOT_AT = {
-    "met": " at the median of the list prices, not at the highest",
-    "missed": " at the median of the list prices, not at the lowest",
-}
-"""Where in the list prices a verdict holds that others would change."""
-
-
 @dataclass(frozen=True)
 class TargetCheck:
     """One target against its metric.
@@ -76,22 +69,17 @@ class TargetCheck:
 
     @property
     def straddles(self) -> bool:
-        metric = self.metric
-        if (
-            self.met is None
-            or metric.at_median is None
-            or metric.low is None
-            or metric.high is None
-        ):
+        low, high = self.metric.low, self.metric.high
+        if self.met is None or self.metric.at_median is None or low is None or high is None:
             return False
-        return bool(metric.low <= self.limit < metric.high)
+        return bool(low <= self.limit < high)
 
     @property
     def against(self) -> str:
         """The limit in a sentence, and where in the list prices the verdict holds if not at all of them."""
-        return self.bound.plain() + (
-            NOT_AT["met" if self.met else "missed"] if self.straddles else ""
-        )
+        end = "highest" if self.met else "lowest"
+        where = f" at the median of the list prices, not at the {end}" if self.straddles else ""
+        return f"{self.bound.plain()}{where}"
 
     @property
     def gap(self) -> Result:
@@ -150,20 +138,17 @@ def queues(case: Case) -> bool:
 
 def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
-    checks = []
+    checks = _load_check(bound_case)
     for name, limit in bound_case.targets.items():
-        tested = metric_of(name, bound_case.case)
-        if tested is None:
+        if (tested := metric_of(name, bound_case.case)) is None:
             continue
         metric = bound_case.result(tested)
         low, high = _reach(metric, bound_case)
         least = metric.value if measured_alone(bound_case) else low
-        worst_holds, some_holds = (
-            bool(holds("<=", float(end), float(limit))) for end in (high, least)
-        )
-        met = worst_holds or (None if some_holds else False)
+        holds_at = [bool(holds("<=", float(end), float(limit))) for end in (high, least)]
+        met = holds_at[0] or (None if holds_at[1] else False)
         checks.append(TargetCheck(name, metric, limit, met))
-    return [*_load_check(bound_case), *checks]
+    return checks
 
 
 def measured_alone(bound_case: BoundCase) -> bool:
@@ -179,31 +164,24 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     {'price': 'needs price'}
     """
     case = bound_case.case
-    unknown = [
-        name
+    return {
+        name: bound_case.why_unknown(metrics_of(name, case)[0])
         for name in bound_case.targets
         if metric_of(name, case) is None and not waits_without_end(name, case)
-    ]
-    return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
+    }
 
 
 def _reach(metric: Result, bound_case: BoundCase) -> tuple[Any, Any]:
     """How far a metric reaches over the ranges, at the median of list prices: where that takes too long to search, over their corners, and without end where it has no value in a part."""
-    value = metric.value
     if metric.at_median:
         return metric.at_median
-    if metric.without_range:
-        try:
-            return (
-                (value, math.inf)
-                if metric.without_range == NOT_EVERYWHERE
-                else bound_case.at_corners(metric.name)
-            )
-        except NoValue:
-            return value, math.inf
-    return (
-        (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
-    )
+    if not metric.without_range:
+        known = metric.low is not None and metric.high is not None
+        return (metric.low, metric.high) if known else (metric.value, metric.value)
+    if metric.without_range != NOT_EVERYWHERE:
+        with suppress(NoValue):
+            return bound_case.at_corners(metric.name)
+    return metric.value, math.inf
 
 
 MEMORY, LOAD = "memory", "load"
@@ -223,28 +201,25 @@ def waits_without_end(target: str, case: Case) -> bool:
     return False
 
 
-PREFILL_LOAD = "prefill_slot_utilization(decoding_requests = steady_batch)"
-"""The load of the prefill at the requests that decode at the arrival rate: that of the wait in a TTFT."""
-
-FULL_PREFILL_LOAD = "prefill_slot_utilization"
-"""The load of the prefill beside as many decoding requests as there can be: at this end of the search for a steady batch prompts pile up where there is none."""
+PREFILL_LOADS = (
+    "prefill_slot_utilization(decoding_requests = steady_batch)",
+    "prefill_slot_utilization",
+)
+"""The load of the prefill at the requests that decode at the arrival rate, which is that of the wait in a TTFT; and beside as many as there can be, where prompts
+pile up because there is no such batch."""
 
 
 def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
-    load = bound_case.get(LOAD) if queues(bound_case.case) else None
+    case = bound_case.case
+    load = bound_case.get(LOAD) if queues(case) else None
     if load is None:
         return []
-    if load.value < 1 and waits_without_end("ttft", bound_case.case):
-        for formula in (PREFILL_LOAD, FULL_PREFILL_LOAD):
-            with suppress(
-                NoValue
-            ):  # given values may leave it none: the load of responses then has to do
-                load = bound_case.formula(
-                    parse(formula),
-                    bound_case.case.theory.symbol("prefill_slot_utilization"),
-                    timed=False,
-                )
+    if load.value < 1 and waits_without_end("ttft", case):
+        symbol = case.theory.symbol("prefill_slot_utilization")
+        for formula in PREFILL_LOADS:
+            with suppress(NoValue):  # where given values leave it none, that of responses has to do
+                load = bound_case.formula(parse(formula), symbol, timed=False)
                 break
     low, high = load.low or load.value, load.high or load.value
     least = load.value if measured_alone(bound_case) else low
@@ -283,34 +258,22 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     """What the times of several cases rest on, each once; a user-defined theory alone has none."""
-    lines = [
-        line
-        for case in cases
-        if not case.theory_only
-        for line in (efficiency_basis(case), case.beyond_measurements)
-        if line
-    ]
-    return tuple(dict.fromkeys(lines))
+    lines = dict[str, None]()
+    for case in cases:
+        if not case.theory_only:
+            lines |= dict.fromkeys(filter(None, (efficiency_basis(case), case.beyond_measurements)))
+    return tuple(lines)
 
 
 def efficiency_basis(bound_case: BoundCase) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
-    if bound_case.basis == EXPECTED:
-        own = [
-            name
-            for name in FITTED
-            if name in bound_case.given and not bound_case.given[name].measured
-        ]
-        named = " and ".join(
-            name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own
-        )
-        which = (
-            f"expected with {named} as set, other efficiencies as measured on"
-            if own
-            else BY_MEASUREMENT
-        )
-        return OF_ENGINES.format(which, bound_case.engine_class)
-    return AT_THE_PEAK if bound_case.basis == BOUND else "at the efficiencies given"
+    if bound_case.basis != EXPECTED:
+        return AT_THE_PEAK if bound_case.basis == BOUND else "at the efficiencies given"
+    given = bound_case.given
+    own = [name for name in FITTED if name in given and not given[name].measured]
+    shown = (name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
+    which = f"expected with {' and '.join(shown)} as set, other efficiencies as measured on"
+    return OF_ENGINES.format(which if own else BY_MEASUREMENT, bound_case.engine_class)
 
 
 AT_THE_PEAK = "bound at 100 % of peak"
@@ -342,60 +305,48 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
         False: "does not keep up with the arriving requests",
         None: "keeps up with the arriving requests in a part of its ranges only",
     }
-    off = [
-        f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.against}"
-        for check in target_checks(bound_case)
-        if check.met is not True or check.straddles
-    ]
-    return off + [
-        f"whether it meets its {name} target is not known: {why}"
-        for name, why in unknown_targets(bound_case).items()
-    ]
+    lines = []
+    for check in target_checks(bound_case):
+        if check.met is not True or check.straddles:
+            said = of_load if check.name == LOAD else words
+            against = f"{check.metric.text()} against {check.against}"
+            lines.append(f"{said[check.met].format(check.name)}: {against}")
+    for name, why in unknown_targets(bound_case).items():
+        lines.append(f"whether it meets its {name} target is not known: {why}")
+    return lines
 
 
 def splits_evenly(bound_case: BoundCase, group: int) -> bool:
     """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = (
-        result.value if (result := bound_case.get(name)) is not None else None
-        for name in ("n_heads", "n_kv_heads")
-    )
-    return (heads is None or heads % group == 0) and (
-        shared is None or shared % group == 0 or group % shared == 0
-    )
+    heads, shared = map(bound_case.get, ("n_heads", "n_kv_heads"))
+    if heads is not None and heads.value % group:
+        return False
+    return shared is None or shared.value % group == 0 or group % shared.value == 0
 
 
 def case_warnings(bound_case: BoundCase) -> list[str]:
     """Everything a reader must know before a number of this case."""
     warnings = []
     if bound_case.does_not_fit:
-        warnings.append(memory_warning(bound_case))
+        word = "does not fit" if bound_case.never_fits else "does not fit everywhere in its ranges"
+        needed = f"{memory_needed(bound_case)}, so no latency, rate or cost of it can be reached"
+        warnings.append(f"{word}: {needed}")
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
-        warnings.append(
-            f"whether this fits in memory is not known: {bound_case.why_unknown('fits')}"
-        )
+        why = bound_case.why_unknown("fits")
+        warnings.append(f"whether this fits in memory is not known: {why}")
     warnings += [
         *bound_case.warnings,
         *_without_effect(bound_case),
         *kinds_of_requests(bound_case),
         *_wide_arithmetic(bound_case),
     ]
-    achieved = [
-        (share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None
-    ]
-    warnings += [
-        f"impossible: {share} is {result.plain()}, above the roof"
-        for share, result in achieved
-        if result.value > ROOF
-    ]
-    if (
-        (tp := bound_case.case.value("tp")) > 1
-        and not splits_evenly(bound_case, int(tp))
-        and (heads := bound_case.get("n_heads")) is not None
-    ):
-        warnings.append(
-            f"tp {int(tp)} does not divide {heads.plain()} query heads: "
-            f"the fullest device has {-(-int(heads.value) // int(tp))}"
-        )
+    for share in ACHIEVED:
+        if (found := bound_case.get(share)) is not None and found.value > ROOF:
+            warnings.append(f"impossible: {share} is {found.plain()}, above the roof")
+    tp, heads = int(bound_case.case.value("tp")), bound_case.get("n_heads")
+    if tp > 1 and heads is not None and not splits_evenly(bound_case, tp):
+        fullest = f"the fullest device has {-(-int(heads.value) // tp)}"
+        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: {fullest}")
     published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
 
@@ -437,44 +388,29 @@ def unused_inputs(
     bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True
 ) -> list[str]:
     """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
-    targets, reached, of_case = (
-        _targets(bound_case),
-        _reached(bound_case, shown),
-        _reached(bound_case, bound_case.quantity_names),
-    )
+    targets, reached = _targets(bound_case), _reached(bound_case, shown)
+    of_case = _reached(bound_case, bound_case.quantity_names)
+    counted = of_case - targets if targets_decide else of_case | targets
     named = _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
-    return [
-        name
-        for name in named
-        if name not in reached and (not targets_decide if name in targets else name in of_case)
-    ]
+    return [name for name in named if name in counted - reached]
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
     """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
     weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
-    alone = "weights" in chosen and "activations" not in chosen and bound_case.hardware is not None
-    if (
-        not alone
-        or BITS.get(weights) != 8
-        or bound_case.compute == weights
-        or weights not in bound_case.hardware.peaks  # type: ignore[union-attr]
-    ):
+    device, compute = bound_case.hardware, bound_case.compute
+    if device is None or BITS.get(weights) != 8 or weights not in device.peaks:
         return []
-    return [
-        f"{weights} weights beside {bound_case.precisions['activations']} activations are multiplied at {bound_case.compute}; --activations {weights} takes the {weights} peak"
-    ]
+    if "weights" not in chosen or "activations" in chosen or compute == weights:
+        return []
+    beside = f"{weights} weights beside {bound_case.precisions['activations']} activations"
+    peak = f"--activations {weights} takes the {weights} peak"
+    return [f"{beside} are multiplied at {compute}; {peak}"]
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
 ROOF = 1 + 1e-9
 """A share above it is above the roof, and not rounded there."""
-
-
-def memory_warning(bound_case: BoundCase) -> str:
-    """The sentence that goes before every latency of a case that does not fit."""
-    word = "does not fit" if bound_case.never_fits else "does not fit everywhere in its ranges"
-    return f"{word}: {memory_needed(bound_case)}, so no latency, rate or cost of it can be reached"
 
 
 def memory_needed(bound_case: BoundCase) -> str:
@@ -491,42 +427,32 @@ def memory_needed(bound_case: BoundCase) -> str:
 def published_mismatch(bound_case: BoundCase) -> str | None:
     """A warning where the engine's own parameter count is not the published one."""
     model = bound_case.model
-    if (
-        model is None
-        or not model.published_params
-        or not model.layers
-        or "params" in bound_case.given
-    ):
+    published = model.published_params if model and model.layers else None
+    if model is None or not published or "params" in bound_case.given:
         return None
-    try:
-        counted = bound_case.case.value("params")
-    except NoValue:
+    counted = bound_case.get("params")
+    if counted is None or abs(counted.value - published) <= PUBLISHED_TOLERANCE * published:
         return None
-    off = abs(counted - model.published_params) / model.published_params
-    if off <= PUBLISHED_TOLERANCE:
-        return None
-    return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(model.published_params, 'parameter')}"
+    both = (format_quantity(count, "parameter") for count in (counted.value, published))
+    return f"{model.name}: counted {', published '.join(both)}"
 
 
 def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
     limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
-    mean, *kinds = (
-        bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft")
-    )
-    if (
-        limit is None
-        or decided != symbol(OF_THE_MIX["loaded_ttft"])
-        or mean is None
-        or _slowest(mean) > limit
-    ):
+    if limit is None or decided != symbol(OF_THE_MIX["loaded_ttft"]):
         return []
+
+    def slowest(name: str) -> float | None:
+        found = bound_case.get(name)
+        return found and float(found.value if found.high is None else found.high)
+
+    mean = slowest("mix_loaded_ttft")
+    if mean is None or mean > limit:
+        return []
+    kinds = {"the case's own": "mix_own_ttft", "long": "mix_long_ttft"}
     return [
-        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {kind.text()}: {kind.name}"
-        for whose, kind in zip(("the case's own", "long"), kinds, strict=True)
-        if kind is not None and _slowest(kind) > limit
+        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {bound_case.result(name).text()}: {name}"
+        for whose, name in kinds.items()
+        if (worst := slowest(name)) is not None and worst > limit
     ]
-
-
-def _slowest(metric: Result) -> float:
-    return float(metric.high if metric.high is not None else metric.value)

@@ -50,14 +50,23 @@ class WaterfallStep:
 
     def reversed(self) -> WaterfallStep:
         """The same step the other way."""
-        return WaterfallStep(
-            tuple(change.reversed() for change in reversed(self.changes)), self.after, self.before
-        )
+        changes = tuple(change.reversed() for change in reversed(self.changes))
+        return WaterfallStep(changes, self.after, self.before)
 
     @property
     def slip(self) -> str:
         """The mistake in a tool's choice, where a preset says so."""
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
+
+    def as_json(self) -> dict[str, Any]:
+        """The step for programs."""
+        return {
+            "changes": [change_json(change) for change in self.changes],
+            "effect": plain_value(self.effect),
+            "factor": plain_value(self.factor),
+            "value": plain_value(self.after),
+            "slip": self.slip or None,
+        }
 
 
 def change_label(change: CaseDifference) -> str:
@@ -79,8 +88,7 @@ class Waterfall:
     Attributes:
         start, end: the quantity on both sides, with unit and flags.
         steps: what moves it, in order; their effects add up to the difference.
-        without_effect: what differs and moves nothing, whichever side one starts from.
-        hidden: what moves nothing after the changes before it, and does move the last value where it alone is undone.
+        without_effect: what differs and moves nothing after the steps before it.
         presets: what each preset of the two sides sets, where nothing moves.
         basis: what the two values rest on where they depend on efficiencies: ``bound at 100 % of peak``, the first side's before the second's.
 
@@ -94,40 +102,28 @@ class Waterfall:
     steps: tuple[WaterfallStep, ...]
     without_effect: tuple[CaseDifference, ...]
     presets: tuple[str, ...] = ()
-    hidden: tuple[CaseDifference, ...] = ()
     basis: tuple[str, ...] = ()
 
     def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
-        steps = tuple(step.reversed() for step in reversed(self.steps))
-        silent, hidden = (
-            tuple(change.reversed() for change in changes)
-            for changes in (self.without_effect, self.hidden)
-        )
         return replace(
             self,
             start=self.end,
             end=self.start,
-            steps=steps,
-            without_effect=silent,
-            hidden=hidden,
+            steps=tuple(step.reversed() for step in reversed(self.steps)),
+            without_effect=tuple(change.reversed() for change in self.without_effect),
             basis=self.basis[::-1],
         )
 
     @property
     def title(self) -> str:
         """The quantity, its meaning, and what its values rest on."""
-        return (
-            f"{self.symbol.name}: {self.symbol.meaning}{f' ({self._basis})' if self.basis else ''}"
-        )
-
-    @property
-    def _basis(self) -> str:
-        return (
-            self.basis[0]
-            if len(set(self.basis)) == 1
-            else f"first {self.basis[0]}, second {self.basis[-1]}"
-        )
+        rests = ""
+        if self.basis:
+            one = len(set(self.basis)) == 1
+            both = f"first {self.basis[0]}, second {self.basis[-1]}"
+            rests = f" ({self.basis[0] if one else both})"
+        return f"{self.symbol.name}: {self.symbol.meaning}{rests}"
 
     @property
     def symbol(self) -> Symbol:
@@ -147,45 +143,25 @@ class Waterfall:
     def rows(self, start: str = "first", end: str = "second") -> list[list[str]]:
         """The first value, each step with its effect, factor and the value after it, the last value, as people write them."""
         unit = self.symbol.unit
-        made = [["from", start, "", "", self.start.text()]]
+        moved = signed_text(self.effect, unit), factor_text(self.factor)
+        rows = [["from", start, "", "", self.start.text()]]
         for step in self.steps:
-            made.append(
-                [
-                    step.changes[-1].kind,
-                    step.label,
-                    signed_text(step.effect, unit),
-                    factor_text(step.factor),
-                    format_quantity(step.after, unit),
-                ]
-            )
-        return [
-            *made,
-            ["to", end, signed_text(self.effect, unit), factor_text(self.factor), self.end.text()],
-        ]
+            cells = signed_text(step.effect, unit), factor_text(step.factor)
+            after = format_quantity(step.after, unit)
+            rows.append([step.changes[-1].kind, step.label, *cells, after])
+        return [*rows, ["to", end, *moved, self.end.text()]]
 
     def notes(self) -> list[str]:
         """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
-        slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
-        silent, hidden = (
-            ", ".join(dict.fromkeys(change.name for change in changes))
-            for changes in (self.without_effect, self.hidden)
-        )
-        return [
-            *dict.fromkeys(slips),
-            *self.presets,
-            *([f"differs without effect here: {silent}"] if silent else []),
-            *(
-                [f"moves nothing after what is listed above, but would alone: {hidden}"]
-                if hidden
-                else []
-            ),
-        ]
+        slips = dict.fromkeys(f"slip: {step.slip}" for step in self.steps if step.slip)
+        silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
+        differs = [f"differs without effect here: {silent}"] if silent else []
+        return [*slips, *self.presets, *differs]
 
     def __repr__(self) -> str:
-        steps = "; ".join(
-            f"{step.label}: {signed_text(step.effect, self.symbol.unit)}" for step in self.steps
-        )
-        return f"Waterfall({self.symbol.name}: {self.start.text()} to {self.end.text()}{f'; {steps}' if steps else ''})"
+        name, unit = self.symbol.name, self.symbol.unit
+        steps = (f"; {step.label}: {signed_text(step.effect, unit)}" for step in self.steps)
+        return f"Waterfall({name}: {self.start.text()} to {self.end.text()}{''.join(steps)})"
 
     def _repr_html_(self) -> str:
         from symroof.table_formats import html_table
@@ -200,9 +176,8 @@ class Waterfall:
             "to": self.end.as_json(),
             "effect": plain_value(self.effect),
             "factor": plain_value(self.factor),
-            "steps": [step_json(step) for step in self.steps],
+            "steps": [step.as_json() for step in self.steps],
             "without_effect": [change_json(change) for change in self.without_effect],
-            "hidden": [change_json(change) for change in self.hidden],
         }
 
 
@@ -214,17 +189,6 @@ def signed_text(value: Any, unit: str, digits: int = 4) -> str:
 def factor_text(factor: float | None, digits: int = 4) -> str:
     """A factor; empty where there is none."""
     return f"× {significant(factor, digits)}" if factor is not None else ""
-
-
-def step_json(step: WaterfallStep) -> dict[str, Any]:
-    """A step for programs."""
-    return {
-        "changes": [change_json(change) for change in step.changes],
-        "effect": plain_value(step.effect),
-        "factor": plain_value(step.factor),
-        "value": plain_value(step.after),
-        "slip": step.slip or None,
-    }
 
 
 def change_json(change: CaseDifference) -> dict[str, str]:
@@ -257,52 +221,28 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 
 def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
-    steps, silent = _steps(a, b, start.name, start.value)
+    name, value = start.name, start.value
+    steps: list[WaterfallStep] = []
+    silent: list[CaseDifference] = []
+    for changes, after in _values(a, b, name):
+        if nearly_equal(after, value):
+            silent += [change for change in changes if change.before != change.after]
+        else:
+            steps.append(WaterfallStep(changes, value, after))
+            value = after
     presets = []
     for preset in () if steps else filter(None, (a.preset, b.preset)):
         sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
-        said = f"the preset {preset.name} ({preset.title}) does not move {start.name} here"
+        said = f"the preset {preset.name} ({preset.title}) does not move {name} here"
         presets.append(f"{said}: it sets {sets}")
-    hidden = _moving_alone(silent, a, b, start.name)
-    basis = (*basis_in_a_word(a, start.name), *basis_in_a_word(b, start.name))
-    return Waterfall(
-        start,
-        end,
-        steps,
-        tuple(change for change in silent if change not in hidden),
-        tuple(dict.fromkeys(presets)),
-        hidden,
-        basis,
-    )
+    said_once = tuple(dict.fromkeys(presets))
+    basis = (*basis_in_a_word(a, name), *basis_in_a_word(b, name))
+    return Waterfall(start, end, tuple(steps), tuple(silent), said_once, basis)
 
 
 def basis_in_a_word(bound_case: BoundCase, name: str) -> list[str]:
     """What a value rests on, if on efficiencies; a waterfall has no ranges to speak of."""
     return [line.partition(";")[0] for line in basis_of(bound_case, [name])]
-
-
-def _moving_alone(
-    silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str
-) -> tuple[CaseDifference, ...]:
-    """The changes that move the value of one side where they are the only one."""
-    back = (
-        {(change.kind, change.name, change.before): change for change in differences(b, a)}
-        if silent
-        else {}
-    )
-
-    def moves(change: CaseDifference) -> bool:
-        undone = back.get((change.kind, change.name, change.after))
-        return any(_moved(made, side, name) for made, side in ((change, a), (undone, b)) if made)
-
-    return tuple(change for change in silent if moves(change))
-
-
-def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
-    try:
-        return not nearly_equal(change.applied(side).case.value(name), side.case.value(name))
-    except (NoValue, InputError, UnknownName):
-        return False
 
 
 def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterfall:
@@ -313,13 +253,9 @@ def waterfall_to_number(bound_case: BoundCase, name: str, target: Any) -> Waterf
     >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
     ([('not explained', 8928000)], 140000000)
     """
-    start = _number_of(bound_case, name, "the case's")
-    value, target, rest = (
-        start.value,
-        float(target),
-        CaseDifference("rest", "not explained", "", ""),
-    )
-    steps = (WaterfallStep((rest,), value, target),) if value != target else ()
+    start, target = _number_of(bound_case, name, "the case's"), float(target)
+    rest = CaseDifference("rest", "not explained", "", "")
+    steps = (WaterfallStep((rest,), start.value, target),) if start.value != target else ()
     basis = tuple(basis_in_a_word(bound_case, name))
     return Waterfall(start, Result(start.symbol, target), steps, (), basis=basis)
 
@@ -333,41 +269,15 @@ def _number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     try:
         result = bound_case.result(name)
     except (NoValue, UnknownName) as error:
-        raise InputError(
-            Problem(
-                name,
-                f"has no value on {which} side: {error}",
-                hint=f"`symroof derive {name}` shows what it needs",
-            )
-        ) from None
+        message = f"has no value on {which} side: {error}"
+        hint = f"`symroof derive {name}` shows what it needs"
+        raise InputError(Problem(name, message, hint=hint)) from None
     if not isinstance(result.value, float):
-        raise InputError(
-            Problem(
-                name,
-                "is not a number, so it cannot be decomposed",
-                hint="name a time, bytes, FLOPs, a rate or a price",
-            )
-        )
-    return Result(
-        result.symbol,
-        result.value,
-        flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT),
-    )
-
-
-def _steps(
-    a: BoundCase, b: BoundCase, name: str, value: float
-) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
-    """The steps that move the quantity, and the changes that do not."""
-    steps: list[WaterfallStep] = []
-    silent: list[CaseDifference] = []
-    for changes, after in _values(a, b, name):
-        if nearly_equal(after, value):
-            silent += [change for change in changes if change.before != change.after]
-        else:
-            steps.append(WaterfallStep(changes, value, after))
-            value = after
-    return tuple(steps), tuple(silent)
+        message = "is not a number, so it cannot be decomposed"
+        hint = "name a time, bytes, FLOPs, a rate or a price"
+        raise InputError(Problem(name, message, hint=hint))
+    flags = tuple(flag for flag in result.flags if flag == DOES_NOT_FIT)
+    return Result(result.symbol, result.value, flags=flags)
 
 
 def _values(

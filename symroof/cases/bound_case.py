@@ -165,22 +165,15 @@ class BoundCase(RangedCase, DropsCaches):
             return ""
         return shipped_efficiencies().beyond(kind_of(self, self.hardware, self.engine_class))
 
-    @property
-    def at_measured_corners(self) -> list[BoundCase]:
-        """The same case at each of :attr:`measured_corners`."""
-        return [self._at(corner) for corner in self.measured_corners]
-
     @cached_property
     def slow_end(self) -> BoundCase:
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
         if self.changed_case or not self.box or not self.box.keys() <= EFFICIENCIES:
             return self
-        return self._at({name: slow_first(span, name)[0] for name, span in self.box.items()})
-
-    def _at(self, point: Mapping[str, Any]) -> BoundCase:
-        """The same case with single values where it has ranges."""
-        there = {name: replace(self.given[name], setting=number(x)) for name, x in point.items()}
-        return self.with_changes(given=self.given | there)
+        given = dict(self.given)
+        for name, span in self.box.items():
+            given[name] = replace(given[name], setting=number(slow_first(span, name)[0]))
+        return self.with_changes(given=given)
 
     # ------------------------------------------------------------------------------------------------ results
 
@@ -333,8 +326,6 @@ class BoundCase(RangedCase, DropsCaches):
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        if self.box:
-            self.ranges.prepare(self.known)
         return {name: self.result(name) for name in self.known}
 
     def unknown(self) -> dict[str, str]:

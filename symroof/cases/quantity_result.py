@@ -86,11 +86,6 @@ class Result:
         return self.low is not None and not nearly_equal(self.low, self.high)
 
     @property
-    def ranged_at_median(self) -> bool:
-        """Whether it differs over the ranges of the inputs, at the median of the list prices."""
-        return not nearly_equal(*self.at_median) if self.at_median else self.ranged
-
-    @property
     def without_range(self) -> str:
         """The flag of a value at the middle of ranges over which it has no known extremes; empty where there is none."""
         return next((flag for flag in self.flags if flag in WITHOUT_RANGE), "")

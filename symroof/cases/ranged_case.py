@@ -153,9 +153,7 @@ class RangedCase(CaseInputs):
         """The bounds of quantities over the ranges of the inputs."""
         from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
 
-        return Ranges(
-            self.case, self.box, self.measured_corners, self.search_inside, lambda: self.known
-        )
+        return Ranges(self.case, self.box, self.measured_corners, self.search_inside)
 
     @property
     def range_position(self) -> str:

@@ -8,20 +8,19 @@ range it never takes.
 from __future__ import annotations
 
 import operator
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from symroof.cases.quantity_result import RangeNotFound
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import Expr, is_label, is_relation, operator_of
+from symroof.symbolic.expressions import Expr, is_label, operator_of
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -34,6 +33,8 @@ Place = tuple[int, ...]
 """Steps along each axis."""
 Window = tuple[Array, ...]
 """A grid: the steps that are looked at along each axis."""
+Table = tuple[Window, Array]
+"""A grid with the values of a quantity."""
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
@@ -59,23 +60,18 @@ PEAKS, ROUNDS = 2, 40
 COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 BEYOND = 1000
 """How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
-ONE_BY_ONE = 10
-"""Searches for single quantities, after which all that may be asked for are searched for together: they share their parts."""
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """The least and the largest value of a quantity over a box, where they are taken (what moves it; nothing: in the case itself), and where they were found."""
+    """The least and the largest value of a quantity over a box, where they are taken (what moves it; nothing: in the case itself), and where they were
+    found: at ``corners`` or on a ``grid``."""
 
     low: float
     high: float
     lowest: Point
     highest: Point
-    found: Literal["corners", "grid"]
-
-
-Answer = Extremes | frozenset[str] | NoValue
-"""Ends of a number, labels, or why there are none."""
+    found: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,25 +83,18 @@ class BoxAxis:
     joint: bool = False
 
     @property
-    def places(self) -> Sequence[int]:
+    def places(self) -> Array:
         """The steps at its ends."""
-        return range(len(self.ends)) if self.joint else (0, self.steps)
+        return np.arange(len(self.ends)) if self.joint else np.array((0, self.steps))
 
-    def at(self, step: int) -> Point:
-        """The inputs after so many steps."""
-        if self.joint:
-            return self.ends[step]
-        low, high = self.ends
-        return {
-            name: low[name] + (high[name] - low[name]) * step / max(self.steps, 1) for name in low
-        }
-
-    def floats(self, name: str, steps: Array) -> Array:
-        """One of the inputs after each of so many steps."""
-        ends = np.array([float(end[name]) for end in self.ends])
-        if self.joint:
-            return np.asarray(ends[steps])
-        return np.asarray(ends[0] + (ends[1] - ends[0]) * steps / max(self.steps, 1))
+    def at(self, steps: Any) -> dict[str, Any]:
+        """The inputs after so many steps, or after each of several."""
+        made = {}
+        for name in self.ends[0]:
+            ends = np.array([float(end[name]) for end in self.ends])
+            between = ends[0] + (ends[1] - ends[0]) * steps / max(self.steps, 1)
+            made[name] = ends[steps] if self.joint else between
+        return made
 
 
 @dataclass
@@ -116,7 +105,6 @@ class Ranges:
         box: the ends of each ranged input.
         measured: the corners of inputs whose ranges are one common widening; in a box of many inputs they are looked at there alone.
         searched: whether more than the corners of the box may be looked at.
-        together: every quantity that may be asked for.
 
     >>> from symroof.analysis.study import Study
     >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
@@ -128,71 +116,51 @@ class Ranges:
     box: Mapping[str, tuple[Any, Any]]
     measured: Sequence[Point] = ()
     searched: bool = True
-    together: Callable[[], Iterable[str]] = tuple
-    _answers: dict[str, Answer] = field(default_factory=dict)
-    _searches: int = 0
+    _answers: dict[str, Any] = field(default_factory=dict)
+    _grids: dict[Any, BoxGrid] = field(default_factory=dict)
 
     def bounds(self, name: str) -> Extremes:
         """The least and the largest value of a number over the box.
 
         Raises:
-            NotWorkedOut: it takes too long to find them.
+            RangeNotFound: it takes too long to find them.
             NoValue: it has no value at some point of the box that was looked at.
         """
-        answer = self._answer(name)
-        assert isinstance(answer, Extremes)
-        return answer
+        found: Extremes = self._answer(name)
+        return found
 
     def truths(self, relation: Expr) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
-        difference, holds = self.bounds(_difference(relation)), COMPARED[operator_of(relation)]
+        difference = self.bounds(named(relation.lhs - relation.rhs))
+        holds = COMPARED[operator_of(relation)]
         ends = {bool(holds(end, 0)) for end in (difference.low, difference.high)}
         return tuple(sorted(ends, reverse=True))
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
-        answer = self._answer(name)
-        assert isinstance(answer, frozenset)
-        return tuple(label for label, _ in self.labelled(name) if label in answer)
+        answer: frozenset[str] = self._answer(name)
+        return tuple(label for label in self.labelled(name) if label in answer)
 
-    def labelled(self, name: str) -> tuple[tuple[str, Expr], ...]:
-        """The arms of a label; none of a number."""
-        if self.case.search(name):
-            return ()
-        tree = self.case.formula(name)
-        return tree.arms if is_label(tree) else ()
+    def labelled(self, name: str) -> tuple[str, ...]:
+        """The labels that a quantity may have; none of a number."""
+        tree = None if self.case.search(name) else self.case.formula(name)
+        return tuple(label for label, _ in tree.arms) if is_label(tree) else ()
 
-    def prepare(self, names: Iterable[str]) -> None:
-        """Find the ranges of some quantities together."""
-        left = [
-            name for name in dict.fromkeys(map(self._compared, names)) if name not in self._answers
-        ]
-        groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
-        for name in left:
-            fine = CHOOSING.isdisjoint(self.case.dependencies(name))
-            groups[self.moving(name), fine].append(name)
-        for (axes, fine), group in groups.items():
-            self._answers |= BoxGrid(self, axes).answers(group, 1 if fine else COARSER)
-
-    def _answer(self, name: str) -> Extremes | frozenset[str]:
+    def _answer(self, name: str) -> Any:
+        """The ends of a number or the labels that occur; quantities that the same axes move share the work of their first grids."""
         if name not in self._answers:
-            self._searches += 1
-            self.prepare(
-                (name, *(self.together() if self.searched and self._searches > ONE_BY_ONE else ()))
-            )
-        answer = self._answers[name]
-        if isinstance(answer, NoValue):
-            raise answer
-        return answer
-
-    def _compared(self, name: str) -> str:
-        """A quantity, or of a relation what it compares with 0."""
-        with suppress(NoValue):
-            if not self.case.search(name) and is_relation(tree := self.case.formula(name)):
-                return _difference(tree)
-        return name
-
-    # ------------------------------------------------------------------------------------------------ the box
+            fine = CHOOSING.isdisjoint(self.case.dependencies(name))
+            axes = self.moving(name)
+            try:
+                grid = self._grids.setdefault((axes, fine), BoxGrid(self, axes, fine))
+                self._answers[name] = grid.answer(name)
+            except NoValue as error:
+                self._answers[name] = error
+            except (OverflowError, RecursionError):
+                self._answers[name] = RangeNotFound()
+        if isinstance(self._answers[name], NoValue):
+            raise self._answers[name]
+        return self._answers[name]
 
     @cached_property
     def axes(self) -> tuple[BoxAxis, ...]:
@@ -220,17 +188,8 @@ class Ranges:
 
     def moving(self, name: str) -> tuple[BoxAxis, ...]:
         """The axes that move a quantity."""
-        return tuple(
-            axis for axis in self.axes if self._dependence.moves(name, frozenset(axis.ends[0]))
-        )
-
-    def point(self, axes: Sequence[BoxAxis], place: Iterable[int]) -> Point:
-        """The inputs after so many steps along each axis."""
-        return {
-            name: value
-            for axis, step in zip(axes, place, strict=True)
-            for name, value in axis.at(step).items()
-        }
+        moves = self._dependence.moves
+        return tuple(axis for axis in self.axes if moves(name, frozenset(axis.ends[0])))
 
     def at(self, point: Point) -> Case:
         """The case at a point, changed along one axis after the other: what the last ones do not move is computed once for all their places."""
@@ -240,25 +199,6 @@ class Ranges:
                 case = case.changed({name: point[name] for name in axis.ends[0]})
         return case
 
-    def extremes(
-        self,
-        name: str,
-        axes: Sequence[BoxAxis],
-        low: Place,
-        high: Place,
-        found: Literal["corners", "grid"],
-    ) -> Extremes:
-        """The values at two places, or in the case itself where one of them is beaten there."""
-        points: list[Point] = [self.point(axes, low), self.point(axes, high), {}]
-        values: list[float] = [self.at(point).value(name) for point in points]
-        least, most = min((0, 2), key=values.__getitem__), max((1, 2), key=values.__getitem__)
-        return Extremes(values[least], values[most], points[least], points[most], found)
-
-
-def _difference(relation: Expr) -> str:
-    """What a relation compares with 0."""
-    return named(relation.lhs - relation.rhs)
-
 
 @dataclass
 class BoxGrid:
@@ -266,47 +206,44 @@ class BoxGrid:
 
     ranges: Ranges
     axes: tuple[BoxAxis, ...]
+    fine: bool
 
-    def windows(self, coarser: int) -> list[Window]:
+    @cached_property
+    def looks(self) -> list[tuple[Window, Case]]:
         """The first grids: one over the whole box, and one along each input that counts things."""
-        free, ends = (
-            sum(not axis.joint for axis in self.axes),
-            tuple(np.array(axis.places) for axis in self.axes),
-        )
+        ends = tuple(axis.places for axis in self.axes)
+        free = sum(not axis.joint for axis in self.axes)
         if self.ranges.corners_alone or not free:
             if np.prod([len(places) for places in ends]) > MOST_CORNERS:
                 raise RangeNotFound
-            return [ends]
+            return [(ends, self.scenarios(ends))]
+        coarser = 1 if self.fine else COARSER
         steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
         whole = tuple(
             places if axis.joint else _between(0, axis.steps, steps)
             for axis, places in zip(self.axes, ends, strict=True)
         )
-        counted = [
-            k for k, axis in enumerate(self.axes) if steps < axis.steps != STEPS and not axis.joint
-        ]
         lines = [
-            (*ends[:k], _between(0, self.axes[k].steps, along), *ends[k + 1 :]) for k in counted
+            (*ends[:k], _between(0, axis.steps, along), *ends[k + 1 :])
+            for k, axis in enumerate(self.axes)
+            if steps < axis.steps != STEPS and not axis.joint
         ]
-        return lines if free == 1 and lines else [whole, *lines]
-
-    def answers(self, names: Sequence[str], coarser: int) -> dict[str, Answer]:
-        """The ends or labels of some quantities that these axes move, or why there are none."""
-        try:
-            windows = self.windows(coarser)
-        except RangeNotFound as error:
-            return dict.fromkeys(names, error)
-        looks = [(window, self.scenarios(window)) for window in windows]
-        return {name: self._answer(name, looks) for name in names}
+        windows = lines if free == 1 and lines else [whole, *lines]
+        return [(window, self.scenarios(window)) for window in windows]
 
     def scenarios(self, window: Window) -> Case:
         """The case at every point of a grid, one axis of its arrays for each of the grid."""
         inputs: dict[str, Any] = {}
         for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
             shape = [-1 if i == k else 1 for i in range(len(window))]
-            inputs |= {name: axis.floats(name, steps).reshape(shape) for name in axis.ends[0]}
+            inputs |= axis.at(steps.reshape(shape))
         open_case = self.ranges.case.without_values(inputs, rounded=True)
         return open_case.changed(inputs) if inputs else open_case
+
+    def point(self, place: Iterable[int]) -> Point:
+        """The inputs after so many steps along each axis."""
+        parts = [axis.at(step) for axis, step in zip(self.axes, place, strict=True)]
+        return {name: float(value) for part in parts for name, value in part.items()}
 
     def values(self, name: str, window: Window, scenarios: Case) -> Array:
         """The values of a quantity at every point of a grid; of a label its place.
@@ -319,58 +256,52 @@ class BoxGrid:
             if not isinstance(found, str) and np.isnan(found).any():
                 found = scenarios.with_care().value(name)
         if isinstance(found, str):
-            found = [label for label, _ in self.ranges.labelled(name)].index(found)
+            found = self.ranges.labelled(name).index(found)
         values = np.broadcast_to(found, [len(steps) for steps in window]).astype(float)
         lacking = np.argwhere(~np.isfinite(values))
         if len(lacking):  # by itself, the point says why
-            point = self.ranges.point(self.axes, _place(window, lacking[0]))
-            self.ranges.at(point).value(name)
+            self.ranges.at(self.point(_place(window, lacking[0]))).value(name)
             raise NoValue("a number too large to work with")
         return values
 
-    def _answer(self, name: str, looks: Sequence[tuple[Window, Case]]) -> Answer:
-        """The ends or labels of one quantity, of its values over the first grids."""
-        try:
-            tables = [(window, self.values(name, window, case)) for window, case in looks]
-            if arms := self.ranges.labelled(name):
-                codes = {int(code) for _, values in tables for code in np.unique(values)}
-                return frozenset((*(arms[code][0] for code in codes), self.ranges.case.value(name)))
-            return self._ends(name, tables)
-        except NoValue as error:
-            return error
-        except (OverflowError, RecursionError):
-            return RangeNotFound()
-
-    def _ends(self, name: str, tables: Sequence[tuple[Window, Array]]) -> Extremes:
-        """The least and the largest value: at ends of the axes along which the quantity moves one way, searched for along the others."""
+    def answer(self, name: str) -> Extremes | frozenset[str]:
+        """The least and the largest value: at ends of the axes along which the quantity moves one way, searched for along the others; of a label all that occur."""
+        tables = [(window, self.values(name, window, case)) for window, case in self.looks]
+        if labels := self.ranges.labelled(name):
+            codes = {int(code) for _, values in tables for code in np.unique(values)}
+            return frozenset((*(labels[code] for code in codes), self.ranges.case.value(name)))
         seen = [values for _, values in tables]
         ways = [None if axis.joint else _direction(k, seen) for k, axis in enumerate(self.axes)]
-        free: list[int] = []
-        if not self.ranges.corners_alone:
-            both = (k for k, way in enumerate(ways) if way is None)
-            free = [k for k in both if not self.axes[k].joint]
-        places = []
-        for sign in (-1, 1):  # of the axes along which it moves one way, the better end
-            ends = (slice(0, 1), slice(-1, None))
-            parts = tuple(slice(None) if way is None else ends[way * sign > 0] for way in ways)
-            better = [
-                (
-                    tuple(at[part] for at, part in zip(window, parts, strict=True)),
-                    sign * values[parts],
-                )
-                for window, values in tables
-            ]
-            places.append(self._highest(name, sign, better, free))
-        low, high = places
-        return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
+        both = [k for k, axis in enumerate(self.axes) if ways[k] is None and not axis.joint]
+        free = [] if self.ranges.corners_alone else both
+        points = [self.point(self._highest(name, sign, tables, ways, free)) for sign in (-1, 1)]
+        points.append({})  # the case itself may beat both
+        ends: list[float] = [self.ranges.at(point).value(name) for point in points]
+        low, high = min((0, 2), key=ends.__getitem__), max((1, 2), key=ends.__getitem__)
+        found = "grid" if free else "corners"
+        return Extremes(ends[low], ends[high], points[low], points[high], found)
 
     def _highest(
-        self, name: str, sign: int, tables: Sequence[tuple[Window, Array]], free: Sequence[int]
+        self,
+        name: str,
+        sign: int,
+        tables: Sequence[Table],
+        ways: Sequence[int | None],
+        free: Sequence[int],
     ) -> Place:
-        """Where a quantity (its negative, by the sign) is highest: among the places seen, or round the best of them along the free axes."""
-        best = max(
-            (next(_peaks(window, values, 1)) for window, values in tables), key=itemgetter(0)
-        )
+        """Where a quantity (its negative, by the sign) is highest: at the better end of each axis along which it moves one way, and along the free ones
+        round the best of the places seen."""
+        ends = (slice(0, 1), slice(-1, None))
+        parts = tuple(slice(None) if way is None else ends[way * sign > 0] for way in ways)
+        tables = [
+            (
+                tuple(steps[part] for steps, part in zip(window, parts, strict=True)),
+                sign * values[parts],
+            )
+            for window, values in tables
+        ]
+        seen = [next(_peaks(window, values, 1)) for window, values in tables]
+        best = max(seen, key=itemgetter(0))
         if not free:
             return best[1]
         reach = max(float(np.abs(values).max()) for _, values in tables)
@@ -402,10 +333,8 @@ class BoxGrid:
             )
             if unchanged and (max(spans) <= 1 or (corner and unchanged > 1)):
                 break
-            if not any(
-                span and abs(a - b) >= span
-                for a, b, span in zip(reached, place, spans, strict=True)
-            ):
+            moved = [abs(a - b) for a, b in zip(reached, place, strict=True)]
+            if not any(span and far >= span for span, far in zip(spans, moved, strict=True)):
                 spans = [
                     min(span, max(_gap(own), 1)) if span else 0
                     for span, own in zip(spans, window, strict=True)
@@ -417,10 +346,9 @@ class BoxGrid:
         """Steps on both sides of one, itself among them, as far as its axis goes; every corner of one that has nothing between."""
         axis = self.axes[k]
         if axis.joint or not span:
-            return np.array(axis.places if axis.joint else [at])
-        return np.unique(
-            np.append(_between(max(at - span, 0), min(at + span, axis.steps), steps), at)
-        )
+            return axis.places if axis.joint else np.array([at])
+        near = _between(max(at - span, 0), min(at + span, axis.steps), steps)
+        return np.unique(np.append(near, at))
 
 
 def _between(first: int, last: int, steps: int) -> Array:

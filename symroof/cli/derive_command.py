@@ -81,7 +81,7 @@ def screen(derivation: Derivation) -> str:
             else []
         )
         shown = expanded if len(expanded) <= MOST_EXPANDED else [f"  {len(expanded)} lines: --all"]
-        lines += [*(["", "expanded to inputs", *shown] if expanded else []), *_forms(derivation)]
+        lines += ["", "expanded to inputs", *shown] if expanded else []
     return "\n".join([*lines, *wrapped(ALL, "  ", "")])
 
 
@@ -119,36 +119,11 @@ def _moved_by(derivation: Derivation) -> list[str]:
     from symroof.analysis.sensitivity import span_text
     from symroof.cli.terminal import wrapped
 
-    known = sorted(
-        ((entry.span, entry.symbol.name) for entry in derivation.elasticities if entry.span),
-        key=lambda pair: -abs(pair[0][0]),
-    )
     said = ", ".join(
-        f"{name} {span_text(span[0], span[0], span[0])}" for span, name in known[:MOST_ELASTICITIES]
+        f"{entry.symbol.name} {span_text(*[entry.value] * 3)}"
+        for entry in derivation.elasticities[:MOST_ELASTICITIES]
     )
     return wrapped(f"elasticities (% per 1 %): {said}", "  ", "", 2) if said else []
-
-
-def _forms(derivation: Derivation) -> list[str]:
-    """The elasticities of a formula without numbers, one in a line."""
-    from symroof.cli.terminal import fitted_table, wrapped
-
-    heading, rows = _elasticity_rows(derivation)
-    left_out = (
-        [f"  and {len(rows) - MOST_ELASTICITIES} more: --all"]
-        if len(rows) > MOST_ELASTICITIES
-        else []
-    )
-    return (
-        [
-            "",
-            *wrapped(heading, "  ", ""),
-            fitted_table(rows[:MOST_ELASTICITIES], (), "  ", 1),
-            *left_out,
-        ]
-        if rows
-        else []
-    )
 
 
 def _value(derivation: Derivation) -> list[str]:
@@ -201,7 +176,6 @@ def derivation_text(derivation: Derivation) -> str:
         lines += [f"source of the formula: {reference}", ""]
     lines += _limits(derivation)
     if derivation.result is None:
-        lines += _elasticities(derivation)
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
         rows = [
@@ -215,54 +189,27 @@ def derivation_text(derivation: Derivation) -> str:
         lines += ["with numbers", text_table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            *_ledger(derivation),
-            *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else []),
-        ]
-    )
+    return "\n".join([*lines, "", *_ledger(derivation), *_elasticities(derivation)])
 
 
 def _limits(derivation: Derivation) -> list[str]:
-    """The first-order form and every limit, with values if known."""
-    first = derivation.first_order
-    lines = [("first order (weights alone)", first.text, first.result)] if first else []
-    lines += [(limit.says, limit.text, limit.result) for limit in derivation.limits]
-    if not lines:
-        return []
-    return [
-        "limits",
-        *(
-            f"  {says}: {written}{f' = {result.text()}' if result else ''}"
-            for says, written, result in lines
-        ),
-        "",
-    ]
+    """Every limit, with its value if known."""
+    lines = []
+    for limit in derivation.limits:
+        value = f" = {limit.result.text()}" if limit.result else ""
+        lines.append(f"  {limit.says}: {limit.text}{value}")
+    return ["limits", *lines, ""] if lines else []
 
 
 def _elasticities(derivation: Derivation) -> list[str]:
-    """The elasticity to each input: its number if known, and its formula if short."""
+    """The elasticity to each input, and the arms that it holds on."""
+    from symroof.analysis.sensitivity import span_text
     from symroof.table_formats import text_table
 
-    heading, rows = _elasticity_rows(derivation)
-    return [heading, text_table(rows, indent="  "), ""] if rows else []
-
-
-def _elasticity_rows(derivation: Derivation) -> tuple[str, list[list[str]]]:
-    from symroof.analysis.sensitivity import span_text
-
     arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
-    rows = []
-    for entry in derivation.elasticities:
-        form = "" if entry.text is None else f"= {entry.text}"
-        rows.append(
-            [entry.symbol.name, span_text(*entry.span), form]
-            if entry.span
-            else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""]
-        )
-    return f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", rows
+    heading = f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}"
+    rows = [[entry.symbol.name, span_text(*entry.span)] for entry in derivation.elasticities]
+    return ["", heading, text_table(rows, indent="  ")] if rows else []
 
 
 def _ledger(derivation: Derivation) -> list[str]:

@@ -123,7 +123,7 @@ def _written(made: list[Waterfall], sides: tuple[str, ...], form: str, everythin
             reflowed("\n\n".join(terminal(way, sides[0], sides[1]) for way in made).splitlines())
         )
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
-    hidden = any(way.without_effect or way.hidden or way.presets for way in made)
+    hidden = any(way.without_effect or way.presets for way in made)
     behind = ["all: every difference, the value after each"] + [
         "what differs without effect"
     ] * hidden

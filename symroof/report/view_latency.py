@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symroof.analysis.derivation_steps import DerivationStep, formula_of, step_of
+from symroof.analysis.derivation_steps import DerivationStep, step_of
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol
@@ -103,7 +103,7 @@ def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name), step.symbol.name)
     steps = _steps(
-        formula(formula_of(step), theory.latex),
+        formula(step.formula, theory.latex),
         Math(step.substituted.latex, step.substituted.text),
         _value(step),
         step,

@@ -33,7 +33,6 @@ def study(**more):
         ({}, ["memory"]),
         ({"mem_capacity": None}, []),
         ({"targets": {"itl": "1 s"}}, ["memory", "itl"]),
-        ({"targets": {"cost": "1 USD"}}, ["memory"]),  # no price
         ({"targets": {"ttft": "1 s", "itl": "1 s"}, "output": 20}, ["memory", "ttft", "itl"]),
         ({"arrival_rate": "1 request/s"}, ["memory"]),  # no length of a response
         ({"arrival_rate": "1 request/s", "output": 1}, ["memory"]),  # no step between tokens
@@ -61,17 +60,6 @@ def test_which_conditions_a_case_has(more, names):
     assert [condition.name for condition in constraints(answers)] == names
 
 
-@pytest.mark.parametrize(("batch", "holds"), [(39, True), (40, True), (41, False)])
-def test_memory_that_is_exactly_full(batch, holds):
-    """Forty requests of 100 MB beside 20 GB fill 24 GB."""
-    answers = study(batch=batch)
-    assert constraints(answers) == [MEMORY]
-    assert MEMORY.holds(answers.case) is holds
-    assert MEMORY.share(answers.case) == near((200 + batch) / 240)
-    assert MEMORY.bound(answers.case) == 24 * 10**9
-    assert passes(answers) is holds
-
-
 @pytest.mark.parametrize(
     ("span", "state"),
     [
@@ -83,7 +71,6 @@ def test_memory_that_is_exactly_full(batch, holds):
             {"mbu": "0.5..1", "targets": {"itl": "19 ms"}},
             None,
         ),  # 10 ms, 20 ms, and 13.33 ms in the middle
-        ({"mbu": "0.5..1", "targets": {"itl": "13 ms"}}, False),
         (
             {"mbu": "0.5..1", "targets": {"itl": "13 ms", "ttft": "1 s"}},
             False,
@@ -133,29 +120,6 @@ def test_a_wait_without_end_meets_no_target():
         itl.share(study(output=1, targets={"itl": "1 s"}).case)
 
 
-@pytest.mark.full
-def test_a_wait_is_searched_only_where_that_is_asked_for():
-    waiting = study(
-        output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"}
-    )
-    ttft, itl = (
-        condition for condition in constraints(waiting) if condition.name in ("ttft", "itl")
-    )
-    assert (ttft.has_wait(waiting.case), itl.has_wait(waiting.case)) == (True, True)
-    assert ttft.solution("mem_bandwidth", waiting) is None
-    assert (
-        ttft.solution("batch", waiting, waits=True) is None
-    )  # of what is counted it takes too long
-    solution = ttft.solution("mem_bandwidth", waiting, waits=True)
-    assert solution.value > 0 and solution.unknown == "mem_bandwidth"
-    assert float(
-        waiting.case.changed({"mem_bandwidth": solution.value}).value("loaded_ttft")
-    ) == pytest.approx(1, rel=1e-9)
-    alone = study(output=20, targets={"ttft": "1 s"})
-    (ttft,) = (condition for condition in constraints(alone) if condition.name == "ttft")
-    assert not ttft.has_wait(alone.case) and ttft.solution("mem_bandwidth", alone).value > 0
-
-
 def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
     answers = study(targets={"itl": "16 ms"}, output=20)
     assert MEMORY.solution("batch", answers).threshold.name == "max_batch_memory"
@@ -165,21 +129,3 @@ def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one()
     assert MEMORY.solution("mem_capacity", answers).threshold.name == "min_capacity_memory"
     assert MEMORY.solution("kv_bytes_per_token", answers).threshold is None
     assert MEMORY.solution("mfu", answers) is None  # it does not occur
-
-
-def test_the_inputs_of_a_condition():
-    case = study(targets={"itl": "16 ms"}).case
-    itl = Constraint("itl", "itl", "itl_target")
-    assert {
-        "params",
-        "mem_bandwidth",
-        "mbu",
-        "peak_flops",
-        "mfu",
-        "itl_target",
-        "batch",
-    } <= itl.inputs(case)
-    assert not {"mem_capacity", "price"} & itl.inputs(case)
-    assert "tp" in MEMORY.inputs(case) and "tp" not in Constraint(
-        "price", "price", "price_target"
-    ).inputs(Study(price="1 USD/hour", price_target="2 USD/hour").first.case)

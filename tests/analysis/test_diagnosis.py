@@ -61,13 +61,6 @@ def test_weights_loaded_in_32_bits_read_twice_as_much():
     assert [label for label, _, _ in best.signature] == ["ttft"]
 
 
-def test_half_the_devices_take_twice_as_long_and_so_do_weights_twice_as_wide():
-    four = 2 * STREAMED / 4 / (0.8 * BETA)
-    diagnosis = found("itl", 2 * four, tp=4, link_latency=0, link_share=1)
-    assert {"tp", "weights_format"} <= {each.cause.name for each in diagnosis.explanations[:4]}
-    assert next(each.said for each in diagnosis.explanations if each.cause.name == "tp") == "tp 2"
-
-
 def test_a_link_of_the_host_for_one_between_devices():
     """64 all-reduces of 8,192 tokens, 4,096 wide in 2 bytes, 2*3/4 of each over 64 GB/s instead of 450."""
     links = 64 * 1.5 * 8192 * 4096 * 2 / 64e9
@@ -90,17 +83,6 @@ def test_a_batch_that_is_larger_than_thought():
     assert best.said == "batch 64" and best.holds
     label, now, then = best.signature[0]
     assert label == "itl of one request" and now.value == then.value
-
-
-def test_prefills_between_the_tokens():
-    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).value(
-        "sustained_itl"
-    )
-    diagnosis = found("itl", loaded, batch=32)
-    assert (
-        diagnosis.explanations[0].cause.name == "prefills_between"
-        and diagnosis.explanations[0].reads == "sustained_itl"
-    )
 
 
 def test_eager_execution_by_what_was_measured_of_it():

@@ -57,16 +57,13 @@ def test_elasticities_by_hand(label):
     answers = Study(**{**CASE, **more}).first
     made = elasticities(quantity, answers)
     assert {e.symbol.name: e.value for e in made} == near(expected)
-    assert all(len(set(e.span)) == 1 and "low" not in e.as_json(str) for e in made)
+    assert all(len(set(e.span)) == 1 and "low" not in e.as_json() for e in made)
     sizes = [round(abs(e.value), 9) for e in made]
     assert sizes == sorted(sizes, reverse=True)
     assert binding_arms(quantity, answers) == arms
 
 
-def test_what_is_searched_has_no_formula_of_its_own():
-    """Its elasticity is a number: how the batch at which requests come as fast as they go moves no formula says, for it or for what rests on it."""
-    answers = Study(**{**CASE, **SEARCHED}).first
-    assert {e.text for e in elasticities("steady_batch", answers)} == {None}
+def test_the_elasticity_of_what_is_searched_is_that_of_a_small_step():
     apart = Study(
         "gpt2",
         "h100-sxm",
@@ -79,18 +76,11 @@ def test_what_is_searched_has_no_formula_of_its_own():
     for quantity in ("disaggregated_batch", "sustained_itl"):
         (batch,) = [e for e in elasticities(quantity, apart) if e.symbol.name == "batch"]
         below, above = (
-            apart.case.changed({"batch": Fraction(5) * (1 + step)}).value(quantity)
-            for step in (-Fraction(1, 10**6), Fraction(1, 10**6))
+            apart.case.changed({"batch": 5 * (1 + step)}).value(quantity) for step in (-1e-6, 1e-6)
         )
-        assert batch.text is None
-        assert float(batch.value) == pytest.approx(
-            float((above - below) / apart.case.value(quantity) * 500000), rel=1e-4
-        )
+        slope = (above - below) / apart.case.value(quantity) * 500000
+        assert batch.value == pytest.approx(slope, rel=1e-4)
         assert limit_forms(quantity, apart) == ()  # with more bandwidth, other requests decode
-    symbolic = elasticities(
-        "sustained_itl", Study(output=20, assume={"scheduling": "disaggregated"}).first
-    )
-    assert "batch" not in {e.symbol.name for e in symbolic}
 
 
 def test_elasticities_over_ranges():
@@ -110,26 +100,13 @@ def test_elasticities_over_ranges():
         "mbu",
         "weight_bytes_per_param",
     ]  # by their middles
-    entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
+    entries = {e.symbol.name: e.as_json() for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == near([1, 0, 1])
-    assert "low" not in entries["params"] and "arm" not in entries["params"]
+    assert "low" not in entries["params"]
     assert elasticities_over_ranges(answers, "itl", ("mbu", "params")) == near(
         {"mbu": (0, -1, 0), "params": (1, 1, 1)}
     )
     assert elasticities_over_ranges(answers, "decode_link_time", ("mbu",)) == {}
-
-
-def test_elasticities_in_sympy():
-    import sympy
-
-    (batch,) = elasticities("mine", Study(batch=5).define("mine", "3*batch + 2").first)
-    symbol = sympy.Symbol("batch", positive=True)
-    assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (
-        3 * symbol + 2
-    )
-    assert [e.sympy for e in elasticities("steady_batch", Study(**{**CASE, **SEARCHED}).first)] == [
-        None
-    ] * 6
 
 
 def test_an_overhead_within_a_range():
@@ -142,70 +119,23 @@ def test_an_overhead_within_a_range():
     assert made["mbu"] == near(tuple(-10000 / (10000 + n) for n in (50, 5, 95)))
 
 
-FORMULAS = {  # the formula of a quantity of one's own -> input: value, formula
-    "linear": ("3*batch + 2", {"batch": ("15/17", "3*batch/(3*batch + 2)")}),
-    "ratio": (
-        "gemm_k/(batch + 1)",
-        {"gemm_k": ("1", "1"), "batch": ("-5/6", "-batch/(batch + 1)")},
-    ),
-    "power": ("gemm_k**2/batch**3", {"batch": ("-3", "-3"), "gemm_k": ("2", "2")}),
-    "largest": ("max(3*batch, gemm_k) + 2", {"batch": ("15/17", "3*batch/(3*batch + 2)")}),
-    "least": ("min(3*batch, gemm_k)", {"gemm_k": ("1", "1")}),
-    # of equal arms the number is the mean, the formula that of the first
-    "equal": ("max(batch, 5)*gemm_k", {"batch": ("1/2", "1"), "gemm_k": ("1", "1")}),
-    "rounded": ("ceil(batch/7) + batch", {"batch": ("5/6", None)}),
-    "noticed": (
-        "4*batch + 995*gemm_k",
-        {
-            "batch": ("1/200", "4*batch/(4*batch + 995*gemm_k)"),
-            "gemm_k": ("199/200", "995*gemm_k/(4*batch + 995*gemm_k)"),
-        },
-    ),
-    "unnoticed": (
-        "4*batch + 996*gemm_k",
-        {"gemm_k": ("996/1001", "249*gemm_k/(batch + 249*gemm_k)")},
-    ),
-    "fixed": ("n_layers*gemm_k", {"gemm_k": ("1", "1")}),  # layers do not come by the per cent
-}
-
-
 def test_elasticities_of_formulas_of_ones_own():
+    """Of equal arms the number is their mean; layers do not come by the per cent; four of a thousand are not noticed."""
+    formulas = {
+        "linear": ("3*batch + 2", {"batch": 15 / 17}),
+        "ratio": ("gemm_k/(batch + 1)", {"gemm_k": 1, "batch": -5 / 6}),
+        "equal": ("max(batch, 5)*gemm_k", {"batch": 1 / 2, "gemm_k": 1}),
+        "rounded": ("ceil(batch/7) + batch", {"batch": 5 / 6}),
+        "unnoticed": ("4*batch + 996*gemm_k", {"gemm_k": 996 / 1001}),
+        "fixed": ("n_layers*gemm_k", {"gemm_k": 1}),
+    }
     study = Study(batch=5, gemm_k=4, n_layers=12)
-    for name, (formula, _) in FORMULAS.items():
+    for name, (formula, _) in formulas.items():
         study.define(f"{name}_one", formula)
-    for name, (_, expected) in FORMULAS.items():
-        made = {e.symbol.name: (e.value, e.text) for e in elasticities(f"{name}_one", study.first)}
-        by_hand = {x: (Fraction(value), form) for x, (value, form) in expected.items()}
-        assert made == near(by_hand), name
+    for name, (_, expected) in formulas.items():
+        made = {e.symbol.name: e.value for e in elasticities(f"{name}_one", study.first)}
+        assert made == near(expected), name
 
 
-def test_levers_without_numbers():
-    """An elasticity for each arm it moves; an overhead of nothing is no lever, one that is there is."""
-    made = {
-        (e.symbol.name, e.arm): e.text
-        for e in elasticities("itl", Study(assume={"detail": "weights"}).first)
-    }
-    assert made == {
-        ("peak_flops", COMPUTE): "-1", ("mem_bandwidth", MEMORY): "-1", ("weight_bytes_per_param", MEMORY): "1", ("batch", COMPUTE): "1",
-    }  # fmt: skip
-    with_overhead = {
-        e.symbol.name
-        for e in elasticities(
-            "itl", Study(assume={"detail": "weights"}, step_overhead="1 ms").first
-        )
-    }
-    assert with_overhead == {
-        "peak_flops",
-        "mem_bandwidth",
-        "weight_bytes_per_param",
-        "batch",
-        "step_overhead",
-    }
-    entries = [
-        e.as_json(str) for e in elasticities("itl", Study(assume={"detail": "weights"}).first)
-    ]
-    assert [(entry["value"], entry["arm"]) for entry in entries][:2] == [
-        (None, COMPUTE),
-        (None, MEMORY),
-    ]
-    assert elasticities("batch", Study().first) == () == elasticities("prompt", Study().first)
+def test_without_numbers_there_is_none():
+    assert elasticities("itl", Study(assume={"detail": "weights"}).first) == ()

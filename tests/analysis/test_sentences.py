@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.solution import to_whole
-from symroof.analysis.solution_text import solution_json, solution_text
+from symroof.analysis.solution_text import solution_text
 from symroof.api import Study
 
 
@@ -33,7 +33,6 @@ TOKEN, PARAMETERS = 2 * 12 * 768 * 2, 124_439_808
         # (80 GB - weights)/(119 tokens at the end): 18,179.6
         ("max_batch_memory", None, "at most 18,179 requests", "the largest batch that fits in memory", True),
         ("kv_cache_bytes = 100 GB", "batch", "at least 27,127 requests", "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on", False),
-        ("kv_cache_bytes = 40 kB", "prompt", "at least 2 tokens", "kv_cache_bytes stays below 40 kB up to 1 and is above it from 2 on", True),
         # 4 of 12 layers' worth: a width that takes no memory is not asked whether it fits
         ("kv_cache_bytes = 1 GB", "kv_bytes_per_element", "542.5 byte", "kv_cache_bytes is below 1 GB under this value and above it over it", None),
         ("kv_cache_bytes = 1 byte", "mem_bandwidth", None, None, None),
@@ -58,8 +57,6 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
 @pytest.mark.parametrize(
     ("unknown", "bytes_", "tokens", "remarked"),
     [
-        ("context", 1024, 1024, False),
-        ("context", 1025, 1025, True),
         ("prompt", 1023, 1004, False),
         ("prompt", 1024, 1005, True),
         ("output", 1023, 924, False),
@@ -75,23 +72,6 @@ def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarke
         solution.reason.endswith("; beyond GPT-2 124M's maximum context of 1,024 tokens")
         is remarked
     )
-
-
-@pytest.mark.parametrize("spare", [-1, 0, 1, TOKEN * 119 - 1, TOKEN * 119])
-def test_a_memory_that_is_exactly_full_still_holds(spare):
-    """Seven requests of 119 tokens beside the weights, and some bytes more or less."""
-    study = Study(
-        "gpt2",
-        "h100-sxm",
-        engine="ideal",
-        prompt=100,
-        output=20,
-        mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte",
-    )
-    solution = study.solve("max_batch_memory")
-    assert solution.integer == {"at_most": 6 if spare < 0 else 8 if spare == TOKEN * 119 else 7}
-    assert solution.within_memory is True
-    assert (solution_json(solution)["value"] == int(solution.value)) == (spare % (TOKEN * 119) == 0)
 
 
 @pytest.mark.sample(5)
@@ -148,7 +128,7 @@ def test_an_answer_in_sympy(gpt2, plain):
         plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()
     )  # 16 is not negative
     bracketed = plain.solve("batch**3 + batch = 30", "batch")
-    assert (bracketed.sympy, bracketed.closed_form, bracketed._repr_latex_()) == (None, None, None)
+    assert (bracketed.sympy, bracketed._repr_latex_()) == (None, None)
     assert bracketed.why_numeric == "no closed form of readable size exists"
     assert (
         plain.solve("exp(batch/10) = batch**2 + 2", "batch").why_numeric
@@ -184,17 +164,3 @@ def test_numbers_of_devices_that_share_out_heads():
         [4, 2, 1],
         [1],
     ]
-
-
-def test_a_number_of_devices_that_heads_do_not_permit_is_passed_over():
-    """141.1 GB of weights on devices of 50 GB: three would hold them, and eight heads of the cache go to four."""
-    solution = Study(
-        "llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="50 GB"
-    ).solve("min_devices_memory")
-    assert solution.integer == {"at_least": 4} and 2 < solution.value < 3
-    assert Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="80 GB").solve(
-        "min_devices_memory"
-    ).integer == {"at_least": 2}
-    assert Study("gpt2", "h100-sxm", engine="ideal", prompt=100).solve(
-        "min_devices_memory"
-    ).integer == {"at_least": 1}

@@ -3,7 +3,6 @@
 import pytest
 
 import symroof as sr
-from symroof.analysis.solve import symbolic_answer
 from symroof.api import Study
 from symroof.symbolic.printing import text
 
@@ -109,22 +108,3 @@ def test_what_only_numbers_answer(model, equation, unknown, message):
         Study(model, **more).solve(equation, unknown)
     start = equation[:80]
     assert str(error.value).startswith(f"{start}: ") and str(error.value).endswith(message)
-
-
-def test_the_symbolic_answer_of_a_threshold():
-    """Of weights alone the memory's time over that of a request; none of what is searched."""
-    relation, answer = symbolic_answer("batch_to_ridge", Study(**ROOFS).first)
-    assert text(relation) == "decode_compute_time = decode_memory_time"
-    assert [text(branch.closed_form) for branch in answer.every] == [
-        "peak_flops*mfu*decode_memory_time/linear_flops_per_token"
-    ]
-    assert symbolic_answer("max_arrival_ttft", Study().first) is None
-    assert (
-        symbolic_answer("useful_devices_itl", Study().first) is None
-    )  # one device: both sides are the same
-    with pytest.raises(sr.InputError) as error:
-        symbolic_answer("batch_to_ridg", Study().first)
-    assert (
-        str(error.value)
-        == "batch_to_ridg: is not a threshold\n    hint: did you mean 'batch_to_ridge'?"
-    )

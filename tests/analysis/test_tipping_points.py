@@ -5,10 +5,8 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.solved_equation import ABOVE, BELOW
-from symroof.analysis.tipping_points import Flip, flips, never
+from symroof.analysis.tipping_points import flips, never
 from symroof.api import Study
-from symroof.cases.quantity_result import Result
-from symroof.theory.symbols import INPUTS
 
 CASE = {
     "params": 10**10,
@@ -42,30 +40,6 @@ TABLES = {  # case -> input, condition -> crossing, value, last, whether above, 
             ("peak_flops", "itl"): ("1.125e15", "1.125e15", "1.125e15", True, True, ()),
         },
         ("mfu", "mbu", "mem_bandwidth", "weight_bytes_per_param", "step_overhead"),  # mfu is 1 already
-    ),
-    "a thousand requests are met exactly": (
-        {"targets": {"itl": "20 ms"}, "batch": 1000},
-        {
-            ("mfu", "itl"): (1, 1, 1, False, False, ("itl",)),
-            ("mbu", "itl"): ("0.5", "0.5", "0.5", False, False, ("itl",)),
-            ("mem_bandwidth", "itl"): (10**12, 10**12, 10**12, False, False, ("itl",)),
-            ("peak_flops", "itl"): (10**15, 10**15, 10**15, False, False, ("itl",)),
-            ("batch", "itl"): (1000, 1001, 1000, True, False, ("itl",)),
-        },
-        ("weight_bytes_per_param",),  # four bytes are the widest, and are met exactly; of an overhead of nothing see below
-    ),
-    "weights just less than four bytes wide": (
-        {"targets": {"itl": "19.9 ms"}},
-        {
-            ("mbu", "itl"): ("1/1.99", "1/1.99", "1/1.99", False, False, ("itl",)),
-            ("mem_bandwidth", "itl"): ("2e12/1.99", "2e12/1.99", "2e12/1.99", False, False, ("itl",)),
-            ("weight_bytes_per_param", "itl"): ("3.98", "3.98", "3.98", True, False, ("itl",)),
-            ("mfu", "itl"): ("1/995", "1/995", "1/995", False, False, ("itl",)),
-            ("peak_flops", "itl"): ("1e15/995", "1e15/995", "1e15/995", False, False, ("itl",)),
-            ("batch", "itl"): (995, 996, 995, True, False, ("itl",)),
-            ("step_overhead", "itl"): ("0.0099", "0.0099", "0.0099", True, False, ("itl",)),
-        },
-        (),
     ),
     "memory and a target": (
         {**ITL, **CACHED},
@@ -208,48 +182,3 @@ def test_flips_over_ranges_of_other_inputs():
         {BELOW},
     )
     assert [made[name].inside for name in ("mbu", "mfu", "batch")] == [True, False, None]
-
-
-def test_flips_of_some_inputs_and_of_some_conditions():
-    answers = Study(**{**CASE, **ITL, **CACHED}).first
-    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"))} == {
-        ("batch", "memory"),
-        ("batch", "itl"),
-        ("mbu", "itl"),
-    }
-    assert {(f.name, f.condition) for f in flips(answers, ("batch", "mbu"), {"itl"})} == {
-        ("batch", "itl"),
-        ("mbu", "itl"),
-    }
-    assert flips(answers, ("batch",), ()) == flips(answers, (), {"itl"}) == ()
-    assert {f.wrong for f in flips(answers, ("weight_bytes_per_param",), {"itl"})} == {
-        ("memory", "itl")
-    }
-
-
-def flip(
-    now,
-    value,
-    wrong=(),
-    wrong_now=(),
-    span=(None, None),
-    spread=(None, None, True),
-    turns=(),
-    name="batch",
-):
-    result = Result(INPUTS[name], Fraction(now), *(end and Fraction(end) for end in span))
-    value, turns = Fraction(value), tuple(map(Fraction, turns))
-    return Flip(
-        result,
-        "itl",
-        False,
-        value,
-        value,
-        value,
-        True,
-        turns,
-        wrong,
-        wrong_now,
-        lambda: spread,
-        frozenset,
-    )

@@ -8,7 +8,6 @@ from symroof.analysis.constraints import UNBOUNDED, constraints, passes
 from symroof.analysis.verdict import (
     LOAD,
     all_met,
-    efficiency_basis,
     findings,
     overloaded,
     target_checks,
@@ -36,7 +35,6 @@ GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 10
             "-0.001",
             "misses its price target: 6 USD/hour against 5.999 USD/hour",
         ),
-        ("3", "6.001", True, "0.001", None),
         ("2..3", "6", True, 1, None),
         (
             "2..3",
@@ -112,25 +110,6 @@ def test_a_target_of_a_metric_without_a_value_in_a_part_of_the_ranges():
         assert [check.met for check in target_checks(answers) if check.name == "ttft"] == [met]
 
 
-def test_all_of_several_targets():
-    """One that is missed decides, then one that is met in part."""
-    limits = {"price": "6 USD/hour", "fleet_price": "12 USD/hour"}
-    case = {**GPT2, "tp": 2, "dp": 2}
-    states = {
-        price: target_checks(Study(**case, price=f"{price} USD/hour", targets=limits).first)
-        for price in ("3", "2..4", "4")
-    }
-    assert {price: [check.met for check in checks] for price, checks in states.items()} == {
-        "3": [True, True],
-        "2..4": [None, None],
-        "4": [False, False],
-    }
-    true, part, false = (checks[0] for checks in states.values())
-    assert [
-        all_met(row) for row in ([true, part], [part, false], [true, false], [true, true], [])
-    ] == [None, False, False, True, True]
-
-
 @pytest.mark.parametrize(
     ("rate", "load"),
     [
@@ -177,20 +156,6 @@ def test_a_load_of_one_is_too_much(rate, load):
     assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == (
         [True] if load is not True else []
     )
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({}, "bound at 100 % of peak"),
-        ({"mfu": 1}, "bound at 100 % of peak"),
-        ({"mfu": 1, "mbu": 1, "step_overhead": "0 s"}, "bound at 100 % of peak"),
-        ({"mfu": 0.5}, "at the efficiencies given"),
-        ({"mfu": 1, "mbu": 0.9}, "at the efficiencies given"),
-    ],
-)
-def test_what_times_rest_on(more, words):
-    assert efficiency_basis(Study(**GPT2, **more).first) == words
 
 
 @pytest.mark.parametrize(

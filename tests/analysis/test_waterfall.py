@@ -25,22 +25,7 @@ PAIRS = [
             "assume": {"attention": "full"},
         },
     ),
-    (
-        PLAIN,
-        {
-            "model": "mixtral-8x7b",
-            "hardware": "a100-80gb-sxm",
-            "engine": "ideal",
-            "prompt": 1024,
-            "tp": 2,
-            "weights": "awq",
-        },
-    ),
     (PLAIN, {**PLAIN, "weights": "awq"}),
-    (
-        {"model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "prompt": 512, "tp": 8},
-        PLAIN,
-    ),
 ]
 
 
@@ -61,16 +46,6 @@ def test_effects_add_up_to_the_difference_and_factors_multiply_to_the_ratio(pair
         assert found.factor == near(b / a)
         assert prod(step.factor for step in found.steps) == near(b / a)
         assert all(step.effect for step in found.steps)
-
-
-def test_a_later_difference_works_on_what_the_earlier_ones_made():
-    """Cache by hand: twice the prompt first, then four times the batch on the longer prompt."""
-    found = way(PLAIN, {**PLAIN, "prompt": 4096, "batch": 4}, "kv_cache_bytes")
-    token = 2 * 32 * 8 * 128 * 2
-    assert [(step.changes[0].name, step.effect) for step in found.steps] == [
-        ("prompt", 2048 * token),
-        ("batch", 3 * 4096 * token),
-    ]
 
 
 def test_definitions_come_first_then_choices_then_inputs():
@@ -122,17 +97,6 @@ def test_what_does_not_move_the_quantity_is_listed():
     assert (found.steps, [change.name for change in found.without_effect]) == ((), ["mfu"])
 
 
-def test_changes_without_a_value_between_them_are_one_step():
-    """Without a model there is no cache of a token until the model is there; the batch of the other side comes on top."""
-    one = {"kv_bytes_per_token": "100 kB", "prompt": 1000}
-    found = way(one, {"model": "llama-3-8b", "prompt": 1000}, "kv_cache_bytes")
-    assert [change.name for change in found.steps[0].changes] == [
-        "kv_bytes_per_token",
-        "model",
-    ] or len(found.steps) == 1
-    assert found.end.value == 131072 * 1000
-
-
 @pytest.mark.parametrize(
     ("one", "other", "quantity", "message"),
     [
@@ -176,22 +140,3 @@ def test_a_side_that_memory_does_not_hold_is_flagged():
     assert found.rows()[0][-1].endswith("ms (does not fit)") and not found.rows()[-1][-1].endswith(
         "(does not fit)"
     )
-
-
-def test_what_moves_a_number_from_the_other_side_alone_is_not_called_without_effect():
-    """Without attention's products no mask moves anything; with them it halves them, from either side."""
-    plain, weights = (
-        GPT2,
-        {
-            **GPT2,
-            "assume": {"attention_flops": "off", "attention": "full", "roofline": "no_overlap"},
-        },
-    )
-    for pair in ((plain, weights), (weights, plain)):
-        found = way(*pair, "prefill_flops")
-        moved = [change.name for step in found.steps for change in step.changes]
-        assert [change.name for change in found.without_effect] == ["roofline"]
-        assert [change.name for change in found.hidden] == (
-            [] if "attention" in moved else ["attention"]
-        )
-    assert "attention" in moved

@@ -40,25 +40,3 @@ def test_every_public_name_and_result_has_an_example(entry):
 def test_every_public_member_is_documented(member):
     documented = getattr(member, "__func__", None) or getattr(member, "func", None) or member
     assert (documented.__doc__ or "").strip()
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Study.value",
-        "Study.result",
-        "Study.derive",
-        "Study.solve",
-        "Study.sweep",
-        "calibrate",
-        "check",
-        "compile",
-        "select",
-        "solve",
-    ],
-)
-def test_what_can_be_refused_documents_its_error(name):
-    owner, _, method = name.rpartition(".")
-    function = getattr(getattr(sr, owner), method) if owner else getattr(sr, name)
-    assert "InputError:" in inspect.getdoc(function)

@@ -1,7 +1,5 @@
 """A theory in Python is what its file is: values, solutions and symbols of the caller's own, errors at the entry that is wrong."""
 
-import copy
-import pickle
 from fractions import Fraction
 
 import pytest
@@ -131,24 +129,6 @@ def test_signs_are_those_of_the_symbols_or_as_declared():
     )
 
 
-def test_signs_of_a_file(tmp_path):
-    path = tmp_path / "t.yaml"
-    path.write_text(
-        "name: t\ntitle: T\ninputs:\n  late: {unit: s, means: a, sign: nonnegative}\n  shift: {unit: s, means: b, sign: real, default: -2 s}\ndefine: {}\n",
-        encoding="utf-8",
-    )
-    study = sr.Study(theory=path)
-    assert (
-        study.symbol("late").is_positive is None
-        and study.symbol("late").is_nonnegative
-        and study.symbol("shift").is_real
-        and study.value("shift") == -2
-    )
-    with pytest.raises(sr.InputError, match="late: must be 0 or more"):
-        sr.Study(theory=path, late=-1)
-    assert sr.Study(theory=path, late=0, shift=-1).value("shift") == -1
-
-
 def test_the_published_interval_of_young_has_no_absolute_values():
     training = sr.Theory.load("training-step")
     symbols = training.symbols
@@ -221,18 +201,6 @@ def test_flops_that_sympy_leaves_unsaid():
 def test_define_points_to_a_theory_where_a_symbol_is_new():
     with pytest.raises(sr.InputError, match=r"unknown name 'zeal'\n.*sr\.Theory\(inputs=\{"):
         sr.Study("llama-3-8b").define("keen", Symbol("zeal") * 2)
-
-
-def test_it_compares_hashes_copies_and_pickles():
-    assert (
-        water() == water()
-        and hash(water()) == hash(water())
-        and water() != PLAIN
-        and water() != water(title="Waves")
-    )
-    for made in (copy.copy(PLAIN), copy.deepcopy(PLAIN), pickle.loads(pickle.dumps(PLAIN))):
-        assert made == PLAIN and made.study(width=2e9).value("wait") == 1
-    assert repr(water(title="Waves")) == "<Theory: Waves>"
 
 
 def test_an_integer_symbol_counts_whole_things():

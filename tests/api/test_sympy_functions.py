@@ -17,25 +17,15 @@ BATCH = s.batch
 
 VALUES = [  # an expression over the batch, and Python's own function of it
     (sympy.sin(BATCH), math.sin),
-    (sympy.cos(BATCH / 3), lambda b: math.cos(b / 3)),
-    (sympy.tan(BATCH), math.tan),
-    (sympy.atan(BATCH), math.atan),
     (sympy.atan2(BATCH, 3), lambda b: math.atan2(b, 3)),
-    (sympy.asinh(BATCH), math.asinh),
-    (sympy.cosh(BATCH / 8), lambda b: math.cosh(b / 8)),
     (sympy.erf(BATCH / 10), lambda b: math.erf(b / 10)),
     (sympy.gamma(BATCH / 3), lambda b: math.gamma(b / 3)),
     (sympy.factorial(BATCH), lambda b: math.gamma(b + 1)),
-    (sympy.binomial(BATCH, 3), lambda b: b * (b - 1) * (b - 2) / 6),
-    (sympy.Mod(BATCH, 3), lambda b: b % 3),
     (sympy.Mod(-BATCH, 3), lambda b: -b % 3),
-    (sympy.frac(BATCH / 3), lambda b: b / 3 % 1),
     (sympy.sign(5 - BATCH), lambda b: float(np.sign(5 - b))),
     (sympy.Abs(5 - BATCH), lambda b: abs(5 - b)),
     (sympy.log(BATCH), math.log),
     (sympy.log(BATCH, 10), math.log10),
-    (sympy.log(BATCH, 2), math.log2),
-    (sympy.cbrt(BATCH), lambda b: b ** (1 / 3)),
     (pi * BATCH, lambda b: math.pi * b),
     (sympy.EulerGamma * BATCH, lambda b: 0.5772156649015329 * b),
 ]
@@ -51,16 +41,6 @@ def test_value_and_arrays(expression, function):
     assert sr.compile(expression, [BATCH], study=STUDY)(batches) == pytest.approx(
         [function(batch) for batch in batches], rel=1e-12
     )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("expression", [expression for expression, _ in VALUES], ids=str)
-def test_the_same_value_and_the_same_expression_out(expression):
-    put_in = sympy.N(expression.xreplace({BATCH: sympy.Integer(8)}), 40)
-    assert STUDY.value(expression) == pytest.approx(float(put_in), rel=1e-13)
-    assert sympy.N(
-        STUDY.sympy(expression).xreplace({BATCH: sympy.Integer(8)}) - put_in, 30
-    ) == pytest.approx(0, abs=1e-25)
 
 
 SLOPES = [
@@ -89,13 +69,6 @@ def test_slopes(expression, at):
     assert STUDY.value(sympy.diff(within, s.mem_bandwidth)) == pytest.approx(
         (above - below) / (2 * step), rel=1e-6
     )
-
-
-def test_a_remainder_moves_with_what_is_divided():
-    assert STUDY.value(sympy.diff(sympy.Mod(s.kv_cache_bytes, 1000), BATCH)) == STUDY.value(
-        sympy.diff(s.kv_cache_bytes, BATCH)
-    )
-    assert STUDY.value(sympy.diff(sympy.floor(s.kv_cache_bytes / 1000), BATCH)) == 0
 
 
 def test_over_ranges_what_goes_up_and_down_is_looked_at_between():
@@ -153,11 +126,3 @@ def test_text_has_no_more_functions_than_that():
     for name in ("sin", "erf", "Mod"):
         with pytest.raises(FormulaError, match=f"unknown function '{name}'"):
             parse(f"{name}(batch)")
-
-
-def test_what_reports_print_is_latex_and_its_text_can_be_read_back():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define(
-        "nats", "pi*log(prompt)", latex="n"
-    )
-    assert study.derive("nats").latex() == r"n = \pi \ln\left(S\right)"
-    assert study.solve("2 = pi*log(S)", "prompt").value == pytest.approx(math.exp(2 / math.pi))

@@ -1,6 +1,5 @@
 """SymPy in: expressions, relations and symbols wherever text is taken."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +8,6 @@ import sympy
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.theory.theory import theory
 
 from ..near import near
 
@@ -86,21 +84,6 @@ def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
     assert sr.Study(batch=sympy.Integer(1)).value("batch") == 1  # the number one is no truth
 
 
-def test_an_exponential_of_a_time_over_a_number_of_seconds():
-    """SymPy has no units: the hundredth is of a second. Without a number, a time has no exponential."""
-    weight = STUDY.value(s.decode_throughput * sympy.exp(-s.itl / sympy.Rational(1, 100)))
-    assert weight == pytest.approx(
-        float(STUDY.value("decode_throughput")) * math.exp(-float(STUDY.value("itl")) / 0.01)
-    )
-    with pytest.raises(sr.InputError, match=r"exp\(\) must be a plain number"):
-        STUDY.value(sympy.exp(-s.itl))
-    assert STUDY.solve("exp(-batch/100) = 1/2", for_="batch").value == pytest.approx(
-        100 * math.log(2)
-    )
-    swept = sr.compile(s.batch * sympy.exp(-s.batch / 10), inputs=["batch"])([1, 10])
-    assert swept.tolist() == pytest.approx([math.exp(-0.1), 10 * math.exp(-1)])
-
-
 def test_an_extremum_is_a_place():
     """B/(a + bB)² is largest at B = a/b, by the slope b and the start a of a step's time."""
     case = sr.Study("llama-3-8b", "h100-sxm", prompt=4096)
@@ -117,13 +100,6 @@ def test_an_extremum_is_a_place():
         solution.shown() == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
     )
     assert len(repr(solution)) < 250 and len(solution.reason) < 250
-
-
-def test_sweep_takes_expressions():
-    grid = STUDY.sweep(batch=[1, 8], quantities=[s.ttft / s.itl, s.itl])
-    assert grid["ttft/itl"].values[1] == pytest.approx(
-        float(STUDY.value("ttft") / STUDY.value("itl"))
-    )
 
 
 def test_keywords_and_targets_take_numbers_and_formulas():
@@ -161,13 +137,6 @@ def test_check_takes_a_formula_and_gives_the_difference():
         sr.check(sympy.Eq(2 * s.itl, s.itl + 1))
 
 
-def test_numbers_take_the_unit_of_what_stands_beside_them():
-    assert STUDY.value(sympy.Max(s.itl, 1)) == 1
-    assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(
-        STUDY.value("itl") + 1e-3
-    )
-
-
 def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
     study.define("wasted", s.prefill_flops * (1 - s.hit_rate), unit="FLOP").define(
@@ -179,21 +148,6 @@ def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
     assert study.value(wasted + s.prefill_flops) == Fraction(7, 4) * study.value("prefill_flops")
     with pytest.raises(sr.InputError, match=r"s\^2"):
         study.define("squared", s.ttft * s.itl, unit="s")
-
-
-def test_an_expression_equals_zero_and_a_list_of_one_is_its_element():
-    as_equation = STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), s.batch)
-    assert STUDY.solve(s.itl - sympy.Rational(1, 50), s.batch).value == as_equation.value
-    assert (
-        STUDY.solve([sympy.Eq(s.itl, sympy.Rational(1, 50))], [s.batch]).integer
-        == as_equation.integer
-    )
-    with pytest.raises(sr.InputError, match="one equation is solved for one unknown"):
-        STUDY.solve([s.itl, s.ttft], [s.batch, s.prompt])
-    with pytest.raises(
-        sr.InputError, match=r"is a bound, not of the form lhs = rhs\n    hint: solve it with ="
-    ):
-        STUDY.solve(s.itl < sympy.Rational(1, 50), s.batch)
 
 
 def test_a_row_of_the_catalogue_by_its_symbol():

@@ -58,17 +58,6 @@ def test_latex_of_solutions_and_derivations():
     )
 
 
-def test_the_data_of_a_picture_are_the_values_of_the_study():
-    data = (
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8, efficiency="peak")
-        .plot("itl")
-        .data
-    )
-    for context, value in data["line"][[0, len(data["line"]) // 2]]:
-        there = sr.Study("llama-3-8b", "h100-sxm", batch=8, context=context, efficiency="peak")
-        assert abs(value / there.value("itl") - 1) < 1e-12
-
-
 def test_a_formula_of_ones_own_over_an_input():
     """Points of the line are values of the study there; memory ends where it is solved to end, and the axes name what they show."""
     study = sr.Study(
@@ -117,16 +106,3 @@ def test_a_formula_of_ones_own_over_an_input():
 def test_what_cannot_be_drawn_is_said(quantity, over, refused):
     with pytest.raises(sr.InputError, match=refused):
         STUDY.plot(quantity, over=over)
-
-
-def test_bars_of_memory_add_up():
-    data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).plot("memory").data
-    needed = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8)
-    parts = [data[name][0] for name in ("weights", "cache", "reserve")]
-    assert sum(parts) == pytest.approx(needed.value("memory_bytes"))
-
-
-def test_plot_leaves_the_study_as_it_is():
-    before = STUDY.value("usable_memory")
-    STUDY.plot("memory")
-    assert STUDY.value("usable_memory") == before

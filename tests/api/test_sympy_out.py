@@ -9,7 +9,6 @@ import sympy
 import symroof as sr
 from symroof import symbols
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
 
@@ -19,28 +18,6 @@ CASE = {
     "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
     "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
 }  # fmt: skip
-SWITCHED = [
-    {"assume": {switch.name: value}}
-    for switch in SWITCHES.values()
-    for value in list(switch.values)[1:]
-]
-OF_EXPERTS, OF_LATENTS = {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}
-OF_WINDOWS = {"model": "gemma-2-9b"}
-OF_LAUNCHES = {"kernel_launch": "3 us", "kernels_per_layer": 10}
-SWITCHED = [
-    {
-        **setting,
-        **(
-            {
-                "experts": OF_EXPERTS,
-                "mla": OF_LATENTS,
-                "launches": OF_LAUNCHES,
-                "window_cache": OF_WINDOWS,
-            }.get(next(iter(setting["assume"])), {})
-        ),
-    }
-    for setting in SWITCHED
-]
 
 
 def agrees(expression, value, share=False):
@@ -71,14 +48,6 @@ def test_symbols_are_the_same_objects_everywhere():
     assert study.sympy("itl").free_symbols <= set(symbols.latex)
     assert symbols.batch is symbols.symbol("batch") and symbols.seq_len is symbols.prompt
     assert sympy.diff(study.derive("ttft").expanded, symbols.prompt) != 0
-
-
-def test_a_derivative_is_the_slope_by_differences():
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=8)
-    slope = sympy.diff(study.sympy("itl"), symbols.batch).subs(study.values())
-    more = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=9)
-    steeper = float(more.value("itl") - study.value("itl"))
-    assert float(slope) == pytest.approx(steeper, rel=1e-10)  # memory-bound: linear in the batch
 
 
 def test_signs_are_as_declared():
@@ -112,18 +81,9 @@ def test_truths_are_relations_and_labels_choices():
     }
 
 
-def test_sums_stay_sums():
-    assert sr.Study(model="llama-3-8b").sympy("decode_time").has(sympy.Sum)
-
-
-def test_limits_and_elasticities_of_a_derivation():
-    derivation = sr.Study().derive("decode_memory_time")
-    by = {elasticity.symbol.name: elasticity.sympy for elasticity in derivation.elasticities}
-    assert by["mem_bandwidth"] == -1
-    assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in derivation.limits)
-    assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (
-        symbols.mbu * symbols.mem_bandwidth
-    )
+def test_limits_of_a_derivation():
+    limits = sr.Study().derive("decode_memory_time").limits
+    assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in limits)
 
 
 SERVER = {

@@ -21,14 +21,6 @@ def test_a_limit_of_a_quantity_stands_and_that_of_its_formula_is_taken():
     assert float(limit.xreplace(STUDY.values())) == pytest.approx(far, rel=1e-6)
 
 
-def test_a_series_of_a_quantity_is_in_its_slopes_and_that_of_a_formula_in_inputs():
-    taken = sympy.series(s.itl * s.batch, s.batch, 8, 2).removeO()
-    assert taken != s.itl * (s.batch - 8) + 8 * s.itl
-    assert STUDY.value(taken) == pytest.approx(8 * STUDY.value("itl"), rel=1e-12)
-    whole = GENERAL.sympy("kv_cache_bytes")
-    assert sympy.expand(sympy.series(whole, s.batch, 0, 2).removeO() - whole) == 0
-
-
 def test_sums_of_quantities_are_of_their_values():
     each = [
         sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=b).value("itl") for b in (1, 2, 3)
@@ -57,13 +49,6 @@ def test_a_quantity_at_other_inputs_has_the_value_of_the_case_there(place):
     expected = sr.Study("llama-3-8b", "h100-sxm", prompt=8192, batch=8).value("itl")
     assert STUDY.value(there) == pytest.approx(expected, rel=1e-12)
     assert float((2 * there).xreplace(STUDY.values())) == pytest.approx(2 * expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["itl", "ttft", "verify_time", "mixed_time", "decode_intensity"])
-def test_an_expansion_is_that_of_the_definition(name):
-    one = GENERAL.sympy(name, depth=1)
-    parts = {part: GENERAL.sympy(part.name) for part in one.atoms(type(s.itl).__mro__[1])}
-    assert parts and sympy.simplify(one.xreplace(parts) - GENERAL.sympy(name)) == 0
 
 
 @pytest.mark.parametrize("letter", ["h", "n", "c", "p", "alpha", "gamma", "rho", "bs"])

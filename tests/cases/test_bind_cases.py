@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.cases.bind_cases import bound_cases, variant
-from symroof.cases.request import Request, request_of
+from symroof.cases.request import request_of
 from symroof.errors import InputError, NoValueHere
 from symroof.specs.fields import ValueRange
 
@@ -51,16 +51,6 @@ def test_combinations_come_in_written_order():
         for w in ("fp16", "fp8")
         for n in (8, 1)
     ]
-
-
-def test_what_varies_is_remembered():
-    result = list(bound_cases(request_of("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
-    assert [dict(b.varied) for b in result] == [{"batch": "1"}, {"batch": "8"}]
-
-
-def test_nothing_chosen_is_one_empty_case():
-    (result,) = bound_cases(Request())
-    assert (result.model, result.hardware) == (None, None)
 
 
 def test_unknown_names_are_input_errors():
@@ -111,13 +101,6 @@ def test_every_value_has_its_source():
     )
 
 
-def test_a_set_value_beats_the_spec_of_model_and_device():
-    result = bound(
-        model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s"
-    )
-    assert (value(result, "n_layers"), value(result, "mem_bandwidth")) == (2, 10**12)
-
-
 def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
     plain = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET)
     assert value(plain, "mem_capacity") == 80 * 2**30
@@ -134,16 +117,6 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
     assert (value(own, "mem_capacity"), value(own, "mfu")) == near((80 * 10**9, Fraction(7, 10)))
 
 
-def test_what_a_preset_says_of_one_device_stays_with_it():
-    result = {
-        b.hardware.name: value(b, "prefill_overhead")
-        for b in bound_cases(
-            request_of("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET)
-        )
-    }
-    assert result == near({"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)})
-
-
 # ------------------------------------------------------------------------------------------------------ precision
 
 
@@ -154,12 +127,6 @@ def test_sixteen_bits_are_the_default_and_marked_as_such():
         result.given
     )
     assert result.inputs()["weight_bytes_per_param"].defaulted
-
-
-def test_the_cache_may_follow_the_weights():
-    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", kv="weights")
-    assert result.precisions["kv"] == "fp8"
-    assert value(result, "kv_bytes_per_element") == 1
 
 
 def test_arithmetic_is_as_wide_as_its_widest_operand():
@@ -174,14 +141,6 @@ def test_arithmetic_is_as_wide_as_its_widest_operand():
     assert value(both, "peak_flops") > 1.9 * value(narrow, "peak_flops")
 
 
-def test_a_device_without_the_precision_widens_and_says_so():
-    result = bound(
-        model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8"
-    )
-    assert any("fp8" in warning for warning in result.warnings)
-    assert result.compute in ("fp16", "bf16")
-
-
 # --------------------------------------------------------------------------------------------------------- ranges
 
 
@@ -190,23 +149,6 @@ def test_a_range_stands_at_its_middle_and_keeps_its_ends():
     assert value(result, "mfu") == near(Fraction(6, 10))
     assert result.box == near({"mfu": (0.5, 0.7)})
     assert isinstance(result.given["mfu"].setting, ValueRange)
-
-
-def test_a_range_without_width_is_a_number():
-    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.5")
-    assert result.box == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("1 ms..2 ms", Fraction(1, 1000), Fraction(2, 1000)),
-        ("1..2 ms", Fraction(1, 1000), Fraction(2, 1000)),
-        ("500 us..2 ms", Fraction(1, 2000), Fraction(2, 1000)),
-    ],
-)
-def test_a_range_takes_units(text, low, high):
-    assert bound(step_overhead=text).box == near({"step_overhead": (low, high)})
 
 
 def test_a_prompt_beyond_the_models_context_is_a_warning():
@@ -252,18 +194,6 @@ def test_a_variant_on_another_device_takes_all_its_numbers(base):
     assert other.hardware.name == "h200"
     assert value(other, "mem_bandwidth") == 4_800_000_000_000
     assert value(other, "mem_capacity") == 141 * 10**9
-
-
-def test_a_variant_in_another_precision(base):
-    other = variant(base, weights="int8")
-    assert value(other, "weight_bytes_per_param") == 1
-    assert other.precisions["kv"] == "int8"  # by the preset the cache follows the weights
-
-
-def test_a_variant_of_one_combination_stays_in_it():
-    second = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=[64, 128], batch=2).cases[3]
-    other = variant(second, batch=3)
-    assert (other.hardware.name, value(other, "prompt"), value(other, "batch")) == ("h200", 128, 3)
 
 
 @pytest.mark.parametrize("cached", [17, "8..17"])
@@ -323,13 +253,4 @@ def test_a_measured_mean_time_per_token_is_that_of_every_step():
             Fraction(398, 100),
             Fraction(433, 100),
         )
-    )
-
-
-def test_without_an_output_the_last_step_is_the_step():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096}
-    assert (
-        Study(**case).value("itl_last")
-        == Study(**case).value("itl")
-        < Study(**case, output=1000).value("itl_last")
     )

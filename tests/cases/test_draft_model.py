@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import symroof as sr
-from symroof.cases.bind_cases import variant
-from tests.cli import call, good, refused, study_text
+from tests.cli import good, study_text
 
 F, BETA, M, LINK = 989.4e12, 3.35e12, 81559 * 2**20, 450e9
 
@@ -151,20 +150,6 @@ def test_a_cost_that_is_set_wins_with_a_warning():
     assert any("draft_cost is given" in warning for warning in made.first.warnings)
 
 
-def test_ranges_and_lists_go_through_the_draft():
-    cases = study(batch=[1, 8], mbu="0.7..0.9").cases
-    assert [float(c.result("draft_cost").value) for c in cases] == pytest.approx(
-        [SMALL.step(b, 2000) / LARGE.step(b, 2000) for b in (1, 8)], rel=1e-6
-    )
-    assert cases[0].result("draft_time").low < cases[0].result("draft_time").high
-
-
-def test_another_device_and_narrower_caches_count_for_both():
-    made = variant(study(batch=8).first, kv="fp8")
-    by_hand = 2 * (LARGE.params + SMALL.params) + 8 * 2099 * (LARGE.cache + SMALL.cache) / 2
-    assert float(made.result("memory_bytes").value) == by_hand
-
-
 def test_a_range_of_the_reserve_is_refused():
     with pytest.raises(sr.InputError, match="memory_reserve"):
         study(memory_reserve="1 GB..2 GB").value("fits")
@@ -187,43 +172,3 @@ def test_a_study_file_names_its_draft(tmp_path):
     assert any("prefill of the prompt is not in ttft" in warning for warning in case["warnings"])
     other = good("eval", path, "--draft", "llama-3.2-3b", "--json").json["cases"][0]
     assert other["inputs"]["draft_cost"]["value"] > case["inputs"]["draft_cost"]["value"]
-
-
-def test_an_unknown_draft_is_reported_with_its_place(tmp_path):
-    path = tmp_path / "study.yaml"
-    path.write_text(study_text() + "draft: llama-3.2-1bb\n", encoding="utf-8")
-    message = refused("eval", path)
-    assert message.startswith(f"{path}:5:1: draft:")
-    assert "did you mean 'llama-3.2-1b'" in message
-    assert "draft" in refused(
-        "eval", "--hardware", "h100-sxm", "--draft", "llama-3.2-1b", "--prompt", "10"
-    )
-
-
-@pytest.mark.full
-def test_reviews_and_derivations_of_a_drafted_model():
-    line = (
-        "--model", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--hardware", "h100-sxm", "--prompt",
-        "2000", "--output", "64", "--set", "draft_tokens=4", "--set", "acceptance=0.8",
-    )  # fmt: skip
-    assert (
-        "drafted by Llama 3.2 1B"
-        in good("derive", "speculation_speedup", *line).out + good("eval", *line).out
-    )
-    assert call("report", *line, "-o", "-", "--no-plots").code == 0
-
-
-@pytest.mark.full
-def test_a_vllm_line_with_a_draft():
-    spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
-    case = "--hardware h100-sxm --prompt 2000 --output 100 --set acceptance=0.8 --json"
-    result = good("vllm", spec, *case.split()).json
-    assert result["inputs"]["draft_cost"]["source"].startswith(
-        "draft meta-llama/Llama-3.2-1B-Instruct"
-    )
-    assert "speculation_speedup" in result["quantities"]
-    lost = spec.replace("meta-llama/Llama-3.2-1B-Instruct", "yuhuili/EAGLE-LLaMA3.1-Instruct-8B")
-    assert (
-        "neither in the catalogue"
-        in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000", "--details").out
-    )

@@ -2,7 +2,6 @@
 
 import pytest
 
-from symroof.analysis.best_batch import why_no_batch
 from symroof.analysis.verdict import case_warnings, target_checks
 from symroof.api import Study
 from symroof.errors import InputError
@@ -93,20 +92,6 @@ def test_values_without_effect_or_meaning_are_warned_of(values, warning):
     assert not case_warnings(Study(**CASE | values | elsewhere).first)
 
 
-@pytest.mark.parametrize(
-    ("model", "given"), [("gemma-2-9b", "loaded_pairs"), ("deepseek-v2-lite", "loaded_tokens")]
-)
-def test_a_given_size_of_a_step_under_load_leaves_the_wait_for_prompts_without_a_value(
-    model, given
-):
-    checks = target_checks(
-        Study(
-            **CASE | {"model": model, "prompt": 3000, "arrival_rate": "0.5/s", given: 200_000}
-        ).first
-    )
-    assert [check.name for check in checks] == ["load"]
-
-
 def test_a_sum_up_to_a_formula():
     assert Study(**CASE, chunk="512 + batch").first.case.value("chunk") == 520
 
@@ -117,30 +102,3 @@ def test_a_target_that_has_no_value_here():
         match="itl_target: its formula has no value here: needs long_output\n.*give long_output",
     ):
         target_checks(Study(**CASE, itl_target="mix_long_prefill_time").first)
-
-
-def test_an_output_and_steps_that_have_no_value_here():
-    with pytest.raises(
-        InputError, match="output: its formula has no value here: needs long_output"
-    ):
-        Study(**CASE | {"output": "ceil(long_output/2)"}, targets={"ttft": "1 s"}).first.ledger()
-    case = CASE | {
-        "model": "mixtral-8x7b",
-        "hardware": "a100-sxm-80gb",
-        "output": "100..301",
-        "batch": 1,
-        "tp": 2,
-        "prompt": 3000,
-    }
-    late = Study(
-        **case, arrival_rate="3/s", response_steps="floor(share_in_time/3)", targets={"ttft": "1 s"}
-    ).first
-    assert why_no_batch(late) is None and [check.name for check in target_checks(late)] == ["ttft"]
-
-
-def test_a_range_of_heads_has_a_middle_that_no_devices_share_out():
-    assert (
-        Study("gpt-oss-20b", "h200", prompt=100, n_kv_heads="1..4")
-        .first.result("kv_bytes_per_token")
-        .ranged
-    )

@@ -7,7 +7,6 @@ import pytest
 from symroof.api import Study
 from symroof.cases.prefill_layout import PARTS
 from symroof.errors import InputError
-from tests.cli import call, study_text
 
 R1 = {
     "model": "deepseek-r1",
@@ -133,21 +132,3 @@ def test_a_threshold_moves_with_the_prefill():
 def test_what_is_no_layout(case, says):
     with pytest.raises(InputError, match=says):
         Study(**R1, attention_dp=8, **case).first.result("itl")
-
-
-def test_a_file_and_a_line_say_the_same(tmp_path):
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        study_text(model="llama-3-8b", prefill="{tp: 2, instances: 3}"), encoding="utf-8"
-    )
-    loaded = Study.load(study)
-    assert (loaded.request.prefill, loaded.first.assumptions["scheduling"]) == (
-        {"tp": 2, "instances": 3},
-        "disaggregated",
-    )
-    line = ["eval", str(study), "--prefill", "instances=1", "--json"]
-    assert call(*line).code == 0 and '"prefill_devices": 2' in " ".join(
-        call(*line).out.split()
-    ).replace('"prefill_devices": {"value": 2', '"prefill_devices": 2')
-    bad = call("eval", str(study), "--prefill", "instances=none")
-    assert bad.code == 2 and "--prefill: instances: is a whole number from 1 on" in bad.err

@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5943,
     "specs": 6012,
     "checkpoints": 3836,
-    "study": 10636,
+    "study": 9517,
     "select": 3200,
     "simulate": 2343,
     "servers": 1773,
@@ -45,8 +45,8 @@ BUDGETS = {
     "calibrate": 1593,
     "check": 7691,
     "report": 9242,
-    "cli": 5069,
-    "tests": 49268,
+    "cli": 5016,
+    "tests": 47700,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
@@ -223,7 +223,6 @@ def test_an_interval_is_halved_in_few_places():
 
 
 RULES_OF_NODES = {
-    "analysis/sensitivity.py": "logarithmic derivatives, definition by definition",
     "symbolic/code.py": "the text of a function, which is run over any kind of number",
     "symbolic/dimensions.py": "dimensions, and whether it counts things",
     "symbolic/polynomials.py": "a polynomial in one unknown, and its sign by its shape",
