@@ -17,12 +17,19 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.simulate.server import Disaggregated, Exclusive, Rules, Server
 from symroof.simulate.simulation import METRICS, Run, Simulation
-from symroof.simulate.step_cost import FLOATS, StepCost, inlined, printed, request_share
+from symroof.simulate.step_cost import StepCost, over_floats, request_share
 from symroof.simulate.traces import read_trace
-from symroof.simulate.workload import ARRIVALS, MOST_REQUESTS, Length, Traffic, Workload, checked
+from symroof.simulate.workload import (
+    ARRIVALS,
+    LONGEST,
+    MOST_REQUESTS,
+    Length,
+    Traffic,
+    Workload,
+    checked,
+)
 from symroof.specs.fields import STATISTICS
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 
 REQUESTS, MOST_REPLICATIONS = 2_000, 100
@@ -61,67 +68,26 @@ def simulate(
         InputError: everything wrong with the arguments, the trace or the case.
     """
     case = answers.case
-    problems = [
-        Problem(name, message)
-        for name, wrong, message in (
-            (
-                "requests",
-                requests is not None and not 1 <= requests <= MOST_REQUESTS,
-                f"has to be from 1 to {MOST_REQUESTS:,}",
-            ),
-            (
-                "replications",
-                not 1 <= replications <= MOST_REPLICATIONS,
-                f"has to be from 1 to {MOST_REPLICATIONS}",
-            ),
-            ("seed", not 0 <= seed < 2**63, "is a whole number from 0 on"),
-            ("warmup", warmup is not None and not 0 <= warmup <= 0.9, "is a share from 0 to 0.9"),
-            (
-                "budget",
-                budget is not None and not 1 <= budget <= 10_000_000,
-                "has to be from 1 to 10,000,000 tokens",
-            ),
-            (
-                "judge",
-                judge is not None and judge not in STATISTICS,
-                nearest(judge or "", [*STATISTICS]),
-            ),
-        )
-        if wrong
-    ]
-    if problems:
-        raise InputError(problems)
+    _check_options(requests, seed, budget, replications, warmup, judge)
+    works: Iterable[Workload]
     if trace is not None:
         if arrivals is not None or lengths:
             raise InputError(Problem("trace", "has its own arrivals and lengths"))
         recorded = read_trace(trace, requests, speed)
-        works: Iterable[Workload] = [recorded]
-        says = recorded.says
+        works, says = [recorded], recorded.says
     else:
         traffic = _traffic(answers, arrivals, users, burstiness, lengths or {}, turns, think)
-        few: tuple[str, ...] = ()
-        looped = traffic.arrivals == "closed-loop"
-        count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
-        if looped and count < FEWEST_TURNS * traffic.users:
-            traffic, few = replace(traffic, arrivals="burst"), (AT_ONCE,)
-        left_out = (0.0 if traffic.arrivals == "burst" else 0.1) if warmup is None else warmup
-        works = (
-            traffic.drawn(count, np.random.default_rng(seed + i), left_out)
-            for i in range(replications)
-        )
-        says = (*traffic.says(), *few)
+        works, says = _drawn(traffic, requests, users, seed, replications, warmup)
     schedule = case.theory.assumptions["scheduling"]
-    cost = StepCost(case)
-    prefill = (
-        None
-        if schedule == "chunked"
-        else StepCost((answers.prefill_case or answers).case, "prefill")
-    )
-    rules, told = _rules(answers, cost, prefill or cost, schedule, budget)
+    cost = prefill = StepCost(case)
+    kind = KINDS[schedule]
+    if schedule != "chunked":
+        prefill = StepCost((answers.prefill_case or answers).case, "prefill")
+    rules, told = _rules(answers, cost, prefill, schedule, budget)
     runs = []
     for work in works:
         _bounded(work, rules)
-        server = _server(cost, rules, work, prefill, schedule)
+        server = kind(cost, rules, work, prefill)
         for part in track(range(PARTS), "simulating"):
             server.run(len(work) * (part + 1) // PARTS)
         runs.append(Run.of(server))
@@ -138,22 +104,68 @@ def simulate(
     )
 
 
+def _check_options(
+    requests: int | None,
+    seed: int,
+    budget: int | None,
+    replications: int,
+    warmup: float | None,
+    judge: str | None,
+) -> None:
+    """Refuse numbers that mean nothing.
+
+    Raises:
+        InputError: all of them.
+    """
+    bounds = (
+        ("requests", requests, 1, MOST_REQUESTS),
+        ("replications", replications, 1, MOST_REPLICATIONS),
+        ("seed", seed, 0, 2**63 - 1),
+        ("warmup", warmup, 0, 0.9),
+        ("budget", budget, 1, LONGEST),
+    )
+    problems = [
+        Problem(name, f"has to be from {low:,} to {high:,}")
+        for name, value, low, high in bounds
+        if value is not None and not low <= value <= high
+    ]
+    if judge is not None and judge not in STATISTICS:
+        problems.append(Problem("judge", nearest(judge, [*STATISTICS])))
+    if problems:
+        raise InputError(problems)
+
+
+def _drawn(
+    traffic: Traffic,
+    requests: int | None,
+    users: int | None,
+    seed: int,
+    replications: int,
+    warmup: float | None,
+) -> tuple[Iterable[Workload], tuple[str, ...]]:
+    """The requests of each run, and what they are in words."""
+    few: tuple[str, ...] = ()
+    looped = traffic.arrivals == "closed-loop"
+    count = requests or max(REQUESTS, 20 * (users or 0), 20 * traffic.users if looped else 0)
+    if looped and count < FEWEST_TURNS * traffic.users:
+        traffic, few = replace(traffic, arrivals="burst"), (AT_ONCE,)
+    usual = 0.0 if traffic.arrivals == "burst" else 0.1
+    left_out = usual if warmup is None else warmup
+    seeds = (np.random.default_rng(seed + i) for i in range(replications))
+    works = (traffic.drawn(count, random, left_out) for random in seeds)
+    return works, (*traffic.says(), *few)
+
+
 def _bounded(work: Workload, rules: Rules) -> None:
     """Refuse what would take hours.
 
     Raises:
         InputError: too many tokens.
     """
-    if (
-        float(work.output.sum()) > MOST_TOKENS
-        or float(work.prompt.sum()) / (rules.budget or math.inf) > MOST_PREFILLS
-    ):
-        raise InputError(
-            Problem(
-                "requests",
-                f"have {int(work.prompt.sum()):,} tokens of prompts and {int(work.output.sum()):,} of responses: more than can be simulated",
-            )
-        )
+    prompts, written = float(work.prompt.sum()), float(work.output.sum())
+    if written > MOST_TOKENS or prompts / (rules.budget or math.inf) > MOST_PREFILLS:
+        message = f"have {prompts:,.0f} tokens of prompts and {written:,.0f} of responses"
+        raise InputError(Problem("requests", f"{message}: more than can be simulated"))
 
 
 RESTS_ON = ("loaded_time", "concurrency", "load", "time_outside_steps")
@@ -169,12 +181,7 @@ def rests_on(case: Case) -> tuple[str, ...]:
     return tuple(filter(case.has_value, names))
 
 
-def _server(
-    cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | None, schedule: str
-) -> Server:
-    if prefill is None:
-        return Server(cost, rules, work)
-    return (Exclusive if schedule == "exclusive" else Disaggregated)(cost, rules, work, prefill)
+KINDS = {"chunked": Server, "exclusive": Exclusive, "disaggregated": Disaggregated}
 
 
 def _traffic(
@@ -193,50 +200,15 @@ def _traffic(
     if arrivals is None and users is not None:  # who start at once, as those of a benchmark do
         kind = "burst"
     if kind not in ARRIVALS:
-        raise InputError(
-            Problem(
-                "arrivals",
-                "no such kind of arrivals",
-                path=kind[:40],
-                hint=nearest(kind, [*ARRIVALS]),
-            )
-        )
-    read: dict[str, Length] = {}
-    problems = []
-    for name, text in lengths.items():
-        if name not in ("prompt", "output"):
-            problems.append(
-                Problem(
-                    "lengths",
-                    "no such length",
-                    path=str(name)[:40],
-                    hint=nearest(str(name), ["prompt", "output"]),
-                )
-            )
-            continue
-        try:
-            read[name] = text if isinstance(text, Length) else Length.read(str(text))
-        except ValueError as error:
-            problems.append(Problem("lengths", str(error), path=name))
-    if problems:
-        raise InputError(problems)
+        hint = nearest(kind, [*ARRIVALS])
+        raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=hint))
+    read = _lengths(lengths)
     mix = None
     if not read and case.has_value("long_share"):
-        long_prompt, long_output = (
-            Length("fixed", (float(number(case, name)),)) for name in ("long_prompt", "long_output")
-        )
+        long_prompt, long_output = (_fixed(case, name) for name in ("long_prompt", "long_output"))
         mix = float(case.value("long_share")), long_prompt, long_output
     for name in ("prompt", "output"):
-        if name not in read:
-            mean, spread = (
-                float(number(case, name)),
-                float(case.value("output_spread")) if name == "output" else 0.0,
-            )
-            read[name] = (
-                Length("lognormal", (mean, math.sqrt(spread)))
-                if spread
-                else Length("fixed", (mean,))
-            )
+        read.setdefault(name, _fixed(case, name))
     rate = float(case.value("arrival_rate") / case.value("dp")) if known else 0.0
     groups = int(case.value("attention_dp"))
     of_batch = -(-int(case.value("batch")) // groups) * groups
@@ -258,6 +230,35 @@ def _traffic(
     )
 
 
+def _lengths(lengths: Mapping[str, Any]) -> dict[str, Length]:
+    """The distributions that are given.
+
+    Raises:
+        InputError: everything that is none.
+    """
+    read: dict[str, Length] = {}
+    problems = []
+    for name, given in lengths.items():
+        if name not in ("prompt", "output"):
+            hint = nearest(str(name), ["prompt", "output"])
+            problems.append(Problem("lengths", "no such length", path=str(name)[:40], hint=hint))
+            continue
+        try:
+            read[name] = given if isinstance(given, Length) else Length.read(str(given))
+        except ValueError as error:
+            problems.append(Problem("lengths", str(error), path=name))
+    if problems:
+        raise InputError(problems)
+    return read
+
+
+def _fixed(case: Case, name: str) -> Length:
+    """The length that a case has; outputs may be spread."""
+    mean = float(number(case, name))
+    spread = float(case.value("output_spread")) if name == "output" else 0.0
+    return Length("lognormal", (mean, math.sqrt(spread))) if spread else Length("fixed", (mean,))
+
+
 def number(case: Case, name: str) -> Fraction:
     """An input that a simulation cannot do without.
 
@@ -276,87 +277,81 @@ def _rules(
     """What the engine puts into a step, and the same in words."""
     case, groups = answers.case, cost.groups
     batch = -(-int(case.value("batch")) // groups)
-    share, each = (
-        request_share(case),
-        f" of each of {groups} attention groups" if groups > 1 else "",
-    )
-    told = [
-        f"at most {batch:,} requests{each} at once{'' if case.is_set('batch') else ' (the default of batch)'}"
-    ]
-    transfer, instances, together = (lambda prompt: 0.0), Fraction(1), 1
+    each = f" of each of {groups} attention groups" if groups > 1 else ""
+    usual = "" if case.is_set("batch") else " (the default of batch)"
+    told = [f"at most {batch:,} requests{each} at once{usual}"]
+    together, share = 1, request_share(case)
     if schedule == "chunked":
-        if budget is None and case.is_set("chunk"):
-            budget = -(-int(case.value("chunk")) // groups) + batch * cost.decoded
-            told.append(
-                f"a step{each} has {budget:,} tokens, chunk + batch: first those that decode, then prompts in order of arrival"
-            )
-        elif budget is None:
-            budget = NO_BUDGET
-            told.append(
-                f"a step{each} has no token budget: all prompts that wait are prefilled whole in the next one, as far as places in the batch are free"
-            )
-        else:
-            told.append(
-                f"a step{each} has {budget:,} tokens: first those that decode, then prompts in order of arrival"
-            )
-        if budget <= batch * cost.decoded:
-            raise InputError(
-                Problem(
-                    "budget",
-                    f"of {budget:,} tokens leaves none for prompts beside {batch * cost.decoded:,} that decode",
-                )
-            )
+        budget, said = _chunks(case, cost, batch, budget, each)
+        told.append(said)
+    elif schedule == "exclusive" and budget is not None:
+        together = batch
+        told.append(
+            f"prompts{each} before any decode, in order of arrival, up to {budget:,} tokens in a step"
+        )
     else:
         together = max(1, int(case.value("prefill_batch")) // prefill.groups)
         where = "before any decode" if schedule == "exclusive" else "on other devices"
-        if budget is not None and schedule == "exclusive":
-            together = batch
-            told.append(
-                f"prompts{each} {where}, in order of arrival, up to {budget:,} tokens in a step"
-            )
-        else:
-            told.append(
-                f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, {where}"
-            )
-            told += (
-                [f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"]
-                if budget is not None
-                else []
-            )
+        some = f", up to {together:,} at once" if together > 1 else ""
+        told.append(f"whole prompts{some}{each}, {where}")
+        if budget is not None:
+            said = f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"
+            told.append(said)
             budget = None
+    apart: dict[str, Any] = {}
     if schedule == "disaggregated":
-        asked = number(case, "prefill_devices") / Fraction(case.value("prefill_instance_devices"))
-        instances = asked.limit_denominator(1000)
-        if not 0 < instances <= 1000 or abs(instances - asked) > 1e-12 * asked:
-            raise InputError(
-                Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances")
-            )
+        apart = {"prefill_instances": _prefill_instances(case)}
         try:
-            sent = printed(inlined(case, parse("transfer_time"), ("prompt",)), ("prompt",), FLOATS)
-            transfer = lambda prompt: float(sent(None, float(prompt)))  # noqa: E731
+            apart["transfer"] = over_floats(case, "transfer_time", "prompt")
         except NoValue as error:
             told.append(f"transfers of caches take no time: {error}")
-    told.append(
-        "requests wait until their longest cache fits; none is preempted"
-        if share(1)
-        else "memory is not known, and bounds nothing"
-    )
+    fitting = "requests wait until their longest cache fits; none is preempted"
+    told.append(fitting if share(1) else "memory is not known, and bounds nothing")
     if case.has_value("queue_time") and case.value("queue_time"):
         told.append("queue_time is not used: waits are simulated")
-    told.append("the first token comes with the prefill, each other one with a step")
+    later = "each other one with a step"
     if cost.decoded > 1:
-        told[-1] = (
-            f"the first token comes with the prefill, then {cost.gained:.3g} with each step in the mean, which verifies {cost.decoded} for a request"
-        )
-    return Rules(
-        batch,
-        budget or 0,
-        together,
-        instances,
-        share,
-        transfer,
-        float(case.value("server_latency")),
-    ), tuple(told)
+        later = f"then {cost.gained:.3g} with each step in the mean, which verifies {cost.decoded} for a request"
+    told.append(f"the first token comes with the prefill, {later}")
+    front = float(case.value("server_latency"))
+    return Rules(batch, budget or 0, together, share=share, front=front, **apart), tuple(told)
+
+
+def _chunks(
+    case: Case, cost: StepCost, batch: int, budget: int | None, each: str
+) -> tuple[int, str]:
+    """The tokens of a step that takes chunks of prompts along, and what is said of it.
+
+    Raises:
+        InputError: they leave none for prompts.
+    """
+    first = "first those that decode, then prompts in order of arrival"
+    if budget is not None:
+        said = f"a step{each} has {budget:,} tokens: {first}"
+    elif case.is_set("chunk"):
+        budget = -(-int(case.value("chunk")) // cost.groups) + batch * cost.decoded
+        said = f"a step{each} has {budget:,} tokens, chunk + batch: {first}"
+    else:
+        budget = NO_BUDGET
+        said = f"a step{each} has no token budget: all prompts that wait are prefilled whole in the next one, as far as places in the batch are free"
+    if budget <= batch * cost.decoded:
+        message = f"of {budget:,} tokens leaves none for prompts beside {batch * cost.decoded:,} that decode"
+        raise InputError(Problem("budget", message))
+    return budget, said
+
+
+def _prefill_instances(case: Case) -> Fraction:
+    """How many instances prefill for one that decodes.
+
+    Raises:
+        InputError: too many, too few, or no part that can be simulated.
+    """
+    asked = number(case, "prefill_devices") / Fraction(case.value("prefill_instance_devices"))
+    instances = asked.limit_denominator(1000)
+    if not 0 < instances <= 1000 or abs(instances - asked) > 1e-12 * asked:
+        message = "have to make from 1/1,000 to 1,000 instances"
+        raise InputError(Problem("prefill_devices", message))
+    return instances
 
 
 def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
@@ -364,9 +359,7 @@ def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
     if refused := sum(int(run.requests.refused.sum()) for run in runs):
         found.append(f"{refused:,} requests are refused: no memory holds them")
     if answers.does_not_fit:
-        found.append(
-            "does not fit: the batch has no room in memory, so fewer requests are served at once"
-        )
+        found.append("does not fit: the batch has no room, so fewer requests are served at once")
     if unsteady(answers.case):
         found.append(
             "requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated"
@@ -376,6 +369,5 @@ def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
 
 def unsteady(case: Case) -> bool:
     """Whether requests come faster than the closed form of the rate allows."""
-    return (
-        case.has_value("arrival_rate") and case.has_value("load") and bool(case.value("load") >= 1)
-    )
+    known = case.has_value("arrival_rate") and case.has_value("load")
+    return known and bool(case.value("load") >= 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.simulate.step_cost import StepCost
+from symroof.simulate.step_cost import StepCost, sums
 from symroof.simulate.workload import Workload
 
 WORTH_ARRAYS = 12
@@ -63,10 +63,6 @@ class Group:
         self.features, self.slopes = [0.0] * features, [0.0] * features
         self.events: list[tuple[int, int, int]] = []
 
-    @property
-    def load(self) -> int:
-        return len(self.waiting) + self.held
-
 
 def steps_of(output: Any, gained: float) -> list[int]:
     """The decode steps of each response: all tokens but the first, so many a step in the mean. What is left of a step over goes to the next response.
@@ -101,16 +97,13 @@ class Gaps:
         self.seconds, self.counts = array("d"), array("d")
 
     def arrays(self) -> tuple[Any, Any]:
-        return np.frombuffer(self.seconds, dtype=float).copy(), np.frombuffer(
-            self.counts, dtype=float
-        ).copy()
+        return np.array(self.seconds), np.array(self.counts)
 
     def _merge(self) -> None:
         """Equal times within a part in four thousand become one, at their mean."""
         seconds, counts = self.arrays()
-        _, back = np.unique(
-            np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE), return_inverse=True
-        )
+        parts = np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE)
+        _, back = np.unique(parts, return_inverse=True)
         total = np.bincount(back, counts)
         self.clear()
         self.seconds.frombytes((np.bincount(back, counts * seconds) / total).tobytes())
@@ -124,8 +117,10 @@ class Server:
     priority and arrival, each as soon as a place in the batch is free and its longest cache fits.
     """
 
-    def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
-        self.cost, self.rules, self.work = cost, rules, work
+    def __init__(
+        self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | None = None
+    ) -> None:
+        self.cost, self.rules, self.work, self.prefill = cost, rules, work, prefill or cost
         count = len(work)
         self.prompt, self.output = work.prompt.tolist(), work.output.tolist()
         self.cached, self.priority = work.cached.tolist(), work.priority.tolist()
@@ -162,9 +157,7 @@ class Server:
             time, i = heapq.heappop(self.coming)
             self.came[i] = time - self.rules.front
             self.left -= 1
-            if (
-                not self.left and self.counted_from
-            ):  # the end, where requests get fewer, is not counted
+            if not self.left and self.counted_from:  # the end, where requests get fewer
                 self.counting, self.counted_to = False, time
             if self.rules.share(self.prompt[i] + self.output[i] - 1) > FULL:
                 self.end(i, time)
@@ -172,12 +165,8 @@ class Server:
             self.enqueue(time, i)
 
     def enqueue(self, time: float, i: int) -> None:
-        home = (
-            min(range(len(self.groups)), key=lambda g: self.groups[g].load)
-            if len(self.groups) > 1
-            else 0
-        )
-        heapq.heappush(self.groups[home].waiting, (self.priority[i], time, i))
+        home = min(self.groups, key=lambda group: len(group.waiting) + group.held)
+        heapq.heappush(home.waiting, (self.priority[i], time, i))
 
     def idle(self) -> None:
         """Nothing to do: wait for the next request."""
@@ -187,9 +176,8 @@ class Server:
         """The last token of a request; another may come for it."""
         self.ended[i] = time
         self.finished += 1
-        if self.finished == self.work.warmup and self.left * FEWEST_COUNTED >= len(
-            self.prompt
-        ):  # the beginning, where requests get more, is not counted; in a short run it is
+        many = self.left * FEWEST_COUNTED >= len(self.prompt)
+        if self.finished == self.work.warmup and many:  # the beginning, where requests get more
             self.counted_from = time
             self.gaps.clear()
         after = self.follower[i]
@@ -202,24 +190,12 @@ class Server:
         """A point of the timeline, ever fewer the longer it is."""
         self.ticks += 1
         if self.ticks % self.every == 0:
-            self.timeline.append(
-                (
-                    self.clock,
-                    self.held,
-                    sum(len(group.waiting) for group in self.groups),
-                    self.memory,
-                )
-            )
+            held = sum(group.held for group in self.groups)
+            waiting = sum(len(group.waiting) for group in self.groups)
+            memory = max(group.memory for group in self.groups)
+            self.timeline.append((self.clock, held, waiting, memory))
             if len(self.timeline) >= 2 * MOST_POINTS:
                 self.timeline, self.every = self.timeline[1::2], 2 * self.every
-
-    @property
-    def held(self) -> int:
-        return sum(group.held for group in self.groups)
-
-    @property
-    def memory(self) -> float:
-        return max(group.memory for group in self.groups)
 
     # -------------------------------------------------------------------------------------------------------- requests
 
@@ -239,11 +215,9 @@ class Server:
 
     def release(self, group: Group, i: int) -> None:
         group.held -= 1
-        group.memory = (
-            group.memory - self.rules.share(self.prompt[i] + self.output[i] - 1)
-            if group.held
-            else 0.0
-        )
+        group.memory -= self.rules.share(self.prompt[i] + self.output[i] - 1)
+        if not group.held:  # nothing is left but rounding
+            group.memory = 0.0
         self.end(i, self.clock)
 
     def token(self, group: Group, i: int) -> None:
@@ -302,11 +276,9 @@ class Server:
                     self.release(group, i)
                 else:
                     self._stretch(group, i)
-            if not group.decoding:  # nothing is left but rounding
-                group.features, group.slopes = (
-                    [0.0] * len(group.features),
-                    [0.0] * len(group.slopes),
-                )
+            if not group.decoding:
+                group.features = [0.0] * len(group.features)
+                group.slopes = [0.0] * len(group.slopes)
 
     # ----------------------------------------------------------------------------------------------------------- steps
 
@@ -323,15 +295,15 @@ class Server:
 
     def pieces(self, group: Group) -> list[tuple[int, int]]:
         """The prompts of a group that a step takes along, each with its tokens."""
-        budget, found = self.rules.budget - group.decoding * self.cost.decoded, []
-        while budget > 0:
-            i = group.partial
-            if i is None:
-                if not self.admits(group):
-                    break
-                i = self.admit(group)
-            taken = min(budget, self.prompt[i] - self.read[i])
-            budget -= taken
+        return self.cut(group, self.rules.budget - group.decoding * self.cost.decoded)
+
+    def cut(self, group: Group, left: float, most: float = math.inf) -> list[tuple[int, int]]:
+        """Prompts in order, up to so many, of which the last is cut at what is left of a budget."""
+        found: list[tuple[int, int]] = []
+        while left > 0 and len(found) < most and (group.partial is not None or self.admits(group)):
+            i = self.admit(group) if group.partial is None else group.partial
+            taken = int(min(left, self.prompt[i] - self.read[i]))
+            left -= taken
             found.append((i, taken))
             group.partial = i if self.read[i] + taken < self.prompt[i] else None
         return found
@@ -356,24 +328,25 @@ class Server:
 
     def of_pieces(self, pieces: Sequence[tuple[int, int]], cost: StepCost) -> Sequence[float]:
         """The features of some pieces."""
-        if not pieces:
-            return cost.nothing
         each = [
             cost.of_piece(taken, self.read[i], float(self.read[i] + taken >= self.prompt[i]))
             for i, taken in pieces
         ]
-        return each[0] if len(each) == 1 else [sum(column) for column in zip(*each, strict=True)]
+        return sums(each) if each else cost.nothing
 
     def seconds(self, prompts: Sequence[Sequence[float]]) -> float:
         """The time of a step with these features of prompts, drafts included."""
         counts = [group.decoding for group in self.groups]
+        features = [group.features for group in self.groups]
         drafted = self.cost.draft_time(sum(counts))
-        if len(counts) == 1:
-            return float(self.cost.time(prompts[0], self.groups[0].features, counts[0])) + drafted
-        return (
-            float(self.cost.slowest(prompts, [group.features for group in self.groups], counts))
-            + drafted
-        )
+        return float(self.cost.slowest(prompts, features, counts)) + drafted
+
+    def prefill_seconds(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> float:
+        """The time of a prefill of whole prompts, by group."""
+        cost, counts = self.prefill, [len(some) for some in pieces]
+        features = [self.of_pieces(some, cost) for some in pieces]
+        none = [cost.nothing] * len(pieces)
+        return float(cost.slowest(features, none, [0] * len(pieces), counts))
 
     def interrupted(self) -> float:
         """When something may come that changes a step without prompts."""
@@ -391,7 +364,9 @@ class Server:
         nothing = [self.cost.nothing] * len(self.groups)
         if steps < WORTH_ARRAYS:
             seconds = self.seconds(nothing)
-            self.took(seconds, decoding)
+            self.clock += seconds
+            self.decode_time += seconds
+            self.gap(seconds, decoding)
             self.advance(1)
             return
         index = np.arange(steps, dtype=float)
@@ -413,11 +388,6 @@ class Server:
         self.clock = float(ends[done - 1])
         self.advance(done)
 
-    def took(self, seconds: float, decoding: int) -> None:
-        self.clock += seconds
-        self.decode_time += seconds
-        self.gap(seconds, decoding)
-
     def gap(self, seconds: float, count: int) -> None:
         """Note the time between tokens of some requests; those of a verification share it."""
         if self.counting and count:
@@ -427,8 +397,8 @@ class Server:
 class Paused(Server):
     """Requests come to the decode with their first token; those that decode may have paused since their last one."""
 
-    def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
-        super().__init__(cost, rules, work)
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
         self.fresh: list[float] = []
         self.last = 0.0
 
@@ -455,28 +425,12 @@ class Paused(Server):
 class Exclusive(Paused):
     """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole, or cut where a budget says so."""
 
-    def __init__(self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost) -> None:
-        super().__init__(cost, rules, work)
-        self.prefill = prefill
-
     def pieces(self, group: Group) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
-        left = self.rules.budget or math.inf
-        while (
-            left > 0
-            and len(found) < self.rules.together
-            and (group.partial is not None or self.admits(group))
-        ):
-            i = self.admit(group) if group.partial is None else group.partial
-            taken = int(min(left, self.prompt[i] - self.read[i]))
-            left -= taken
-            found.append((i, taken))
-            group.partial = i if self.read[i] + taken < self.prompt[i] else None
-        return found
+        return self.cut(group, self.rules.budget or math.inf, self.rules.together)
 
     def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
         """A step that only prefills."""
-        seconds = prefill_seconds(self, pieces)
+        seconds = self.prefill_seconds(pieces)
         self.clock += seconds
         self.prefill_time += seconds
         self.read_on(pieces)
@@ -485,13 +439,11 @@ class Exclusive(Paused):
 class Disaggregated(Paused):
     """Prompts are prefilled by other instances, in order, and their caches sent; then they wait here for a place in the batch."""
 
-    def __init__(self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost) -> None:
-        super().__init__(cost, rules, work)
-        self.prefill = prefill
-        self.free = [0.0] * rules.prefill_instances.numerator
-        self.turns = (
-            rules.prefill_instances.denominator
-        )  # instances that several share prefill for this one in turn
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.free = [0.0] * self.rules.prefill_instances.numerator
+        # instances that several share prefill for this one in turn
+        self.turns = self.rules.prefill_instances.denominator
         self.queue: list[tuple[int, float, int]] = []
         self.ready: list[tuple[float, int]] = []
 
@@ -512,9 +464,8 @@ class Disaggregated(Paused):
             ):
                 some.append(heapq.heappop(self.queue)[2])
             of_group = [some[g :: self.prefill.groups] for g in range(self.prefill.groups)]
-            seconds = self.turns * prefill_seconds(
-                self, [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
-            )
+            whole = [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group]
+            seconds = self.turns * self.prefill_seconds(whole)
             heapq.heapreplace(self.free, start + seconds)
             self.prefill_time += seconds / len(self.free)
             for i in some:
@@ -547,14 +498,3 @@ class Disaggregated(Paused):
         times += [self.ready[0][0]] if self.ready else []
         times += [max(self.free[0], self.queue[0][1])] if self.queue else []
         return min(times, default=math.inf)
-
-
-def prefill_seconds(
-    server: Exclusive | Disaggregated, pieces: Sequence[Sequence[tuple[int, int]]]
-) -> float:
-    """The time of a prefill of whole prompts, by group."""
-    cost, counts = server.prefill, [len(some) for some in pieces]
-    features = [server.of_pieces(some, cost) for some in pieces]
-    if len(pieces) == 1:
-        return float(cost.time(features[0], cost.nothing, 0, counts[0]))
-    return float(cost.slowest(features, [cost.nothing] * len(pieces), [0] * len(pieces), counts))

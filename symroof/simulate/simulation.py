@@ -22,8 +22,18 @@ METRICS = {
     "queue_wait": "wait before prefill",
 }
 """Times of which there are a mean and percentiles, and what people read."""
-FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
-          ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
+WORDS = {
+    "request_rate": "responses",
+    "throughput": "output tokens",
+    "within_targets": "within targets",
+    "prefilling": "in steps that prefill",
+}
+"""Rates that people read under another name."""
+FIELDS = {
+    **dict.fromkeys(("arrival", "start", "first_token", "end"), float),
+    **dict.fromkeys(("prompt", "output", "cached", "priority"), np.int64),
+    **dict.fromkeys(("refused", "counted"), bool),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +65,11 @@ class Run:
         low, high = server.counted_from, min(server.counted_to, server.clock)
         came, first = np.array(server.came), np.array(server.first)
         refused = np.isnan(first)
-        table = np.rec.fromarrays(
-            [came, np.array(server.began), first, np.where(refused, np.nan, server.ended), work.prompt, work.output, work.cached, work.priority, refused,
-             ~refused & (came >= low)],
-            dtype=FIELDS,
-        )  # fmt: skip
+        times = [came, np.array(server.began), first, np.where(refused, np.nan, server.ended)]
+        tokens = [work.prompt, work.output, work.cached, work.priority]
+        counted = ~refused & (came >= low)
+        columns = [*times, *tokens, refused, counted]
+        table = np.rec.fromarrays(columns, dtype=list(FIELDS.items()))
         gaps, counts = server.gaps.arrays()
         makespan = max(server.clock, float(np.nanmax(table.end, initial=0.0)))
         apart = hasattr(server, "free")
@@ -99,27 +109,16 @@ class Run:
         found = {"mean": float(np.average(times, weights=counts))}
         for name, share in STATISTICS.items():
             if share is not None:
-                found[name] = float(
-                    times[
-                        order[
-                            min(
-                                int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))),
-                                len(order) - 1,
-                            )
-                        ]
-                    ]
-                )
+                place = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12)))
+                found[name] = float(times[order[min(place, len(order) - 1)]])
         return found
 
     def rate(self) -> float:
         """Responses per second in the counted time."""
         low, high = self.window
         ends = self.requests.end[~self.requests.refused]
-        return (
-            float(np.count_nonzero((ends > low) & (ends <= high))) / (high - low)
-            if high > low
-            else math.nan
-        )
+        served = float(np.count_nonzero((ends > low) & (ends <= high)))
+        return served / (high - low) if high > low else math.nan
 
     def token_rate(self) -> float:
         """Output tokens per second in the counted time, each response as long as in the mean."""
@@ -136,9 +135,8 @@ class Run:
         if "ttft" in limits:
             met &= counted.first_token - counted.arrival <= limits["ttft"]
         if "itl" in limits:
-            met &= counted.end - counted.first_token <= limits["itl"] * np.maximum(
-                counted.output - 1, 0
-            ) * (1 + 1e-12)
+            steps = np.maximum(counted.output - 1, 0)
+            met &= counted.end - counted.first_token <= limits["itl"] * steps * (1 + 1e-12)
         return float(np.count_nonzero(met)) / (len(counted) + late)
 
 
@@ -167,10 +165,8 @@ class Figure:
 
     def as_json(self, unit: str) -> dict[str, Any]:
         """Value and unit, with the ends of its interval where there is one; null is a value that there is not."""
-        found: dict[str, Any] = {
-            "value": self.value if math.isfinite(self.value) else None,
-            "unit": unit,
-        }
+        value = self.value if math.isfinite(self.value) else None
+        found: dict[str, Any] = {"value": value, "unit": unit}
         if self.half is not None and math.isfinite(self.half):
             found |= {"low": self.value - self.half, "high": self.value + self.half}
         return found
@@ -233,11 +229,9 @@ class Simulation:
             "busy": (of(lambda run: run.busy), ""),
             "prefilling": (of(lambda run: run.prefilling), ""),
         }
-        return (
-            {**found, "within_targets": (of(lambda run: run.within(self.limits)), "")}
-            if self.limits
-            else found
-        )
+        if self.limits:
+            found["within_targets"] = of(lambda run: run.within(self.limits)), ""
+        return found
 
     @property
     def checks(self) -> dict[str, dict[str, Any]]:
@@ -253,25 +247,30 @@ class Simulation:
     @property
     def missed(self) -> bool:
         """Whether a target is missed, or no memory holds some request."""
-        return any(not check["met"] for check in self.checks.values()) or any(
-            run.requests.refused.any() for run in self.runs
-        )
+        refused = any(run.requests.refused.any() for run in self.runs)
+        return refused or not all(check["met"] for check in self.checks.values())
 
     def as_json(self) -> dict[str, Any]:
         """The result for programs, in base units."""
+        summary, targets = self.summary, self.checks
+        for name, check in targets.items():
+            value = check["value"] if math.isfinite(check["value"]) else None
+            targets[name] = {**check, "statistic": self.judged[name], "unit": "s", "value": value}
         return {
             "schema": "symroof/simulate/2",
             "title": self.title,
             "requests": len(self.requests),
             "replications": len(self.runs),
-            "summary": {metric: {name: figure.as_json("s") for name, figure in each.items()} for metric, each in self.summary.items()},
+            "summary": {
+                metric: {name: figure.as_json("s") for name, figure in each.items()}
+                for metric, each in summary.items()
+            },
             **{name: figure.as_json(unit) for name, (figure, unit) in self.rates.items()},
-            "targets": {name: {**check, "statistic": self.judged[name], "unit": "s", "value": check["value"] if math.isfinite(check["value"]) else None}
-                        for name, check in self.checks.items()},
+            "targets": targets,
             "says": list(self.says),
             "warnings": list(self.warnings),
             **self.ledger,
-        }  # fmt: skip
+        }
 
     def tables(self, digits: int = 3) -> list[tuple[tuple[str, ...], list[list[str]]]]:
         """The headed tables that people read: times, and rates; an interval as a share of its value."""
@@ -279,46 +278,32 @@ class Simulation:
             [METRICS[metric], *(_written(figure, "s", digits) for figure in each.values())]
             for metric, each in self.summary.items()
         ]
-        words = {
-            "request_rate": "responses",
-            "throughput": "output tokens",
-            "within_targets": "within targets",
-            "busy": "busy",
-            "prefilling": "in steps that prefill",
-        }
         rates = [
-            [words.get(name, name), _written(figure, unit, digits)]
+            [WORDS.get(name, name), _written(figure, unit, digits)]
             for name, (figure, unit) in self.rates.items()
         ]
         return [(("", *STATISTICS), times), ((), rates)]
 
+    def _what(self) -> tuple[Any, ...]:
+        """What it is: two of the same are equal."""
+        drawn = tuple((r.requests.tobytes(), r.gaps.tobytes()) for r in self.runs)
+        return self.title, drawn, self.says, tuple(self.judged.items()), tuple(self.limits.items())
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Simulation) or (
-            self.title,
-            self.judged,
-            self.says,
-            self.limits,
-        ) != (other.title, other.judged, other.says, other.limits):
-            return False
-        pairs = zip(self.runs, other.runs, strict=False)
-        return len(self.runs) == len(other.runs) and all(
-            a.requests.tobytes() == b.requests.tobytes() and np.array_equal(a.gaps, b.gaps)
-            for a, b in pairs
-        )
+        return isinstance(other, Simulation) and self._what() == other._what()
 
     def __hash__(self) -> int:
-        return hash((self.title, self.says, tuple(run.requests.tobytes() for run in self.runs)))
+        return hash(self._what())
 
     def __repr__(self) -> str:
-        from symroof.units import format_quantity
-
+        summary, (rate, unit) = self.summary, self.rates["request_rate"]
         ttft, itl = (
-            format_quantity(Fraction(self.summary[name]["mean"].value), "s")
-            if math.isfinite(self.summary[name]["mean"].value)
-            else "-"
-            for name in ("ttft", "itl")
+            _written(Figure(summary[name]["mean"].value), "s", 4) for name in ("ttft", "itl")
         )
-        return f"<Simulation of {len(self.requests):,} requests: TTFT {ttft}, ITL {itl} in the mean, {self.rates['request_rate'][0].value:.4g} request/s>"
+        count = f"{len(self.requests):,} requests"
+        return (
+            f"<Simulation of {count}: TTFT {ttft}, ITL {itl} in the mean, {rate.value:.4g} {unit}>"
+        )
 
     def _repr_html_(self) -> str:
         from symroof.table_formats import html_table
@@ -333,7 +318,8 @@ def _written(figure: Figure, unit: str, digits: int) -> str:
     if not math.isfinite(figure.value):
         return "-"
     if unit == "":
-        return f"{figure.value:.1%}" + (f" ± {figure.half:.1%}" if figure.half is not None else "")
+        half = "" if figure.half is None else f" ± {figure.half:.1%}"
+        return f"{figure.value:.1%}{half}"
     value = format_quantity(Fraction(figure.value), unit, digits)
     if figure.half is None:
         return value

@@ -74,6 +74,16 @@ def inlined(case: Case, tree: Expr, free: Sequence[str]) -> Expr:
     return inline(tree, formula)
 
 
+def over_floats(case: Case, text: str, free: str) -> Callable[[float], float]:
+    """A formula of a case as a function of one name.
+
+    Raises:
+        NoValue: something has no value here.
+    """
+    made = printed(inlined(case, parse(text), (free,)), (free,), FLOATS)
+    return lambda value: float(made(None, float(value)))
+
+
 def printed(tree: Expr, free: Sequence[str], functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A formula over its free names as a function of them, in their order."""
     if unbound := [name for name in names(tree) if name not in free]:
@@ -101,13 +111,13 @@ class StepCost:
     """The time of a step of the theory at any requests.
 
     A request adds its features to a step: one number for each kind of driver. :meth:`of_piece` and :meth:`of_token` have them for a piece of a
-    prompt and for a decoding request; :meth:`time` makes a time of the sums.
+    prompt and for a decoding request; :meth:`slowest` makes a time of the sums.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8)
     >>> cost = StepCost(study.first.case)
     >>> features = [8*x for x in cost.of_token(4096)]
-    >>> abs(cost.time(cost.nothing, features, 8)/float(study.value("itl")) - 1) < 1e-12
+    >>> abs(cost.slowest([cost.nothing], [features], [8])/float(study.value("itl")) - 1) < 1e-12
     True
 
     Args:
@@ -133,10 +143,8 @@ class StepCost:
         self.groups = int(case.value("attention_dp")) if theory.layout.attention_dp else 1
         self.stages = int(case.value("pp")) if theory.layout.staged else 1
         self._fixed = theory.assumptions["kv_growth"] == "fixed"
-        self.decoded, self.gained = (
-            int(case.value("decoded_tokens")),
-            float(case.value("gained_tokens")),
-        )
+        self.decoded = int(case.value("decoded_tokens"))
+        self.gained = float(case.value("gained_tokens"))
         kinds = dict.fromkeys(
             (per, scope)
             for per, scope, _ in table.drivers(self.step)
@@ -144,39 +152,27 @@ class StepCost:
         )
         self.features = tuple(kinds)
         self.drivers = tuple(self._drivers())
+        scopes = dict.fromkeys(scope for _, scope in kinds if isinstance(scope, AttentionReach))
         self.reaches = tuple(
-            (
-                scope.kind,
-                int(case.value(scope.symbol)),
-                int(case.value(scope.rate)) if scope.rate else 1,
-            )
-            for scope in dict.fromkeys(
-                scope for _, scope in kinds if isinstance(scope, AttentionReach)
-            )
+            (s.kind, int(case.value(s.symbol)), int(case.value(s.rate)) if s.rate else 1)
+            for s in scopes
         )
         self.nothing = (0.0,) * len(self.features)
         free = [driver.name for driver in self.drivers] + ["prefill_batch"] * self.prefill
-        time = parse(
-            "prefill_time + prefill_overhead"
-            if self.prefill
-            else f"{step}_time(loaded_draft_time = 0)"
-        )
+        alone = "prefill_time + prefill_overhead"
+        time = parse(alone if self.prefill else f"{step}_time(loaded_draft_time = 0)")
         try:
             self._free, self._tree = free, inlined(case, time, free)
             self._time = printed(self._tree, free, FLOATS)
             self.of_piece = self._of_request(PIECE, OF_PIECE)
             self._of_token = self._of_request(token_step(self.decoded), OF_TOKEN)
-            self._drafting = (
-                printed(inlined(case, parse("loaded_draft_time"), ("batch",)), ("batch",), FLOATS)
-                if self.decoded > 1
-                else None
-            )
+            drafting = over_floats(case, "loaded_draft_time", "batch") if self.decoded > 1 else None
             self._context = float(case.value("context")) if self._fixed else 0.0
         except NoValue as error:
             raise InputError(Problem("simulate", f"this case has no step times: {error}")) from None
+        self._drafting = drafting
         self._arrays: Callable[..., Any] | None = None
         self._alone = self.groups == 1 and self.stages == 1
-        self._order = [(driver.feature, driver.phase) for driver in self.drivers]
         self._plan = [(driver.feature, driver.phase, driver.part) for driver in self.drivers]
 
     def _drivers(self) -> list[Driver]:
@@ -191,9 +187,8 @@ class StepCost:
             for pooled in (True, False):
                 name = self.devices.driver_name(self.step, per, scope, alone, pooled)
                 if name != whole:
-                    found[name] = Driver(
-                        name, feature, alone, GROUP if self.groups > 1 and not pooled else PASS
-                    )
+                    part = GROUP if self.groups > 1 and not pooled else PASS
+                    found[name] = Driver(name, feature, alone, part)
         return list(found.values())
 
     def _of_request(self, step: Step, free: tuple[str, ...]) -> Callable[..., tuple[float, ...]]:
@@ -203,14 +198,9 @@ class StepCost:
         for per, scope in self.features:
             tree = driver(step, per, scope, self.case.theory.assumptions, phase)
             if isinstance(scope, AttentionReach):
-                tree = substitute(
-                    tree,
-                    {
-                        symbol: number(Fraction(self.case.value(symbol)))
-                        for symbol in (scope.symbol, scope.rate)
-                        if symbol
-                    },
-                )
+                known = filter(None, (scope.symbol, scope.rate))
+                values = {name: number(Fraction(self.case.value(name))) for name in known}
+                tree = substitute(tree, values)
             parts.append(printed(tree, free, FLOATS))
 
         @lru_cache(maxsize=REMEMBERED)
@@ -221,7 +211,7 @@ class StepCost:
 
     def draft_time(self, decoding: int) -> float:
         """The time to draft for so many decoding requests, at the mean context of the case."""
-        return float(self._drafting(None, float(decoding))) if self._drafting and decoding else 0.0
+        return self._drafting(decoding) if self._drafting and decoding else 0.0
 
     def of_token(self, context: float) -> tuple[float, ...]:
         """What a decoding request that sees so many keys adds to a step."""
@@ -248,51 +238,28 @@ class StepCost:
         """What a decoding request adds more to each step, as its context grows, as far as that is even."""
         if self._fixed or self.even_steps(context) <= 1:
             return self.nothing
-        return tuple(
-            b - a
-            for a, b in zip(
-                self.of_token(context), self.of_token(context + self.gained), strict=True
-            )
-        )
+        here, next_one = self.of_token(context), self.of_token(context + self.gained)
+        return tuple(b - a for a, b in zip(here, next_one, strict=True))
 
     # ---------------------------------------------------------------------------------------------------------- time
-
-    def time(
-        self, prompt: Sequence[float], token: Sequence[Any], decoding: int, requests: int = 0
-    ) -> Any:
-        """The time of a step of one group.
-
-        Args:
-            prompt: features of the pieces in it.
-            token: features of its decoding requests: floats.
-            decoding: how many decode.
-            requests: of a prefill, how many prompts.
-        """
-        if self._alone:
-            both = [p + d for p, d in zip(prompt, token, strict=True)]
-            arguments = [
-                both[f] if phase is None else (prompt if phase == "prompt" else token)[f]
-                for f, phase in self._order
-            ]
-            return (
-                self._time(None, *arguments, requests or 1)
-                if self.prefill
-                else self._time(None, *arguments)
-            )
-        return self.slowest([prompt], [token], [decoding], [requests])
 
     def slowest(
         self,
         prompts: Sequence[Sequence[float]],
-        tokens: Sequence[Sequence[Any]],
+        tokens: Sequence[Sequence[float]],
         decoding: Sequence[int],
-        requests: Sequence[int] = (),
-    ) -> Any:
-        """The time of a step of several groups, as long as the slowest takes; experts are read for the tokens of all."""
-        return max(
-            self._time(None, *arguments)
-            for arguments in self._arguments(prompts, tokens, decoding, requests)
-        )
+        requests: Sequence[int] = (1,),
+    ) -> float:
+        """The time of a step, as long as the slowest group takes; experts are read for the tokens of all.
+
+        Args:
+            prompts: of each group the features of the pieces in it.
+            tokens: of each the features of its decoding requests.
+            decoding: how many decode.
+            requests: of a prefill, how many prompts.
+        """
+        each = self._arguments(prompts, tokens, decoding, requests)
+        return float(max(self._time(None, *arguments) for arguments in each))
 
     def times(
         self,
@@ -306,13 +273,8 @@ class StepCost:
 
         if self._arrays is None:
             self._arrays = printed(self._tree, self._free, FUNCTIONS)
-        slowest = reduce(
-            np.maximum,
-            (
-                self._arrays(None, *arguments)
-                for arguments in self._arguments(prompts, tokens, decoding, ())
-            ),
-        )
+        each = self._arguments(prompts, tokens, decoding, ())
+        slowest = reduce(np.maximum, (self._arrays(None, *arguments) for arguments in each))
         return np.broadcast_to(slowest, (steps,))
 
     def _arguments(
@@ -323,47 +285,37 @@ class StepCost:
         requests: Sequence[int],
     ) -> list[list[Any]]:
         """What the formula takes, for each group."""
-        prompt, token = _sums(prompts), _sums(tokens)
-        prompt_pass, token_pass = prompt, token
-        if self.stages > 1:
-            if self.prefill:  # prompts go through the stages one by one
-                prompts = [
-                    [x / count for x in column] if count else column
-                    for column, count in zip(prompts, requests, strict=True)
-                ]
-            else:
-                prompts = [[x / self.stages for x in column] for column in prompts]
-            shares = [
-                math.ceil(count / self.stages) / count if count else 1.0 for count in decoding
-            ]
-            tokens = [
-                [x * share for x in column] for column, share in zip(tokens, shares, strict=True)
-            ]
-            prompt_pass, token_pass = _sums(prompts), _sums(tokens)
         last = [max(requests) * self.groups] if self.prefill else []
+        prompt, token = sums(prompts), sums(tokens)
+        if self._alone:
+            return [[_part(prompt, token, f, phase) for f, phase, _ in self._plan] + last]
+        if self.stages > 1:
+            # prompts of a prefill go through the stages one by one
+            parts = requests if self.prefill else [self.stages] * len(prompts)
+            prompts = [_scaled(p, 1 / (n or 1)) for p, n in zip(prompts, parts, strict=True)]
+            shares = (math.ceil(n / self.stages) / n if n else 1.0 for n in decoding)
+            tokens = [_scaled(t, share) for t, share in zip(tokens, shares, strict=True)]
+        sources = {"": (prompt, token), PASS: (sums(prompts), sums(tokens))}
         found = []
-        for of_prompts, of_tokens in zip(prompts, tokens, strict=True):
-            sources = {
-                "": (prompt, token),
-                PASS: (prompt_pass, token_pass),
-                GROUP: (of_prompts, of_tokens),
-            }
-            arguments: list[Any] = []
-            for feature, phase, part in self._plan:
-                p, d = sources[part]
-                arguments.append(
-                    p[feature] + d[feature]
-                    if phase is None
-                    else p[feature]
-                    if phase == "prompt"
-                    else d[feature]
-                )
-            found.append(arguments + last)
+        for own in zip(prompts, tokens, strict=True):
+            sources[GROUP] = own
+            found.append([_part(*sources[part], f, phase) for f, phase, part in self._plan] + last)
         return found
 
 
-def _sums(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
-    """The features of all groups together."""
+def _part(prompt: Sequence[Any], token: Sequence[Any], feature: int, phase: str | None) -> Any:
+    """A feature of the prompts, of the requests that decode, or of both."""
+    if phase is None:
+        return prompt[feature] + token[feature]
+    return (prompt if phase == "prompt" else token)[feature]
+
+
+def _scaled(column: Sequence[Any], share: float) -> list[Any]:
+    return [x * share for x in column]
+
+
+def sums(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """The features of several together."""
     return (
         columns[0] if len(columns) == 1 else [sum(column) for column in zip(*columns, strict=True)]
     )
@@ -378,21 +330,16 @@ def request_share(case: Case) -> Callable[[int], float]:
     >>> int(1/share(4096 + 511)) == case.value("concurrency")
     True
     """
-    free = ("peak_context",)
+    each = "request_bytes_per_device"
     stages = [
-        name.removeprefix("request_bytes_per_device")
-        for name in case.theory.definitions
-        if name.startswith("request_bytes_per_device.")
+        name.removeprefix(each) for name in case.theory.definitions if name.startswith(f"{each}.")
     ]
     room = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
-    shares = [f"request_bytes_per_device{stage}/({room}{stage})" for stage in stages or [""]]
+    shares = [f"{each}{stage}/({room}{stage})" for stage in stages or [""]]
     text = shares[0] if len(shares) == 1 else f"max({', '.join(shares)})"
     try:
-        share = printed(inlined(case, parse(text), free), free, FLOATS)
-        share(None, 1.0)
+        share = over_floats(case, text, "peak_context")
+        share(1.0)
     except (NoValue, ZeroDivisionError):
         return lambda context: 0.0
-    return lambda context: float(share(None, float(context)))
-
-
-__all__ = ["FLOATS", "Driver", "StepCost", "inlined", "printed", "request_share"]
+    return share

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
@@ -73,53 +74,32 @@ def parse_trace(
     start = next(numbered, None)
     if start is None:
         raise InputError(Problem(file, "is empty", hint=f"a trace has {FORMS_TOLD}"))
-    form, read = _form(file, *start)
+    read = _form(file, *start)
     rows: list[Row] = []
     problems: list[Problem] = []
     empty = 0
-    for number, line in chain([start] if form == "json" else [], numbered):
-        if requests is not None and len(rows) >= requests:
+    for number, line in chain([start] if read is _mooncake else [], numbered):
+        if (requests is not None and len(rows) >= requests) or len(problems) >= MOST_PROBLEMS:
             break
         if len(rows) >= MOST_REQUESTS:
-            raise InputError(
-                Problem(
-                    file,
-                    f"has more than {MOST_REQUESTS:,} requests",
-                    number,
-                    1,
-                    hint="--requests reads the first of them",
-                )
-            )
-        empty += _take(file, number, line, read, rows, problems)
-        if len(problems) >= MOST_PROBLEMS:
-            break
+            message = f"has more than {MOST_REQUESTS:,} requests"
+            hint = "--requests reads the first of them"
+            raise InputError(Problem(file, message, number, 1, hint=hint))
+        try:
+            row = read(line)
+        except (ValueError, RecursionError, csv.Error) as error:
+            message = str(error) or "cannot be read"
+            problems.append(Problem(file, message, number, 1, source=line.rstrip("\r\n")))
+            continue
+        if row.prompt and row.output:
+            rows.append(row)
+        else:
+            empty += 1
     if problems:
         raise InputError(problems)
     if not rows:
         raise InputError(Problem(file, "has no requests"))
     return _workload(rows, file, speed, empty)
-
-
-def _take(
-    file: str,
-    number: int,
-    line: str,
-    read: Callable[[str], Row],
-    rows: list[Row],
-    problems: list[Problem],
-) -> int:
-    """Read one line; 1 where its request has no tokens."""
-    try:
-        row = read(line)
-    except (ValueError, RecursionError, csv.Error) as error:
-        problems.append(
-            Problem(file, str(error) or "cannot be read", number, 1, source=line.rstrip("\r\n"))
-        )
-        return 0
-    if row.prompt == 0 or row.output == 0:
-        return 1
-    rows.append(row)
-    return 0
 
 
 def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
@@ -128,49 +108,43 @@ def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
     source = iter(lambda: read(LONGEST_LINE + 1), "") if read else iter(lines)
     for number, line in enumerate(source, 1):
         if len(line) > LONGEST_LINE:
-            raise InputError(
-                Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1)
-            )
+            message = f"the line is longer than {LONGEST_LINE:,} characters"
+            raise InputError(Problem(file, message, number, 1))
         if line.strip():
             yield number, line
 
 
-def _form(file: str, number: int, line: str) -> tuple[str, Callable[[str], Row]]:
-    """Which form a trace has by its first line, and what reads a line of it."""
+def _form(file: str, number: int, line: str) -> Callable[[str], Row]:
+    """What reads a line of a trace, by its first line."""
     if line.lstrip().startswith("{"):
-        return "json", _mooncake
+        return _mooncake
+    hint = ""
     try:
         names = [name.strip().lower() for name in _cells(line)]
-    except csv.Error as error:
-        raise InputError(Problem(file, str(error), number, 1, source=line.rstrip("\r\n"))) from None
-    for required, made in TABLES:
-        if all(name in names for name in required):
-            doubled = next((name for name in names if name and names.count(name) > 1), None)
-            if doubled:
-                raise InputError(
-                    Problem(
-                        file,
-                        f"the column {doubled} is there twice",
-                        number,
-                        1,
-                        source=line.rstrip(),
-                    )
-                )
-            return "table", partial(_of_table, made, names)
-    raise InputError(
-        Problem(
-            file,
-            "is no trace of a known form",
-            number,
-            1,
-            source=line.rstrip("\r\n"),
-            hint=f"there are {FORMS_TOLD}",
+        columns = next((each for each in TABLES if {*each} <= {*names}), None)
+        doubled = next((name for name in names if name and names.count(name) > 1), None)
+        if columns and not doubled:
+            return partial(_of_table, columns, names)
+        message = (
+            f"the column {doubled} is there twice" if columns else "is no trace of a known form"
         )
-    )
+        hint = "" if columns else f"there are {FORMS_TOLD}"
+    except csv.Error as error:
+        message = str(error)
+    raise InputError(Problem(file, message, number, 1, source=line.rstrip("\r\n"), hint=hint))
 
 
-def _of_table(made: Callable[[dict[str, str]], Row], names: list[str], line: str) -> Row:
-    return made(dict(zip(names, _cells(line, len(names)), strict=True)))
+def _of_table(columns: tuple[str, str, str], names: list[str], line: str) -> Row:
+    """A row of a table: when, tokens of the prompt and of the response, and what only our own has."""
+    cells = dict(zip(names, _cells(line, len(names)), strict=True))
+    when, prompt, output = (cells[name] for name in columns)
+    lengths = (_tokens(prompt), _tokens(output))
+    if columns != OURS:
+        return Row(_moment(when), *lengths)
+    cached, priority = (_tokens(cells.get(n) or "0", n) for n in ("cached_prefix", "priority"))
+    if cached > lengths[0]:
+        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {lengths[0]:,}")
+    return Row(_seconds(when), *lengths, cached, priority)
 
 
 def _cells(line: str, count: int | None = None) -> list[str]:
@@ -180,38 +154,13 @@ def _cells(line: str, count: int | None = None) -> list[str]:
     return cells
 
 
-def _azure(cells: dict[str, str]) -> Row:
-    return Row(
-        _moment(cells["timestamp"]),
-        _tokens(cells["contexttokens"]),
-        _tokens(cells["generatedtokens"]),
-    )
-
-
-def _burst_gpt(cells: dict[str, str]) -> Row:
-    return Row(
-        _seconds(cells["timestamp"]),
-        _tokens(cells["request tokens"]),
-        _tokens(cells["response tokens"]),
-    )
-
-
-def _plain(cells: dict[str, str]) -> Row:
-    cached, priority = (
-        _tokens(cells.get(name) or "0", name) for name in ("cached_prefix", "priority")
-    )
-    prompt, output = _tokens(cells["prompt"]), _tokens(cells["output"])
-    if cached > prompt:
-        raise ValueError(f"cached_prefix {cached:,} is more than the prompt, {prompt:,}")
-    return Row(_seconds(cells["arrival"]), prompt, output, cached, priority)
-
-
+OURS = ("arrival", "prompt", "output")
 TABLES = (
-    (("timestamp", "contexttokens", "generatedtokens"), _azure),
-    (("timestamp", "request tokens", "response tokens"), _burst_gpt),
-    (("arrival", "prompt", "output"), _plain),
+    ("timestamp", "contexttokens", "generatedtokens"),
+    ("timestamp", "request tokens", "response tokens"),
+    OURS,
 )
-"""The columns that tell a table of requests, and what reads a row of it."""
+"""The columns that tell a table of requests: Azure's, BurstGPT's, ours."""
 
 
 def _mooncake(line: str) -> Row:
@@ -223,10 +172,9 @@ def _mooncake(line: str) -> Row:
     value = json.loads(line, parse_constant=constant)
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object")
-    if missing := next(
-        (name for name in ("timestamp", "input_length", "output_length") if name not in value), None
-    ):
-        raise ValueError(f"has no {missing}")
+    missing = [x for x in ("timestamp", "input_length", "output_length") if x not in value]
+    if missing:
+        raise ValueError(f"has no {missing[0]}")
     hashes = value.get("hash_ids", [])
     if not isinstance(hashes, list) or not all(type(each) is int for each in hashes):
         raise ValueError("hash_ids is not a list of whole numbers")
@@ -257,16 +205,14 @@ def _seconds(value: Any, name: str = "timestamp") -> float:
 def _moment(text: str) -> float:
     """Seconds of a date and time, whatever digits its seconds have; also plain seconds."""
     text = text.strip()
-    whole, mark, rest = text.partition(".")
-    digits = rest[: next((i for i, c in enumerate(rest) if not c.isdigit()), len(rest))]
+    parts = re.fullmatch(r"([^.]*)\.(\d+)(.*)", text)
+    whole, digits, zone = parts.groups() if parts else (text, "0", "")
     try:
-        moment = datetime.fromisoformat(whole + rest[len(digits) :])
+        moment = datetime.fromisoformat(whole + zone)
     except ValueError:
         return _seconds(text)
     start = datetime(1970, 1, 1, tzinfo=moment.tzinfo)
-    return (moment - start).total_seconds() + (
-        float(f"0.{digits[:12]}") if mark and digits else 0.0
-    )
+    return (moment - start).total_seconds() + float(f"0.{digits[:12]}")
 
 
 def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
@@ -278,9 +224,8 @@ def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
         hits = next((i for i, block in enumerate(row.blocks) if block not in seen), len(row.blocks))
         cached.append(max(row.cached, hits * MOONCAKE_BLOCK))
         seen.update(row.blocks)
-    says = [
-        f"{len(rows):,} requests of {os.path.basename(file)} over {(rows[-1].arrival - start) / speed:.4g} s"
-    ]
+    lasting = (rows[-1].arrival - start) / speed
+    says = [f"{len(rows):,} requests of {os.path.basename(file)} over {lasting:.4g} s"]
     if speed != 1:
         says.append(f"{speed:g} times as fast as recorded")
     if empty:
@@ -289,9 +234,6 @@ def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
         says.append(
             f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them"
         )
-    columns = (
-        [(row.arrival - start) / speed for row in rows],
-        [row.prompt for row in rows],
-        [row.output for row in rows],
-    )
-    return Workload.of(*columns, cached, [row.priority for row in rows], 0, says)
+    arrival = [(row.arrival - start) / speed for row in rows]
+    columns = ([getattr(row, name) for row in rows] for name in ("prompt", "output"))
+    return Workload.of(arrival, *columns, cached, [row.priority for row in rows], 0, says)

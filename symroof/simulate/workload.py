@@ -56,22 +56,13 @@ class Length:
         kind = kind.strip().lower()
         if kind not in FORMS:
             raise ValueError(f"no distribution {kind[:40]!r}; {nearest(kind, [*FORMS])}")
-        parts = re.split(r"\.\.|,", rest) if kind == "uniform" else rest.split(",")
-        numbers = [
-            _number(piece)
-            for part in parts
-            for piece in (part.split("*") if kind == "choice" else [part])
-        ]
+        numbers = [_number(part) for part in re.split(SEPARATORS.get(kind, ","), rest)]
         if len(numbers) != FORMS[kind][0] and (kind != "choice" or len(numbers) % 2):
             raise ValueError(f"is written {FORMS[kind][1]}")
         made = cls(kind, tuple(numbers))
         tokens = numbers[::2] if kind in ("choice", "lognormal") else numbers
-        if (
-            min(tokens) < 1
-            or max(tokens) > LONGEST
-            or min(numbers) < 0
-            or (kind == "uniform" and numbers[0] > numbers[1])
-        ):
+        backwards = kind == "uniform" and numbers[0] > numbers[1]
+        if min(tokens) < 1 or max(tokens) > LONGEST or min(numbers) < 0 or backwards:
             raise ValueError(f"lengths are from 1 to {LONGEST:,} tokens")
         if kind == "choice" and not sum(numbers[1::2]) > 0:
             raise ValueError("weights of all lengths are 0")
@@ -83,11 +74,9 @@ class Length:
         n = self.numbers
         if self.kind == "uniform":
             return (n[0] + n[1]) / 2
-        return (
-            sum(a * b for a, b in zip(n[::2], n[1::2], strict=True)) / sum(n[1::2])
-            if self.kind == "choice"
-            else n[0]
-        )
+        if self.kind == "choice":
+            return float(np.average(n[::2], weights=n[1::2]))
+        return n[0]
 
     def draw(self, count: int, random: np.random.Generator) -> Numbers:
         """So many whole lengths, from one token on."""
@@ -111,11 +100,9 @@ class Length:
         n = [f"{x:g}" for x in self.numbers]
         if self.kind == "choice":
             return "choice:" + ",".join(f"{a}*{b}" for a, b in zip(n[::2], n[1::2], strict=True))
-        return (
-            n[0]
-            if self.kind == "fixed"
-            else f"{self.kind}:{'..'.join(n) if self.kind == 'uniform' else ','.join(n)}"
-        )
+        if self.kind == "fixed":
+            return n[0]
+        return f"{self.kind}:{('..' if self.kind == 'uniform' else ',').join(n)}"
 
 
 FORMS = {
@@ -126,13 +113,15 @@ FORMS = {
     "choice": (2, "choice:TOKENS*WEIGHT,TOKENS*WEIGHT"),
 }
 """How many numbers a distribution has, and how it is written."""
+SEPARATORS = {"uniform": r"\.\.|,", "choice": r"[,*]"}
+"""What stands between them, where it is no comma alone."""
 
 
 def _number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ValueError(f"{text.strip()[:40]!r} is not a number") from None
+        value = math.nan
     if not math.isfinite(value):
         raise ValueError(f"{text.strip()[:40]!r} is not a number")
     return value
@@ -189,18 +178,9 @@ class Workload:
             np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy()
             for x in (prompt, output, cached, priority)
         )
-        held = np.clip(held, 0, tokens - 1)
-        return cls(
-            np.asarray(arrival, dtype=float),
-            tokens,
-            written,
-            held,
-            order,
-            np.full(count, -1),
-            np.zeros(count),
-            warmup,
-            tuple(says),
-        )
+        arrival, held = np.asarray(arrival, dtype=float), np.clip(held, 0, tokens - 1)
+        alone = np.full(count, -1), np.zeros(count)
+        return cls(arrival, tokens, written, held, order, *alone, warmup, tuple(says))
 
 
 @dataclass(frozen=True)
@@ -251,9 +231,8 @@ class Traffic:
         if self.arrivals == "closed-loop":
             users = min(self.users, requests)
             arrival[:users] = 0.0
-            output[:users] = random.integers(
-                1, output[:users] + 1
-            )  # the server is met in the middle of its work: these are prefilled
+            # the server is met in the middle of its work: these are prefilled
+            output[:users] = random.integers(1, output[:users] + 1)
             cached[:users] = prompt[:users] - 1
             uncounted = max(uncounted, min(users, requests // 2))
         elif self.arrivals == "burst":
@@ -261,30 +240,18 @@ class Traffic:
             arrival[:users] = 0.0
         else:
             sessions = -(-requests // self.turns)
-            starts = self._times(sessions, self.rate / self.turns, random)
-            turn = np.arange(requests) // sessions
-            arrival[:sessions] = starts
-            follower[: requests - sessions] = np.arange(sessions, requests)
-            pause[: requests - sessions] = (
-                random.exponential(self.think, requests - sessions) if self.think else 0.0
-            )
+            arrival[:sessions] = self._times(sessions, self.rate / self.turns, random)
+            later = requests - sessions
+            follower[:later] = np.arange(sessions, requests)
+            pause[:later] = random.exponential(self.think, later) if self.think else 0.0
             for k in range(1, self.turns):  # a later turn holds all text before it
-                now, before = np.flatnonzero(turn == k), np.flatnonzero(turn == k) - sessions
-                text = prompt[before] + output[before]
+                now = np.arange(k * sessions, min((k + 1) * sessions, requests))
+                text = prompt[now - sessions] + output[now - sessions]
                 prompt[now] = np.minimum(prompt[now] + text, LONGEST)
                 cached[now] = np.minimum(text // self.block * self.block, prompt[now] - 1)
-        return Workload(
-            arrival,
-            prompt,
-            output,
-            cached,
-            np.zeros(requests, dtype=np.int64),
-            follower,
-            pause,
-            uncounted,
-            self.says(),
-            users,
-        )
+        order = np.zeros(requests, dtype=np.int64)
+        drawn = (arrival, prompt, output, cached, order, follower, pause)
+        return Workload(*drawn, uncounted, self.says(), users)
 
     def _times(self, count: int, rate: float, random: np.random.Generator) -> Numbers:
         if self.arrivals == "uniform":
@@ -295,26 +262,28 @@ class Traffic:
 
     def says(self) -> tuple[str, ...]:
         """What it is, in words."""
+        again = "each with its next request as soon as the last has ended"
         if self.arrivals == "closed-loop":
-            come = f"a closed loop of {self.users:,} users, each with its next request as soon as the last has ended"
+            come = f"a closed loop of {self.users:,} users, {again}"
         elif self.arrivals == "burst":
-            come = f"a burst to an idle server, {f'{self.users:,} users at once, each with its next request as soon as the last has ended' if self.users < MOST_REQUESTS else 'all requests at once'}; its start and its end are counted"
+            some = f"{self.users:,} users at once, {again}"
+            all_of = some if self.users < MOST_REQUESTS else "all requests at once"
+            come = f"a burst to an idle server, {all_of}; its start and its end are counted"
         else:
             come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
-            come += (
-                f", coefficient of variation {self.burstiness:g}"
-                if self.arrivals == "bursty"
-                else ""
-            )
+            if self.arrivals == "bursty":
+                come += f", coefficient of variation {self.burstiness:g}"
         lengths = f"prompts {self.prompt}, outputs {self.output} tokens"
         if self.mix:
-            lengths += (
-                f"; a share of {self.mix[0]:g} with prompts {self.mix[1]}, outputs {self.mix[2]}"
-            )
+            share, prompt, output = self.mix
+            lengths += f"; a share of {share:g} with prompts {prompt}, outputs {output}"
         if self.cached:
             lengths += f"; {self.cached:,} tokens of each prompt are cached"
-        sessions = f"sessions of {self.turns} turns, {self.think:g} s apart in the mean; the text before a turn is cached in whole blocks of {self.block}"
-        return (come, lengths, *([sessions] if self.turns > 1 else []))
+        if self.turns == 1:
+            return come, lengths
+        apart = f"sessions of {self.turns} turns, {self.think:g} s apart in the mean"
+        text = f"the text before a turn is cached in whole blocks of {self.block}"
+        return come, lengths, f"{apart}; {text}"
 
 
 def checked(traffic: Traffic) -> Traffic:
@@ -323,40 +292,22 @@ def checked(traffic: Traffic) -> Traffic:
     Raises:
         InputError: everything wrong with it.
     """
+    kind, comes = traffic.arrivals, traffic.arrivals in OPEN
     problems = []
-    if traffic.arrivals not in ARRIVALS:
-        problems.append(
-            Problem(
-                "arrivals",
-                "no such kind of arrivals",
-                path=traffic.arrivals[:40],
-                hint=nearest(traffic.arrivals, [*ARRIVALS]),
-            )
-        )
-    elif traffic.arrivals not in OPEN and not 1 <= traffic.users <= MOST_REQUESTS:
+    if not comes and not 1 <= traffic.users <= MOST_REQUESTS:
         problems.append(Problem("users", f"has to be from 1 to {MOST_REQUESTS:,}"))
-    elif traffic.arrivals in OPEN and not (0 < traffic.rate < math.inf):
-        problems.append(
-            Problem(
-                "arrival_rate",
-                f"{traffic.arrivals} arrivals need a rate",
-                hint="--set arrival_rate=2/s, or --arrivals closed-loop or burst",
-            )
-        )
-    if traffic.arrivals == "bursty" and not 0.01 <= traffic.burstiness <= 100:
-        problems.append(
-            Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100")
-        )
-    if traffic.turns > 1 and traffic.arrivals not in OPEN:
-        problems.append(
-            Problem(
-                "turns", f"sessions come at a rate, not in a {traffic.arrivals.replace('-', ' ')}"
-            )
-        )
+    if comes and not 0 < traffic.rate < math.inf:
+        hint = "--set arrival_rate=2/s, or --arrivals closed-loop or burst"
+        problems.append(Problem("arrival_rate", f"{kind} arrivals need a rate", hint=hint))
+    if kind == "bursty" and not 0.01 <= traffic.burstiness <= 100:
+        message = "the coefficient of variation has to be from 0.01 to 100"
+        problems.append(Problem("burstiness", message))
+    if traffic.turns > 1 and not comes:
+        message = f"sessions come at a rate, not in a {kind.replace('-', ' ')}"
+        problems.append(Problem("turns", message))
     if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
-        problems.append(
-            Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative")
-        )
+        message = "a session has from 1 to 1,000 turns, and a pause is not negative"
+        problems.append(Problem("turns", message))
     if problems:
         raise InputError(problems)
     return traffic

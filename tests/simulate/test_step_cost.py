@@ -59,13 +59,6 @@ def test_steps_take_what_the_theory_says(case):
             )
 
 
-def test_one_group_takes_the_short_way():
-    study = sr.Study("mixtral-8x7b", "h200", tp=2, prompt=2048, batch=7, context=777)
-    cost = StepCost(study.first.case)
-    tokens = [7 * x for x in cost.of_token(777)]
-    assert cost.time(cost.nothing, tokens, 7) == cost.slowest([cost.nothing], [tokens], [7])
-
-
 @pytest.mark.parametrize("model", ["gemma-2-9b", "llama-4-scout", "gpt-oss-20b", "llama-3-8b"])
 @pytest.mark.parametrize("attention", ["causal", "full"])
 def test_what_a_request_adds_moves_evenly_as_far_as_is_said(model, attention):
