@@ -70,27 +70,20 @@ def screen(advised: Review, without_effect: Iterable[str]) -> str:
     return "\n".join([*lines, *ignored, *_defaulted(advised), *wrapped(DETAILS, "  ", "")])
 
 
-MISTYPED = 0.8
+MISTYPED = 0.85
 """How alike a flag that is not modelled and one that is are for it to be a slip of the pen."""
 
 
 def _mistyped(others: Iterable[str]) -> list[str]:
-    """Flags that no number depends on and that look like one which does."""
-    from symroof.vllm.engines import OTHERS_OF_VLLM
+    """Flags that no number depends on and that look like one which does; a longer name of one is another flag."""
     from symroof.vllm.flags import FLAGS
 
-    unknown = [
-        word
-        for word in others
-        if word.startswith("--") and word.removeprefix("--") not in OTHERS_OF_VLLM.split()
-    ]
-    near = {
-        word: difflib.get_close_matches(word, [f"--{name}" for name in FLAGS], n=1, cutoff=MISTYPED)
-        for word in unknown
-    }
-    return [
-        f"{word} is not read: did you mean {found[0]}?" for word, found in near.items() if found
-    ]
+    known, found = [f"--{name}" for name in FLAGS], []
+    for word in others:
+        near = difflib.get_close_matches(word, known, n=1, cutoff=MISTYPED)
+        if near and not word.startswith(near[0]):
+            found.append(f"{word} is not read: did you mean {near[0]}?")
+    return found
 
 
 def _why(advised: Review) -> list[str]:

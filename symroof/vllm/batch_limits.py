@@ -10,7 +10,6 @@ from symroof.analysis.study import Study
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import fraction, is_number
 from symroof.theory.thresholds import THRESHOLDS
 
 
@@ -59,35 +58,19 @@ def batch_limits(study: Study) -> list[BatchLimit]:
     return [limit for limit in limits if limit]
 
 
-def chunk_limits(study: Study, slow: bool = False) -> list[BatchLimit]:
-    """Limits of the chunk beside a full batch at its last step; ``slow`` at the slow end of what was measured."""
-    late = _late(study)
-    if slow:
-        ends = {
-            name: value.setting
-            for name, value in late.first.slow_end.given.items()
-            if name in late.first.box
-        }
-        late = with_values(
-            late,
-            **{name: fraction(setting) for name, setting in ends.items() if is_number(setting)},
-        )
+def chunk_limits(study: Study) -> list[BatchLimit]:
+    """Limits of the chunk beside a full batch at its slowest step: every request at its last token, the chunk at the end of its prompt."""
+    case, values = study.first.case, {}
+    if study.first.get("peak_context"):
+        values["context"] = case.value("peak_context")
+    if "prompt" in study.first.given:  # a range counts with the whole number below its middle
+        values["chunk_past"] = Fraction(math.floor(case.value("prompt")))
+    late = with_values(study, **values)
     limits = [
         solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None,
         solved(late, "free_chunk", "chunk"),
     ]
     return [limit for limit in limits if limit]
-
-
-def _late(study: Study) -> Study:
-    """The slowest step: every request at its last token, the chunk at the end of its prompt."""
-    case = study.first.case
-    values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
-    if "prompt" in study.first.given:
-        values["chunk_past"] = Fraction(
-            math.floor(case.value("prompt"))
-        )  # a range counts with the whole number below its middle
-    return with_values(study, **values)
 
 
 def with_values(study: Study, **values: Any) -> Study:

@@ -12,7 +12,7 @@ from typing import Any
 from symroof.errors import InputError, LocatedText, Problem, nearest
 from symroof.strict_yaml import load
 from symroof.units import UnitError, parse_number
-from symroof.vllm.engines import ENGINES, OTHERS_OF_VLLM, TRTLLM, VLLM, Engine, engine_of_image
+from symroof.vllm.engines import ENGINES, TRTLLM, VLLM, Engine, engine_of_image
 from symroof.vllm.flags import CHOICE, COUNT, JSON, SHARE, SWITCH, VALUELESS, Flag
 
 NAME = "vllm line"
@@ -87,26 +87,14 @@ def read_line(text: str, engines: tuple[Engine, ...] = (VLLM,)) -> ServeCommand:
     Raises:
         InputError: every invalid word, with its column.
     """
-    source = re.sub(r"\\\r?\n|[\r\n]", "  ", _without_comments(text)).rstrip()
+    source = re.sub(
+        r"\\\r?\n|[\r\n]", "  ", COMMENT.sub(lambda found: found[1] or "", text)
+    ).rstrip()
     return _CommandParser(source, _words(source), engines).read()
 
 
-def _without_comments(text: str) -> str:
-    """A line without what a shell takes for a comment: from a # at the beginning of a word to the end of its line."""
-    quote, kept, at = "", "", 0
-    while at < len(text):
-        letter = text[at]
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter == "#" and (not at or text[at - 1].isspace()):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-            continue
-        kept += letter
-        at += 1
-    return kept
+COMMENT = re.compile(r"""('[^']*'|"[^"]*")|(?<!\S)#[^\n]*""")
+"""What a shell takes for a comment: from a # at the beginning of a word to the end of its line; or a quoted text, which has none."""
 
 
 def _words(source: str) -> list[LocatedText]:
@@ -118,28 +106,20 @@ def _words(source: str) -> list[LocatedText]:
     lexer.whitespace_split, lexer.commenters = True, ""
     words: list[LocatedText] = []
     while True:
-        start = stream.tell()
+        start, message = stream.tell(), ""
         try:
             token = lexer.get_token()
         except ValueError as error:
-            raise InputError(
-                Problem(
-                    NAME,
-                    f"cannot be split into words: {str(error).lower()}",
-                    1,
-                    start + 1,
-                    source=source,
-                )
-            ) from None
-        if token is None:
-            return words
-        while start < len(source) and source[start].isspace():
-            start += 1
-        words.append(LocatedText(token, start + 1))
-        if len(words) > MAX_WORDS:
-            raise InputError(
-                Problem(NAME, f"has more than {MAX_WORDS} words", 1, start + 1, source=source)
-            )
+            message = f"cannot be split into words: {str(error).lower()}"
+        else:
+            if token is None:
+                return words
+            start += len(source[start:]) - len(source[start:].lstrip())
+            words.append(LocatedText(token, start + 1))
+            if len(words) > MAX_WORDS:
+                message = f"has more than {MAX_WORDS} words"
+        if message:
+            raise InputError(Problem(NAME, message, 1, start + 1, source=source))
 
 
 class _CommandParser:
@@ -158,49 +138,34 @@ class _CommandParser:
         self._inner_shell()
         self._shell()
         self._start()
-        self._flags()
+        while self.words:
+            self._word(self.words.pop(0))
         if "config" in self.line.flags:
             self._config(self.line.flags["config"])
         if "model" not in self.line.flags and not self.problems:
-            self.problems.append(
-                self.line.problem(1, "names no model", f"{' '.join(self.engine.program)} MODEL ...")
-            )
+            hint = f"{' '.join(self.engine.program)} MODEL ..."
+            self.problems.append(self.line.problem(1, "names no model", hint))
         if self.problems:
             raise InputError(self.problems)
-        return ServeCommand(
-            self.line.source,
-            self.line.flags,
-            tuple(self._once(self.others)),
-            self.engine,
-            tuple(self.before),
-            tuple(dict.fromkeys(self.said)),
-        )
+        others, said = tuple(_once(self.others)), tuple(dict.fromkeys(self.said))
+        before = tuple(self.before)
+        return replace(self.line, others=others, engine=self.engine, before=before, said=said)
 
     def _inner_shell(self) -> None:
         """The line that a shell is given (``bash -c '...'``), in place of the shell and of what starts it."""
-        for i in range(len(self.words) - 2):
-            shell, option, inner = self.words[i : i + 3]
-            if re.fullmatch(r"(/\S*/)?(ba|z)?sh", shell.text) and re.fullmatch(
-                r"-\w*c", option.text
-            ):
+        for shell, option, inner in zip(self.words, self.words[1:], self.words[2:], strict=False):
+            if re.fullmatch(r"(/\S*/)?(ba|z)?sh -\w*c", f"{shell.text} {option.text}"):
                 self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
                 return
 
-    def _flags(self) -> None:
-        while self.words:
-            word = self.words.pop(0)
-            if word.text.startswith("-") and len(word.text) > 1:
-                self._flag(word)
-            elif "model" not in self.line.flags:
-                self._note(FlagValue("model", self._known(word, "model"), word.text, word.column))
-            else:
-                self.problems.append(
-                    self.line.problem(
-                        word.column,
-                        f"{word.text[:40]!r} belongs to no flag",
-                        "a flag begins with --",
-                    )
-                )
+    def _word(self, word: LocatedText) -> None:
+        if word.text.startswith("-") and len(word.text) > 1:
+            self._flag(word)
+        elif "model" not in self.line.flags:
+            self._note(FlagValue("model", self._known(word), word.text, word.column))
+        else:
+            message = f"{word.text[:40]!r} belongs to no flag"
+            self.problems.append(self.line.problem(word.column, message, "a flag begins with --"))
 
     def _shell(self) -> None:
         """Reject shell syntax; a variable is only one where its value matters."""
@@ -219,13 +184,10 @@ class _CommandParser:
         return 2 if len(self.words) > 1 and re.fullmatch(r"[&\d]?>>?", self.words[-2].text) else 0
 
     def _no_shell(self, word: LocatedText) -> Problem:
-        return self.line.problem(
-            word.column,
-            f"{word.text[:40]!r} is shell syntax, and no shell runs here",
-            "write the value itself",
-        )
+        message = f"{word.text[:40]!r} is shell syntax, and no shell runs here"
+        return self.line.problem(word.column, message, "write the value itself")
 
-    def _known(self, word: LocatedText, name: str) -> str:
+    def _known(self, word: LocatedText) -> str:
         """The text of a value that matters."""
         if VARIABLE.search(word.text):
             self.problems.append(self._no_shell(word))
@@ -245,11 +207,7 @@ class _CommandParser:
                 return
         known = " or ".join(" ".join(engine.program) for engine in self.engines)
         column = self.words[0].column if self.words else 1
-        others = [engine for engine in ENGINES if engine not in self.engines]
-        elsewhere = any(
-            _CommandParser(self.line.source, self.words[:], (engine,))._begins(0)
-            for engine in others
-        )
+        elsewhere = _CommandParser(self.line.source, self.words, ENGINES)._begins(0)
         hint = "`symroof server` reads this one" if elsewhere else f"{known} MODEL ..."
         raise InputError(self.line.problem(column, f"does not begin with {known}", hint))
 
@@ -264,67 +222,52 @@ class _CommandParser:
         imaged = engine_of_image(words[0]) if skipped and words else None
         if imaged is None or imaged not in self.engines:
             return None
-        inner = (
-            self._begins(skipped + 1) if len(words) > 1 and not words[1].startswith("-") else None
-        )
+        inner = None
+        if len(words) > 1 and not words[1].startswith("-"):
+            inner = self._begins(skipped + 1)
         return (inner[0], inner[1] + 1) if inner else (imaged, 1)
 
     def _flag(self, word: LocatedText) -> None:
         spelled, equals, value = word.text.partition("=")
         head, dot, tail = spelled.lstrip("-").partition(".")
         written = f"{head.replace('_', '-')}{dot}{tail}"
-        off = (
-            written.startswith("no-")
-            and self.engine.spellings.get(written[3:], written[3:])
-            in self.engine.spellings.values()
-        )
-        name = self._full_name(written.removeprefix("no-") if off else written, spelled, word)
+        known = self.engine.spellings.values()
+        plain = written.removeprefix("no-")
+        off = plain != written and self.engine.spellings.get(plain, plain) in known
+        name = self._full_name(plain if off else written, spelled, word)
         base, _, key = name.partition(".")
-        known = base in self.engine.spellings.values()
-        if not known or (key and self.engine.flag(base).kind != JSON):
+        if base not in known or (key and self.engine.flag(base).kind != JSON):
             self._other(word, bool(equals), written)
             return
-        flag = self.engine.flag(base)
+        flag, following = self.engine.flag(base), self.words[0].text if self.words else "--"
         if flag.kind == SWITCH:
-            given = (
-                value
-                if equals
-                else self.words.pop(0).text
-                if self.words and self.words[0].text.lower() in ("true", "false")
-                else "true"
-            )
-            self._note(
-                FlagValue(name, not off if given.lower() == "true" else off, word.text, word.column)
-            )
+            if not equals and following.lower() in ("true", "false"):
+                value = self.words.pop(0).text
+            on = (value or "true").lower() == "true"
+            self._note(FlagValue(name, on != off, word.text, word.column))
             return
         if not equals:
-            if not self.words or (
-                self.words[0].text.startswith("-")
-                and len(self.words[0].text) > 1
-                and not re.fullmatch(r"-\d+", self.words[0].text)
-            ):
-                self.problems.append(
-                    self.line.problem(word.column, "has no value", path=f"--{name}")
-                )
+            if re.match(r"-.", following) and not re.fullmatch(r"-\d+", following):
+                fault = self.line.problem(word.column, "has no value", path=f"--{name}")
+                self.problems.append(fault)
                 return
-            following = self.words.pop(0)
-            value, word = following.text, LocatedText(following.text, following.column)
+            word = self.words.pop(0)
+            value = word.text
         self._value(name, flag, value, word.column, bool(key))
 
     def _value(self, name: str, flag: Flag, value: str, column: int, key: bool = False) -> None:
-        if VARIABLE.search(self._known(LocatedText(value, column), name)):
+        if VARIABLE.search(self._known(LocatedText(value, column))):
             return
-        if (
-            flag.kind == JSON and not key and not value.startswith('{"')
-        ):  # without quotes around it a shell, and shlex, drop those inside
+        if flag.kind == JSON and not key and not value.startswith('{"'):
+            # without quotes around it a shell, and shlex, drop those inside
             value = next(iter(self.line.source[column - 1 :].split(" ")), value)
         try:
-            self._note(
-                FlagValue(name, value if key else READERS[flag.kind](flag, value), value, column)
-            )
+            read = value if key else READERS[flag.kind](flag, value)
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
             self.problems.append(self.line.problem(column, message, hint, f"--{name}"))
+        else:
+            self._note(FlagValue(name, read, value, column))
 
     def _full_name(self, written: str, spelled: str, word: LocatedText) -> str:
         """A flag by its name here: as it is spelled, or by a beginning that is no other flag's where the engine takes one."""
@@ -332,26 +275,14 @@ class _CommandParser:
         spellings = self.engine.spellings
         if base in spellings:
             return f"{spellings[base]}{dot}{key}"
-        if (
-            not self.engine.abbreviates
-            or not spelled.startswith("--")
-            or base in OTHERS_OF_VLLM.split()
-        ):
+        if not self.engine.abbreviates or not spelled.startswith("--"):
             return written
         begun = sorted({name for other, name in spellings.items() if other.startswith(base)})
-        others = (
-            [other for other in OTHERS_OF_VLLM.split() if other.startswith(base)]
-            if self.engine is VLLM
-            else []
-        )
-        if len(begun) + len(others) > 1 and begun:
-            flags = ", ".join(f"--{name}" for name in (*begun, *others)[:4])
-            self.problems.append(
-                self.line.problem(
-                    word.column, "is the beginning of several flags", flags, f"--{base}"
-                )
-            )
-        return f"{begun[0]}{dot}{key}" if len(begun) == 1 and not others else written
+        if len(begun) > 1:
+            flags = ", ".join(f"--{name}" for name in begun[:4])
+            message = "is the beginning of several flags"
+            self.problems.append(self.line.problem(word.column, message, flags, f"--{base}"))
+        return f"{begun[0]}{dot}{key}" if len(begun) == 1 else written
 
     def _config(self, file: FlagValue) -> None:
         """The flags of a file, where the line does not have them."""
@@ -359,16 +290,11 @@ class _CommandParser:
             data = load(file.value).data
         except InputError as error:
             hint = "where the file is not at hand, leave the flag out: what it sets is then the engine's default"
-            self.problems += [
-                replace(problem, hint=problem.hint or hint) for problem in error.problems
-            ]
+            self.problems += [replace(each, hint=each.hint or hint) for each in error.problems]
             return
         if not isinstance(data, dict):
-            self.problems.append(
-                self.line.problem(
-                    file.column, "expected a file of flags and their values", path="--config"
-                )
-            )
+            message = "expected a file of flags and their values"
+            self.problems.append(self.line.problem(file.column, message, path="--config"))
             return
         own = dict(self.line.flags)
         for key, value in _of_file(data, self.engine):
@@ -376,10 +302,8 @@ class _CommandParser:
             if name in own or name == "config":
                 continue
             if name not in self.engine.spellings.values():
-                self.others += [
-                    LocatedText(f"--{key[:60]}", file.column),
-                    *([] if value is True else [LocatedText(_text(value)[:60], file.column)]),
-                ]
+                words = [f"--{key[:60]}"] + [_text(value)[:60]] * (value is not True)
+                self.others += [LocatedText(word, file.column) for word in words]
             elif self.engine.flag(name).kind == SWITCH:
                 self._note(FlagValue(name, value is True, str(value), file.column))
             else:
@@ -393,23 +317,23 @@ class _CommandParser:
         while self.words and not self.words[0].text.startswith("-"):
             self.others.append(self.words.pop(0))
 
-    def _once(self, words: list[LocatedText]) -> list[LocatedText]:
-        """Ignored words with no flag twice: the last counts."""
-        groups: dict[str, list[LocatedText]] = {}
-        name = ""
-        for word in words:
-            if word.text.startswith("-"):
-                name = word.text.partition("=")[0].replace("_", "-")
-                groups.pop(name, None)
-            groups.setdefault(name, []).append(word)
-        return [word for group in groups.values() for word in group]
-
     def _note(self, written: FlagValue) -> None:
         if written.name in self.line.flags:
-            self.said.append(
-                f"--{written.name} is given more than once: the last one counts, {written.text[:60]}"
-            )
+            said = f"--{written.name} is given more than once: the last one counts"
+            self.said.append(f"{said}, {written.text[:60]}")
         self.line.flags[written.name] = written
+
+
+def _once(words: list[LocatedText]) -> list[LocatedText]:
+    """Ignored words with no flag twice: the last counts."""
+    groups: dict[str, list[LocatedText]] = {}
+    name = ""
+    for word in words:
+        if word.text.startswith("-"):
+            name = word.text.partition("=")[0].replace("_", "-")
+            groups.pop(name, None)
+        groups.setdefault(name, []).append(word)
+    return [word for group in groups.values() for word in group]
 
 
 def _text(value: Any) -> str:
@@ -425,12 +349,10 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
         return list(data.items())
     cache = data.get("kv_cache_config")
     inner = {"dtype": "kv-cache-dtype", "free_gpu_memory_fraction": "free-memory-share"}
-    held = (
-        [(inner.get(key, f"kv_cache_config.{key}"), value) for key, value in cache.items()]
-        if isinstance(cache, dict)
-        else []
-    )
-    return [*((key, value) for key, value in data.items() if key != "kv_cache_config"), *held]
+    cache = cache if isinstance(cache, dict) else {}
+    flags = {key: value for key, value in data.items() if key != "kv_cache_config"}
+    flags |= {inner.get(key, f"kv_cache_config.{key}"): value for key, value in cache.items()}
+    return list(flags.items())
 
 
 # ------------------------------------------------------------------------------------------------------- values
@@ -439,10 +361,8 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
 def _count(flag: Flag, text: str) -> int | str:
     if flag.name == "max-model-len" and text.lower() in (AUTO, "-1", "0"):
         return AUTO
-    if (
-        flag.name == "max-num-batched-tokens" and text == "-1"
-    ):  # SGLang: prompts are not cut into chunks
-        return 0
+    if flag.name == "max-num-batched-tokens" and text == "-1":
+        return 0  # SGLang: prompts are not cut into chunks
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
     if value.denominator != 1 or not 0 < value <= LARGEST_COUNT:

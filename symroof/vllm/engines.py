@@ -49,9 +49,8 @@ class Engine:
     def spelled(self, name: str) -> str:
         """A flag as the engine's own lines spell it, with dashes; empty where it has none."""
         written = self.printed.get(name, name)
-        return written and (
-            f"--{written}" if len(written) > 3 or not self.printed else f"-{written}"
-        )
+        dashes = "-" if self.printed and len(written) <= 3 else "--"
+        return written and f"{dashes}{written}"
 
 
 PYTHON = r"(\S*/)?python3?(\.\d+)? -m "
@@ -159,37 +158,10 @@ LLAMA = Engine(
     False, ("llama-server",), "--model",
 )  # fmt: skip
 ENGINES = (VLLM, SGLANG, TRTLLM, LLAMA)
-OTHERS_OF_VLLM = """
-additional-config aggregate-engine-logging allow-credentials allow-deprecated-quantization allowed-headers allowed-local-media-path allowed-media-domains
-allowed-methods allowed-origins all2all-backend api-key api-server-count async-scheduling attention-backend attention-config calculate-kv-scales
-chat-template chat-template-content-format code-revision collect-detailed-traces compilation-config config-format convert cp-kv-cache-interleave-size
-cpu-offload-gb cuda-graph-sizes data-parallel-address data-parallel-backend data-parallel-external-lb data-parallel-hybrid-lb data-parallel-rank
-data-parallel-rank-local data-parallel-rpc-port data-parallel-size-local data-parallel-start-rank dbo-decode-token-threshold decode-context-parallel-size
-default-mm-loras disable-cascade-attn disable-custom-all-reduce disable-fastapi-docs disable-frontend-multiprocessing
-disable-log-requests disable-log-stats disable-mm-preprocessor-cache disable-sliding-window disable-uvicorn-access-log distributed-executor-backend
-download-dir enable-auto-tool-choice enable-dbo enable-eplb enable-log-requests enable-lora enable-prompt-embeds enable-request-id-headers
-enable-server-load-tracking enable-sleep-mode enable-ssl-refresh enforce-eager eplb-config ec-transfer-config expert-placement-strategy fully-sharded-loras
-generation-config guided-decoding-backend headless hf-config-path hf-overrides hf-token host ignore-patterns io-processor-plugin kv-cache-memory-bytes
-kv-events-config kv-offloading-backend kv-offloading-size kv-sharing-fast-prefill kv-transfer-config language-model-only limit-mm-per-prompt load-format
-log-config-file logits-processors logits-processor-pattern logprobs-mode long-prefill-token-threshold lora-modules lora-dtype lora-extra-vocab-size
-mamba-block-size mamba-cache-dtype mamba-ssm-cache-dtype master-addr master-port max-cpu-loras max-log-len max-logprobs max-long-partial-prefills
-max-lora-rank max-loras max-num-partial-prefills max-parallel-loading-workers max-seq-len-to-capture middleware mm-encoder-tp-mode mm-processor-cache-gb
-mm-processor-kwargs model-impl model-loader-extra-config nnodes node-rank num-gpu-blocks-override num-lookahead-slots numa-bind optimization-level
-otlp-traces-endpoint override-attention-dtype override-generation-config override-pooler-config pooler-config port pp-layer-partition preemption-mode
-prefill-context-parallel-size prefix-caching-hash-algo profiler-config pt-load-map-location ray-workers-use-nsight reasoning-parser reasoning-parser-plugin
-response-role return-tokens-as-token-ids revision root-path rope-scaling rope-theta runner safetensors-load-strategy scheduler-cls scheduling-policy seed
-served-model-name show-hidden-metrics-for-version skip-mm-profiling skip-tokenizer-init ssl-ca-certs ssl-cert-reqs ssl-certfile ssl-keyfile stream-interval
-structured-outputs-config swap-space task tokenizer tokenizer-mode tokenizer-revision tool-call-parser tool-parser-plugin tool-server trust-remote-code
-trust-request-chat-template use-tqdm-on-load uvicorn-log-level video-pruning-rate worker-cls worker-extension-cls
-"""
-"""Flags of vLLM that set nothing here: a beginning that two flags have is no abbreviation of either."""
 
 
 def engine_of_image(word: str) -> Engine | None:
     """The engine of a container image, by its name."""
     last = word.rpartition("/")[2].partition(":")[0].partition("@")[0]
-    return (
-        next((engine for engine in ENGINES if re.fullmatch(engine.image, last)), None)
-        if "/" in word
-        else None
-    )
+    engines = (engine for engine in ENGINES if re.fullmatch(engine.image, last))
+    return next(engines, None) if "/" in word else None

@@ -145,20 +145,13 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     """
     note = Notes(line)
     model: Any = chosen.models[0] if chosen.models else _model(note)
-    if isinstance(model, ModelSpec):
-        spec = model
-    else:
+    spec = model
+    if not isinstance(model, ModelSpec):
         spec, model = read_model(model, chosen.base, chosen.assume_family)[0], [model]
     values = _degrees(note, spec) | _budget(line) | _memory(note)
     values |= _formats(note, spec) | _speculation(note)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
-    laid = request_of(
-        model,
-        origin=ORIGIN,
-        engine=line.engine.name,
-        assume=switches,
-        **values,
-    )
+    laid = request_of(model, origin=ORIGIN, engine=line.engine.name, assume=switches, **values)
     study = Study()
 
     def add(**more: Any) -> None:
@@ -182,21 +175,10 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     add(batch=batch, **({"chunk": left} if chunked else {}))
     note.switches()
     others = tuple(word.text for word in line.others)
-    made = ServedCase(
-        line, study, note, others, longest, batch, budget, spec, chosen, list(line.said)
-    )
-    made.warnings += [*_unknown(line), *_warnings(made, assumed)]
+    told = list(line.said)
+    made = ServedCase(line, study, note, others, longest, batch, budget, spec, chosen, told)
+    made.warnings += _warnings(made, assumed)
     return made
-
-
-def _unknown(line: ServeCommand) -> list[str]:
-    """Values that are not known here, by name."""
-    written = line.flags.get("quantization")
-    if written is None or written.value in dict(line.engine.flag("quantization").choices):
-        return []
-    return [
-        f"--quantization {written.text[:40]} is not known here: the weights are taken as the model's spec stores them; --weights says otherwise"
-    ]
 
 
 def _model(note: Notes) -> str:
@@ -296,10 +278,8 @@ def _memory(note: Notes) -> dict[str, Any]:
         values["memory_reserve"] = 0
     if "free-memory-share" in line.flags:
         left = float(1 - line.flags["free-memory-share"].value)
-        reserve = (
-            f"0.04*mem_capacity + {left:g}*max(0.96*mem_capacity - weight_bytes_per_device, 0 byte)"
-        )
-        values["memory_reserve"] = reserve
+        free = "max(0.96*mem_capacity - weight_bytes_per_device, 0 byte)"
+        values["memory_reserve"] = reserve = f"0.04*mem_capacity + {left:g}*{free}"
         note("free-memory-share", f"memory_reserve = {reserve}")
     return values | note.inputs("block-size")
 
@@ -473,12 +453,19 @@ def _running(study: Study, most: int) -> int:
 
 def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     """What the numbers ignore, and what the command leaves open."""
-    first, found = made.study.first, list[str]()
+    first, found, line = made.study.first, list[str](), made.line
+    method = line.flags.get("quantization")
+    if method and method.value not in dict(line.engine.flag("quantization").choices):
+        found.append(
+            f"--quantization {method.text[:40]} is not known here: the weights are taken as the model's spec stores them; --weights says otherwise"
+        )
     if first.does_not_fit:
         case = first.case
-        reserved = Fraction(case.value("memory_reserve")) * Fraction(case.value("instance_devices"))
-        needs = format_quantity(Fraction(case.value("memory_bytes")) - reserved, "byte")
-        kept = f", and {format_quantity(reserved, 'byte')} are reserved" if reserved else ""
+        reserved = case.value("memory_reserve") * case.value("instance_devices")
+        needs = format_quantity(Fraction(case.value("memory_bytes") - reserved), "byte")
+        kept = (
+            f", and {format_quantity(Fraction(reserved), 'byte')} are reserved" if reserved else ""
+        )
         usable = first.result("usable_memory").plain()
         found.append(
             f"not even one request of {made.requested:,} tokens fits: it needs {needs}{kept}, of {usable} usable"
