@@ -70,7 +70,7 @@ def screen(advised: Review, without_effect: Iterable[str]) -> str:
     return "\n".join([*lines, *ignored, *_defaulted(advised), *wrapped(DETAILS, "  ", "")])
 
 
-MISTYPED = 0.85
+MISTYPED = 0.82
 """How alike a flag that is not modelled and one that is are for it to be a slip of the pen."""
 
 
