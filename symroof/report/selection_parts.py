@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, case_warnings, unused_inputs
 from symroof.cases.quantity_result import Result
-from symroof.select.configuration import Configuration, Run
-from symroof.select.screening import PRICE, prices_move
+from symroof.select.configuration import PRICE, Configuration, Run, prices_move
 from symroof.select.selection import Selection
 from symroof.select.selection_json import QUANTITIES
 from symroof.table_formats import UNKNOWN

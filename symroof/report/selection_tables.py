@@ -16,10 +16,9 @@ from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
 from symroof.report.selection_parts import MISSES, SelectionTable, no_value, shown, slack, verdict
 from symroof.report.view_flips import change, lacking
-from symroof.select.configuration import Configuration, Run
+from symroof.select.configuration import CLOSE, PRICED, Configuration, Run
 from symroof.select.recommend import recommended_of
 from symroof.select.required_changes import Margin, margins
-from symroof.select.screening import CLOSE, PRICED
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}

@@ -1,14 +1,13 @@
 """One configuration against memory and the targets: passes or fails, by how much, and at which batch."""
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
 from symroof.analysis.case_titles import degrees
-from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import (
     LOAD,
     MEMORY,
@@ -22,13 +21,37 @@ from symroof.analysis.verdict import (
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
-from symroof.select.screening import CLOSE, ISOLATED, Screening, screen
-from symroof.select.search_space import Layouts, candidates_of, variant_of
+from symroof.select.search_space import variant_of
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
-from symroof.theory.symbols import TARGET_SYMBOLS
 
 State = Literal["passes", "in part", "fails", "unknown"]
+
+
+PRICE = "price"
+PRICED = frozenset({"cost", "price", "fleet_price"})
+"""Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
+
+
+def prices_move(name: str) -> bool:
+    """Whether a metric is one of money.
+
+    >>> prices_move("cost_per_mtok"), prices_move("fleet_price"), prices_move("loaded_ttft")
+    (True, True, False)
+    """
+    return "cost" in name or "price" in name
+
+
+CLOSE = 1e-9
+"""A metric so near to its limit is within it."""
+ISOLATED = {
+    "sustained_itl": ("itl_last", "itl"),
+    "loaded_ttft": ("ttft",),
+    "sustained_throughput": ("decode_throughput",),
+    "sustained_throughput_per_device": ("decode_throughput_per_device",),
+    "cost_per_mtok": ("decode_cost_per_mtok",),
+}
+"""The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +76,6 @@ class Run:
     """A configuration at one batch.
 
     Attributes:
-        label: what tells it from its neighbours.
         own: the configuration as it is listed.
         changes: what was found for it: its chunk or its prefill devices, its batch, its copies.
         copies_of: decoding instances that share prefill instances; 1 where none do.
@@ -64,7 +86,6 @@ class Run:
         simulated: the conditions that simulation decided, a percentile each.
     """
 
-    label: str
     own: BoundCase
     changes: tuple[tuple[str, Fraction], ...] = ()
     copies_of: int = 1
@@ -74,6 +95,11 @@ class Run:
     fast: Mapping[str, float] = field(default_factory=dict, hash=False)
     reach: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     simulated: tuple[TargetCheck, ...] = ()
+
+    @cached_property
+    def label(self) -> str:
+        """What tells it from its neighbours."""
+        return label(self.own, dict(self.changes))
 
     @cached_property
     def bound_case(self) -> BoundCase:
@@ -106,11 +132,8 @@ class Run:
     def value(self, name: str) -> Fraction | None:
         """The same as an exact number, at the middle of any ranges."""
         tested = self.tested(name)
-        return (
-            Fraction(self.bound_case.case.value(tested))
-            if self.bound_case.case.has_value(tested)
-            else None
-        )
+        case = self.bound_case.case
+        return Fraction(case.value(tested)) if case.has_value(tested) else None
 
     def rank(self, name: str) -> Fraction | float | None:
         """The same as runs are compared by: a float where the screening has it."""
@@ -150,15 +173,12 @@ class Run:
         """The run with what simulation found for some targets; ``when_slow``: their shares of the limit at the slow end of what was measured."""
         if not self.shares:
             return replace(self, simulated=simulated)
-        found = {
-            check.name: float(Fraction(check.metric.value) / check.limit) for check in simulated
-        }
-        slow = {**self.slow, **when_slow} if self.slow else {}
+        found = {one.name: float(Fraction(one.metric.value) / one.limit) for one in simulated}
         return replace(
             self,
             simulated=simulated,
             shares={**self.shares, **found},
-            slow=slow,
+            slow={**self.slow, **when_slow} if self.slow else {},
             fast={**self.fast, **found} if self.fast else {},
         )
 
@@ -169,16 +189,13 @@ class Run:
     @property
     def state(self) -> State:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
-        if self.shares and not any(
-            abs(share - 1) < CLOSE
-            for share in (*(self.slow or self.shares).values(), *self.fast.values())
-        ):
+        if self.shares:
             ways = bool(self.missed), bool(self.unjudged), bool(self.missed_when_slow)
         else:
             met = [check.met for check in self.checks]
             ways = False in met, bool(self.unknown), None in met
-        fails, unknown, in_part = ways
-        return "fails" if fails else "unknown" if unknown else "in part" if in_part else "passes"
+        states: tuple[State, ...] = ("fails", "unknown", "in part")
+        return next((state for state, is_so in zip(states, ways, strict=True) if is_so), "passes")
 
     @property
     def passes(self) -> bool:
@@ -265,77 +282,21 @@ class Configuration:
     @cached_property
     def largest(self) -> Run | None:
         """The configuration at the largest batch that passes."""
-        if self.window is None or self.window.most is None:
-            return None
-        return self._at(self.window.most)
+        return self._at(self.window.most) if self.window else None
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
-        ends = (
-            [self.window.least, *(batch for batch in self.ends if batch >= self.window.least)]
-            if self.window
-            else []
-        )
-        by_batch = {
-            run.batch: run
-            for run in (self.run, *map(self._at, ends), self.largest)
-            if run and run.passes
-        }
+        window = self.window
+        ends = [window.least, *(n for n in self.ends if n >= window.least)] if window else []
+        runs = (self.run, *map(self._at, ends), self.largest)
+        by_batch = {run.batch: run for run in runs if run and run.passes}
         return tuple(by_batch[batch] for batch in sorted(by_batch))
 
     def _at(self, batch: int) -> Run:
-        return (
-            self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
-        )
-
-
-def evaluate(
-    cases: Sequence[BoundCase],
-    listed: bool,
-    devices: Sequence[int] = (),
-    track: Track = untracked,
-    layouts: Layouts = (),
-) -> list[Configuration]:
-    """Each case at the best of what nobody fixed, on each of so many ``devices`` if any are asked for, in one of some ``layouts``; ``listed`` says that the study
-    lists batches, so that no window of them is said."""
-    spaces = [
-        candidates
-        for bound_case in track(cases, "laying out configurations")
-        for count in devices or (None,)
-        if (candidates := candidates_of(bound_case.between_corners(), count, layouts))
-    ]
-    return [
-        _evaluated(candidates[0].bound_case, listed, screening)
-        for candidates, screening in zip(spaces, screen(spaces), strict=True)
-    ]
-
-
-def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None) -> Configuration:
-    chosen = "batch" in bound_case.given
-    if screening is None:
-        return Configuration(Run(label(bound_case), bound_case), None, chosen)
-    candidate, batch = screening.candidate, Fraction(screening.batch)
-    changes = dict(candidate.columns)
-    changes |= {} if chosen or batch == 1 else {"batch": batch}
-    changes |= {"dp": Fraction(screening.copies or 1)} if (screening.copies or 1) > 1 else {}
-    run = Run(
-        label(candidate.bound_case, candidate.columns),
-        candidate.bound_case,
-        tuple(changes.items()),
-        candidate.copies_of,
-        screening.values[screening.batch],
-        screening.shares,
-        screening.slow,
-        screening.fast,
-        screening.reach,
-    )
-    batches = (
-        None
-        if listed or not screening.most
-        else Window(screening.least, screening.most, screening.stopped_by)
-    )
-    return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
+        if self.run.batch == batch:
+            return self.run
+        return at_batch(self.run, batch, self.ends.get(batch))
 
 
 def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) -> str:
@@ -372,15 +333,9 @@ def _prefill(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str
             columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
         )
     except MissingInput as error:
+        message = "devices that prefill on their own (scheduling disaggregated) need a number"
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
-        raise InputError(
-            Problem(
-                "select",
-                "devices that prefill on their own (scheduling disaggregated) need a number",
-                path=error.name,
-                hint=hint,
-            )
-        ) from None
+        raise InputError(Problem("select", message, path=error.name, hint=hint)) from None
     group = Fraction(bound_case.case.value("instance_devices"))
     ratio = (devices / group).limit_denominator(1000)
     return [f"prefill {ratio.numerator} to {ratio.denominator}"]
@@ -390,17 +345,9 @@ def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> 
     """The same configuration at another batch."""
     changes = {**dict(run.changes), "batch": Fraction(batch)}
     inside = dict.fromkeys(run.shares, 0.0) if quick else {}
-    return Run(run.label, run.own, tuple(changes.items()), run.copies_of, quick or {}, inside)
+    return Run(run.own, tuple(changes.items()), run.copies_of, quick or {}, inside)
 
 
 def with_inputs(bound_case: BoundCase, **changes: Any) -> BoundCase:
     """The same configuration with some inputs at other values."""
     return replace(variant_of(bound_case, changes), assumptions=bound_case.assumptions)
-
-
-def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:
-    """The targets that are set, by name, in declared order."""
-    targets: dict[str, Fraction] = {}
-    for run in runs:
-        targets |= run.own.targets
-    return {name: targets[name] for name in TARGET_SYMBOLS if name in targets}

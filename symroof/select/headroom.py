@@ -13,8 +13,7 @@ from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.select.configuration import Run
-from symroof.select.screening import PRICED
+from symroof.select.configuration import PRICED, Run
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.searches import largest_whole

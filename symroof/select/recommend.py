@@ -13,9 +13,8 @@ from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.errors import InputError
-from symroof.select.configuration import Configuration, Run
+from symroof.select.configuration import PRICE, Configuration, Run
 from symroof.select.headroom import headrooms
-from symroof.select.screening import PRICE
 from symroof.select.search_space import Layouts, domain
 from symroof.select.selection import Selection, select_from
 

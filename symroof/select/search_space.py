@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +10,6 @@ from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.select.screening import Candidate
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import IDEAL
@@ -30,6 +29,15 @@ RATIOS = tuple(
 """Instances that prefill for each that decodes."""
 SHARES = 16
 """Of a given number of devices, prefill instances are tried in so many parts at most."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A case with numbers of its own, the columns: a chunk, prefill devices; there are copies in multiples of ``copies_of``."""
+
+    bound_case: BoundCase
+    columns: Mapping[str, Fraction] = field(default_factory=dict)
+    copies_of: int = 1
 
 
 Layouts = Sequence[Mapping[str, int]]

@@ -13,9 +13,9 @@ from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
-from symroof.select.configuration import Configuration, Run, evaluate, targets_of
-from symroof.select.screening import PRICED
-from symroof.select.search_space import Layouts
+from symroof.select.configuration import PRICED, Configuration, Run
+from symroof.select.grouping import screen
+from symroof.select.search_space import Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
@@ -268,7 +268,13 @@ def select_from(
     _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
     check_open(study, devices)
-    configurations = evaluate(study.cases, listed, devices, track, layouts)
+    spaces = [
+        candidates
+        for case in track(study.cases, "laying out configurations")
+        for count in devices or (None,)
+        if (candidates := candidates_of(case.between_corners(), count, layouts))
+    ]
+    configurations = screen(spaces, listed)
     if not configurations:
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
@@ -280,7 +286,8 @@ def select_from(
         ranked = sorted(
             decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order)
         )
-    targets = targets_of(tuple(c.run for c in configurations))
+    limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
+    targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
     return Selection(study, tuple(ranked), order, targets, layouts)
 
 

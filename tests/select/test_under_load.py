@@ -6,7 +6,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.headroom import headrooms
-from symroof.select.screening import Candidate, screen
+from symroof.select.grouping import screen
+from symroof.select.search_space import Candidate
 from symroof.select.selection import select
 
 from ..near import near
@@ -100,15 +101,15 @@ def passes(case, batch, targets):
 def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chunk):
     case = {**CASE, "hardware": hardware, "chunk": chunk}
     study = Study(**case, targets={"itl": itl, "ttft": 0.4})
-    (screening,) = screen([[Candidate(study.first)]])
+    most = screen([[Candidate(study.first)]])[0].window.most
     walk = [
         batch
-        for batch in range(1, screening.most + 40, 3)
+        for batch in range(1, most + 40, 3)
         if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})
     ]
-    assert walk == list(range(1, screening.most + 1, 3))
-    assert passes(case, screening.most, {"sustained_itl": itl}) and not passes(
-        case, screening.most + 1, {"sustained_itl": itl}
+    assert walk == list(range(1, most + 1, 3))
+    assert passes(case, most, {"sustained_itl": itl}) and not passes(
+        case, most + 1, {"sustained_itl": itl}
     )
 
 
