@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
+from symroof.analysis.tipping_points import Flip
 from symroof.analysis.verdict import (
     MEMORY,
     TARGET_METRICS,
@@ -18,7 +19,7 @@ from symroof.report.selection_parts import MISSES, SelectionTable, no_value, sho
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import CLOSE, PRICED, Configuration, Run
 from symroof.select.recommend import recommended_of
-from symroof.select.required_changes import Margin, margins
+from symroof.select.required_changes import last_passing, margins
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
@@ -327,7 +328,7 @@ def _keeps(choice: Selection, most: int) -> SelectionTable:
     """The last passing value of each input for passing configurations."""
     shown_ones = choice.passing[: min(most, NEAREST)]
     by_label = {
-        c.label: {keep.name: keep for keep in margins(c.run.bound_case.slow_end, HEADROOM)}
+        c.label: {flip.name: flip for flip in margins(c.run.bound_case.slow_end, HEADROOM)}
         for c in shown_ones
     }
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
@@ -352,8 +353,8 @@ def _first_of(some: int, count: int) -> str:
     return f"; the first {some} of {count:,}" if some < count else ""
 
 
-def _headroom(keep: Margin) -> str:
-    return f"{Result(keep.flip.now.symbol, keep.value).plain()} ({change(keep.flip.factor)})"
+def _headroom(flip: Flip) -> str:
+    return f"{Result(flip.now.symbol, last_passing(flip)).plain()} ({change(flip.factor)})"
 
 
 # --------------------------------------------------------------------------------------------------------- what to buy

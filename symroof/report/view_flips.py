@@ -16,7 +16,7 @@ from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.report.recommendation import LARGEST_GROUP
-from symroof.select.required_changes import Lever, combined_change, required_changes, tried
+from symroof.select.required_changes import Lever, combined_change, required_changes
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
@@ -251,14 +251,9 @@ def needed(lever: Lever, answers: BoundCase) -> str:
     ]
     if lever.stuck or not lever.unsolved:
         return "no value is enough: " + ("; ".join(why) or "no number of them passes")
-    bound = (
-        f"is not met with {', '.join(f'{n:,}' for n in tried(answers.case))}"
-        if lever.now.symbol.counted
-        else f"is met {end}"
-    )
-    return "not known, as the wait has no formula to solve: " + "; ".join(
-        [*why, *(f"{name} {bound}" for name in lever.unsolved)]
-    )
+    bound = "may be met by some number" if lever.now.symbol.counted else f"is met {end}"
+    told = [*why, *(f"{name} {bound}" for name in lever.unsolved)]
+    return "not known, as the wait has no formula to solve: " + "; ".join(told)
 
 
 def _metric(best: Result | None) -> str:

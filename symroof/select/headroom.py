@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from symroof.analysis.compile import Compiled, compile
+from symroof.analysis.compile import compile
 from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
@@ -26,8 +24,7 @@ ITL = "sustained_itl"
 """That of full slots, which a batch that is solved for keeps within the target at any arrival rate."""
 
 
-@dataclass(frozen=True)
-class Headroom:
+class Headroom(NamedTuple):
     """The last value of an input that still passes, and the conditions that the next one breaks; none where it passes as far as it is followed."""
 
     name: str
@@ -86,60 +83,42 @@ def _headroom(load: _Load, name: str) -> Headroom | None:
 
 
 class _Load:
-    """The conditions of a configuration as functions of the inputs that change, one at a time, and of the batch."""
+    """The conditions of a configuration as functions of the inputs that change, one at a time, and of the batch: as many requests as now, as fit, and, of a batch that was solved for, as meet the ITL target."""
 
     def __init__(self, run: Run, bound_case: BoundCase, names: Sequence[str]) -> None:
-        self.bound_case = bound_case
+        self.bound_case, self.most = bound_case, run.batch
         self.now = {name: float(bound_case.case.value(name)) for name in names}
-        self.limits = {
-            metric: limit
-            for metric, limit in _limits(bound_case).items()
-            if limit[0] not in run.missed
-        }
-        kept = "batch" in dict(run.changes) and "itl" in bound_case.targets.keys() - {*run.missed}
-        kept = kept and bound_case.case.has_value(ITL)
-        self.batch = _Batch(
-            bound_case,
-            names,
-            run.batch,
-            float(bound_case.targets["itl"]) if kept else math.inf,
-        )
+        limits = _limits(bound_case).items()
+        self.limits = {metric: limit for metric, limit in limits if limit[0] not in run.missed}
+        self.capacity = compile(["concurrency"], names, bound_case)
+        self.itl, self.step = bound_case.targets.get("itl"), None
+        searched = "batch" in dict(run.changes) and "itl" not in run.missed
+        if searched and self.itl and bound_case.case.has_value(ITL):
+            self.step = compile([ITL], [*names, "batch"], bound_case)
         self.function = compile(list(self.limits), [*names, "batch"], bound_case)
 
     def broken(self, name: str, points: Array) -> dict[str, Array]:
         """For each metric, where one input at these values breaks its limit."""
-        inputs = {**self.now, name: points}
-        columns = self.function.codes(*inputs.values(), self.batch(inputs, points.shape))
+        inputs = {**self.now, name: points}.values()
+        columns = self.function.codes(*inputs, self._batch(inputs, points.shape))
         limits = (limit for _, limit in self.limits.values())
         return {
             metric: ~_within(column, limit)
             for metric, column, limit in zip(self.limits, columns, limits, strict=True)
         }
 
+    def _batch(self, inputs: Collection[Any], shape: tuple[int, ...]) -> Array:
+        """The requests that decode; at least one, in time or not."""
+        room = np.broadcast_to(self.capacity.codes(*inputs)[0], shape)
+        high = np.floor(np.clip(room, 1, self.most))
+        step, limit = self.step, self.itl
+        if step is None or limit is None:
+            return high
 
-class _Batch:
-    """The requests that decode as an input changes: no more than now, than fit, and than meet the ITL target, which they do the slower the more they are."""
+        def in_time(batch: Array) -> Array:
+            return _within(step.codes(*inputs, batch)[0], float(limit))
 
-    def __init__(
-        self, bound_case: BoundCase, names: Sequence[str], most: float, limit: float
-    ) -> None:
-        self.most, self.limit = most, limit
-        self.capacity = compile(["concurrency"], names, bound_case)
-        self.step: Compiled | None = (
-            compile([ITL], [*names, "batch"], bound_case) if limit < math.inf else None
-        )
-
-    def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
-        high = np.floor(
-            np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most)
-        )
-        step, limit = self.step, self.limit
-        if step is None or _within(step.codes(*inputs.values(), high)[0], limit).all():
-            return np.asarray(high)
-        in_time = largest_whole(
-            lambda batch: _within(step.codes(*inputs.values(), batch)[0], limit), high
-        )
-        return np.asarray(np.maximum(in_time, 1))  # at least one decodes, in time or not
+        return high if in_time(high).all() else np.maximum(largest_whole(in_time, high), 1)
 
 
 def _within(metric: Array, limit: float) -> Array:
@@ -150,11 +129,10 @@ def _within(metric: Array, limit: float) -> Array:
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
     """Each metric with its condition and limit; a load of 1 is already too much."""
     case = bound_case.case
-    limits: dict[str, tuple[str, float]] = (
-        {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))}
-        if case.has_value("fits")
-        else {}
-    )
+    limits: dict[str, tuple[str, float]] = {}
+    if case.has_value("fits"):
+        room = float(case.value("usable_memory_per_device"))
+        limits["memory_bytes_per_device"] = (MEMORY, room)
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)
     for target, limit in bound_case.targets.items():

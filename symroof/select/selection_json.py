@@ -5,14 +5,15 @@ from dataclasses import asdict
 from typing import Any
 
 from symroof.analysis.sensitivity import elasticities_over_ranges
+from symroof.analysis.tipping_points import Flip
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
 from symroof.cases.quantity_result import plain_value
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import (
     Lever,
-    Margin,
     combined_change,
+    last_passing,
     margins,
     required_changes,
 )
@@ -207,15 +208,15 @@ def lever_json(lever: Lever) -> dict[str, Any]:
     }
 
 
-def margin_json(keep: Margin) -> dict[str, Any]:
+def margin_json(flip: Flip) -> dict[str, Any]:
     """One input of a passing configuration: the last value that passes, and the condition that breaks behind it."""
     return {
-        "input": keep.name,
-        "now": plain_value(keep.flip.now.value),
-        "unit": keep.flip.now.symbol.unit,
-        "value": plain_value(keep.value),
-        "side": keep.side,
-        "breaks": keep.flip.condition,
+        "input": flip.name,
+        "now": plain_value(flip.now.value),
+        "unit": flip.now.symbol.unit,
+        "value": plain_value(last_passing(flip)),
+        "side": "at_most" if flip.up else "at_least",
+        "breaks": flip.condition,
     }
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.select.headroom import headrooms
 from symroof.select.grouping import screen
+from symroof.select.headroom import headrooms
 from symroof.select.search_space import Candidate
 from symroof.select.selection import select
 
