@@ -122,7 +122,8 @@ def _matching(name: str, item: str) -> list[str]:
         return [item]
     matching = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
     if not matching:
-        message, hint = f"no {name} of the catalogue is like {item[:40]!r}", f"`symroof list {KINDS[name]}`"  # fmt: skip
+        message = f"no {name} of the catalogue is like {item[:40]!r}"
+        hint = f"`symroof list {KINDS[name]}`"
         raise InputError(Problem(ORIGIN, message, path=name, hint=hint))
     return matching
 
@@ -142,14 +143,16 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, 
     """
     rest = dict(among)
     value = rest.pop(DEVICES, ())
-    words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)  # fmt: skip
-    written = [str(one).strip() for one in words]
-    none = [word for word in written if not re.fullmatch(r"[0-9]{1,4}", word) or not 0 < int(word) <= MOST_DEVICES]  # fmt: skip
-    if none:
-        message = f"{none[0][:40]!r} is not a number of devices"
+    values = [value] if isinstance(value, int) else value
+    words = [str(x).strip() for x in (value.split(",") if isinstance(value, str) else values)]
+    wrong = [
+        x for x in words if not re.fullmatch(r"[0-9]{1,4}", x) or not 0 < int(x) <= MOST_DEVICES
+    ]
+    if wrong:
+        message = f"{wrong[0][:40]!r} is not a number of devices"
         hint = f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"
         raise InputError(Problem(ORIGIN, message, path=DEVICES, hint=hint))
-    counts = tuple(dict.fromkeys(map(int, written)))
+    counts = tuple(dict.fromkeys(map(int, words)))
     clash = [name for name in LAYOUT_INPUTS if name in rest]
     if counts and clash:
         hint = f"list {DEVICES} or {clash[0]}, not both"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
@@ -31,19 +33,15 @@ def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tup
     (0, 1, 3)
 
     Raises:
-        ValueError: a point with more or fewer criteria than ``larger`` does.
+        ValueError: points with more or fewer criteria than ``larger``.
     """
-    signed = [
-        tuple(value if more else -value for value, more in zip(point, larger, strict=True))
-        for point in points
-    ]
-    return tuple(
-        i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed)
+    if not points:
+        return ()
+    signed = np.array(points, dtype=float) * np.where(larger, 1, -1)
+    beaten = (
+        ((signed >= point).all(axis=1) & (signed > point).any(axis=1)).any() for point in signed
     )
-
-
-def _beats(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    return a != b and all(x >= y for x, y in zip(a, b, strict=True))
+    return tuple(i for i, worse in enumerate(beaten) if not worse)
 
 
 BESTS: dict[str, tuple[str, bool]] = {
@@ -280,12 +278,11 @@ def select_from(
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
-    if study.request.percentiles:
+    if percentiles := study.request.percentiles:
         from symroof.select.percentiles import decide
 
-        ranked = sorted(
-            decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order)
-        )
+        decided = decide(ranked, percentiles, track)
+        ranked = sorted(decided, key=lambda c: _sort_key(c, order))
     limits = {name: limit for c in configurations for name, limit in c.run.own.targets.items()}
     targets = {name: limits[name] for name in TARGET_SYMBOLS if name in limits}
     return Selection(study, tuple(ranked), order, targets, layouts)
@@ -294,9 +291,8 @@ def select_from(
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
     word = "fleet" if "arrival_rate" in study.first.given else "cost"
-    priced = [
-        c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"
-    ]
+    name = ORDERS[word][0]
+    priced = [c.run.rank(name) is not None for c in configurations if c.state == "passes"]
     return word if not priced or any(priced) else "rate"
 
 
@@ -306,10 +302,11 @@ def _check_complete(study: Study) -> None:
     known = {"model": own.model, "hardware": own.hardware or "mem_capacity" in own.given}
     missing = [name for name, entry in known.items() if not entry and "params" not in own.given]
     if missing:
-        hints = {name: f"--{name} NAME, or --among {name}=all" for name in missing}
-        raise InputError([Problem("select", f"no {name} to choose", hint=hints[name]) for name in missing])  # fmt: skip
+        hint = "--{0} NAME, or --among {0}=all"
+        problems = (Problem("select", f"no {n} to choose", hint=hint.format(n)) for n in missing)
+        raise InputError(list(problems))
     try:
-        study.first.case.value("memory_bytes")
+        own.case.value("memory_bytes")
     except MissingInput as error:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
             message = f"what has to fit is not known without {error.name}"
@@ -336,21 +333,15 @@ def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, 
     equal = [best.rank(tie) if best else None for tie in ties]
     # equal prices differ in the last digits of their floats
     written = 0 if value is None else float(f"{float(value):.12g}")
-    return (
-        rank,
-        int(value is None),
-        -written if larger else written,
-        [math.inf if tie is None else tie for tie in equal],
-    )
+    tied = [math.inf if tie is None else tie for tie in equal]
+    return rank, int(value is None), -written if larger else written, tied
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
     """The best of those whose value is known, the first where several are; None where none is."""
     known = [(value, run) for run in runs if (value := run.rank(name)) is not None]
-    if not known:
-        return None
-    best = (max if larger else min)(value for value, _ in known)
-    return next(run for value, run in known if value == best)
+    sign = -1 if larger else 1
+    return min(known, key=lambda pair: sign * pair[0], default=(None, None))[1]
 
 
 def _fits(run: Run) -> bool:
@@ -369,17 +360,3 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
             first = respects[0][0]
             fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0))))
     return tuple(fronts)
-
-
-__all__ = [
-    "BESTS",
-    "FRONTS",
-    "NEAREST_MISSES",
-    "ORDERS",
-    "TARGET_SYMBOLS",
-    "Front",
-    "Selection",
-    "nearest_misses",
-    "select",
-    "select_from",
-]

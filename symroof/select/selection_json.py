@@ -1,6 +1,5 @@
 """A selection for programs: base units, integers exact, everything that the tables say and what they leave out."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -21,10 +20,13 @@ from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, ne
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes", "usable_memory", "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
-    "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price",
-    "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "instance_price",
-)  # fmt: skip
+    *("memory_bytes", "usable_memory", "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl"),
+    *("sustained_requests", "sustained_throughput", "sustained_throughput_per_device", "load"),
+    *("cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price"),
+    *("ttft", "itl", "itl_last", "response_time"),
+    *("decode_throughput", "decode_throughput_per_device"),
+    *("decode_cost_per_mtok", "instance_price"),
+)
 """The quantities of each run; what a selection shows depends on nothing else."""
 
 
@@ -41,23 +43,12 @@ def selection_json(
     """
     short = {id(c) for c in nearest_misses(choice)[:lacking]}
     worked_out = {id(c) for c in choice.configurations[:most]} | short
-    places = {id(c): i for i, c in enumerate(choice.configurations)}
-    owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
+    owner = {id(run): i for i, c in enumerate(choice.configurations) for run in (c.run, *c.runs)}
+    fronts = [("passing", front) for front in choice.fronts]
+    fronts += [("fitting", front) for front in choice.fitting_fronts]
     return {
         "schema": "symroof/select/1",
-        "targets": {
-            name: {
-                "value": plain_value(limit),
-                "unit": _unit(choice, name),
-                "metric": metrics_of(name, choice.configurations[0].run.own.case)[0],
-            }
-            | (
-                {"statistic": statistic}
-                if (statistic := choice.study.request.percentiles.get(name))
-                else {}
-            )
-            for name, limit in choice.targets.items()
-        },
+        "targets": {name: _target(choice, name) for name in choice.targets},
         "sorted_by": choice.order,
         "basis": list(choice.basis),
         "passing": len(choice.passing),
@@ -69,26 +60,27 @@ def selection_json(
             what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None
             for what in BESTS
         },
-        "fronts": [
-            *_fronts(choice.fronts, "passing", owner),
-            *_fronts(choice.fitting_fronts, "fitting", owner),
-        ],
+        "fronts": [_front(front, over, owner) for over, front in fronts],
     }
 
 
-def _unit(choice: Selection, name: str) -> str:
-    return choice.configurations[0].run.bound_case.case.theory.symbol(TARGET_METRICS[name]).unit
+def _target(choice: Selection, name: str) -> dict[str, Any]:
+    """A target: its limit, what it is compared with, and the percentile that it is of."""
+    case = choice.configurations[0].run.own.case
+    unit = case.theory.symbol(TARGET_METRICS[name]).unit
+    limit, metric = plain_value(choice.targets[name]), metrics_of(name, case)[0]
+    statistic = choice.study.request.percentiles.get(name)
+    own = {"value": limit, "unit": unit, "metric": metric}
+    return own | ({"statistic": statistic} if statistic else {})
 
 
 def configuration_json(
     c: Configuration, worked_out: bool = True, short: bool = True
 ) -> dict[str, Any]:
     """One configuration: what it is, its verdict, what it gives; computed also its checks and its sensitivities; ``short`` what it lacks."""
-    entry = {**_verdict(c), "worked_out": worked_out or not c.run.quick}
-    return {
-        **entry,
-        **(_solved(c, short) if entry["worked_out"] else {"quantities": _compared(c.run)}),
-    }
+    solved = worked_out or not c.run.quick
+    more = _solved(c, short) if solved else {"quantities": _compared(c.run)}
+    return {**_verdict(c), "worked_out": solved, **more}
 
 
 def _verdict(c: Configuration) -> dict[str, Any]:
@@ -120,34 +112,30 @@ def _compared(run: Run) -> dict[str, dict[str, Any]]:
 
 def _solved(c: Configuration, short: bool) -> dict[str, Any]:
     """What takes solving."""
-    bound_case = c.run.bound_case
-    failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
-    bought = combined_change(bound_case) if failing and short else None
+    bound_case, assumed = c.run.bound_case, c.run.bound_case.assumptions
+    failing = bool(c.state in ("fails", "in part") and c.run.missed)
+    lacks: list[Any] | None = None if failing else []
+    bought = None
+    if failing and short:
+        lacks = [lever_json(lever) for lever in required_changes(bound_case)]
+        bought = combined_change(bound_case)
+    keeps = margins(bound_case.slow_end) if c.run.passes else ()
+    inputs = bound_case.inputs(tuple(_quantities(c.run)), False)
     return {
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
-        "quantities": dict(_quantities(c.run)),
-        "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
-        "lacks": [lever_json(lever) for lever in required_changes(bound_case)]
-        if failing and short
-        else None
-        if failing
-        else [],
-        "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
-        "keeps": [margin_json(keep) for keep in margins(bound_case.slow_end)] if passing else [],
+        "quantities": _quantities(c.run),
+        "at_largest_batch": _quantities(c.largest) if c.largest else None,
+        "lacks": lacks,
+        "together": {name: one.as_json() for name, one in bought.items()} if bought else None,
+        "keeps": [margin_json(keep) for keep in keeps],
         "elasticities": {
             metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")}
             for metric in ("ttft", "itl", "sustained_itl")
         },
-        "inputs": {
-            name: entry.as_json() for name, entry in bound_case.inputs(_known(c.run), False).items()
-        },
+        "inputs": {name: entry.as_json() for name, entry in inputs.items()},
         "assumptions": {
-            s: {
-                "value": bound_case.assumptions[s],
-                "defaulted": bound_case.assumptions.defaulted(s),
-            }
-            for s in SWITCHES
+            s: {"value": assumed[s], "defaulted": assumed.defaulted(s)} for s in SWITCHES
         },
         "warnings": case_warnings(bound_case),
     }
@@ -156,48 +144,34 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
 def check_json(check: TargetCheck) -> dict[str, Any]:
     """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit; ``straddles``: whether
     other list prices than the median, which ``met`` is at, would change that."""
-    share = check.slack / check.limit if check.limit else None
-    own = {
+    own = check.metric.as_json() | {
         "metric": check.metric.name,
         "limit": plain_value(check.limit),
         "met": check.met,
         "slack": plain_value(check.slack),
-        "share": plain_value(share),
+        "share": plain_value(check.slack / check.limit if check.limit else None),
     }
-    own |= (
-        {}
-        if check.statistic == "mean"
-        else {"statistic": check.statistic, "decided_by": "simulation"}
-    )
-    return {
-        **check.metric.as_json(),
-        **own,
-        **({"straddles": check.straddles} if check.metric.at_median else {}),
-    }
+    if check.statistic != "mean":
+        own |= {"statistic": check.statistic, "decided_by": "simulation"}
+    return own | ({"straddles": check.straddles} if check.metric.at_median else {})
 
 
-def _known(run: Run) -> tuple[str, ...]:
-    return tuple(name for name in QUANTITIES if run.bound_case.get(name) is not None)
-
-
-def _quantities(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from ((name, run.bound_case.json_with_bound(name)) for name in _known(run))
+def _quantities(run: Run) -> dict[str, dict[str, Any]]:
+    case = run.bound_case
+    return {name: case.json_with_bound(name) for name in QUANTITIES if case.get(name) is not None}
 
 
 def lever_json(lever: Lever) -> dict[str, Any]:
     """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
     flip = lever.flip
+    ranged = flip is not None and flip.low is not None
     return {
         "input": lever.name,
         "now": plain_value(lever.now.value),
         "unit": lever.now.symbol.unit,
         "value": plain_value(lever.value),
-        "side": None if flip is None else "at_least" if flip.up else "at_most",
-        **(
-            {"low": plain_value(flip.low), "high": plain_value(flip.high)}
-            if flip and flip.low is not None
-            else {}
-        ),
+        "side": _side(flip) if flip else None,
+        **({end: plain_value(getattr(flip, end)) for end in ("low", "high")} if ranged else {}),
         "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
         "stuck": {
             name: {**best.as_json(), "metric": best.name} if best else None
@@ -208,6 +182,11 @@ def lever_json(lever: Lever) -> dict[str, Any]:
     }
 
 
+def _side(flip: Flip, past: bool = True) -> str:
+    """Which side of a value passes: past a flip, or before it."""
+    return "at_least" if flip.up == past else "at_most"
+
+
 def margin_json(flip: Flip) -> dict[str, Any]:
     """One input of a passing configuration: the last value that passes, and the condition that breaks behind it."""
     return {
@@ -215,7 +194,7 @@ def margin_json(flip: Flip) -> dict[str, Any]:
         "now": plain_value(flip.now.value),
         "unit": flip.now.symbol.unit,
         "value": plain_value(last_passing(flip)),
-        "side": "at_most" if flip.up else "at_least",
+        "side": _side(flip, past=False),
         "breaks": flip.condition,
     }
 
@@ -227,21 +206,17 @@ def _elasticity(run: Run, metric: str, by: str) -> Any:
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
     """A run by the place of its configuration in the list, its batch, and some of its quantities."""
-    values = {
-        result.name: result.as_json() for name in names if (result := run.result(name)) is not None
-    }
+    results = filter(None, map(run.result, names))
+    values = {result.name: result.as_json() for result in results}
     return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
 
 
-def _fronts(fronts: tuple[Front, ...], over: str, owner: dict[int, int]) -> list[dict[str, Any]]:
-    return [
-        {
-            "over": over,
-            "respects": [
-                {"quantity": name, "better": "larger" if larger else "smaller"}
-                for name, larger in f.respects
-            ],
-            "runs": [_place(run, owner, [name for name, _ in f.respects]) for run in f.runs],
-        }
-        for f in fronts
-    ]
+def _front(front: Front, over: str, owner: dict[int, int]) -> dict[str, Any]:
+    names = [name for name, _ in front.respects]
+    better = [("larger" if larger else "smaller") for _, larger in front.respects]
+    pairs = zip(names, better, strict=True)
+    return {
+        "over": over,
+        "respects": [{"quantity": name, "better": which} for name, which in pairs],
+        "runs": [_place(run, owner, names) for run in front.runs],
+    }

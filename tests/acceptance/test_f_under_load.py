@@ -111,12 +111,6 @@ def test_row(case):
     check(case)
 
 
-def test_a_response_of_one_token_has_no_itl():
-    assert "needs an output of 2 tokens" in Study(**under(output=1)).first.why_unknown(
-        "sustained_itl"
-    )
-
-
 @pytest.mark.parametrize("window", [4096, 1000, 2100])
 def test_keys_within_a_window_are_the_mean_over_the_steps(window):
     """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
@@ -238,14 +232,6 @@ def test_a_best_batch_of_none_says_why(chosen, words):
     assert words in why_no_batch(answers)
 
 
-def test_where_a_batch_is_good_there_is_no_reason():
-    assert (
-        why_no_batch(Study(**under(chunk=2048, itl_target="60 ms", mem_capacity="240 GB")).first)
-        is None
-    )
-    assert why_no_batch(Study("llama-3.1-8b", prompt=2048).first) is None
-
-
 # -------------------------------------------------------------------------------------------------------------- thresholds
 
 
@@ -305,36 +291,6 @@ def test_output_up_to_which_devices_of_their_own_pay():
     ]  # decode of 64 for N - 1 steps of D over two devices, as many as 128 tokens a step of D on one
     assert float(last) == pytest.approx(2047 / 3 + 0, rel=2e-3)
     assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
-
-
-@pytest.mark.full
-def test_devices_of_their_own_under_a_target():
-    """Within 60 ms a step without prompts has room for 420 requests, one with 2,048 prompt tokens beside every fourteenth or so for far fewer: batch by batch."""
-    target = Fraction(60, 1000)
-    study = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms"))
-
-    def together(batch):
-        return Study(**under(chunk=2048, batch=batch))
-
-    most = max(batch for batch in range(1, 40) if together(batch).value("sustained_itl") <= target)
-    apart = max(batch for batch in range(1, 1000) if step(batch) <= target)
-    assert (study.value("chunked_target_batch"), study.value("disaggregated_target_batch")) == (
-        most,
-        apart,
-    )
-    assert most < 30 and apart == 420
-    assert study.value("chunked_target_rate") == together(most).value("sustained_requests")
-    assert study.value("disaggregated_target_rate") == near(
-        min(1 / PREFILL, apart / (255 * step(apart)))
-    )
-    assert study.value("disaggregated_target_rate") / 2 > study.value("chunked_target_rate")
-    assert study.solve("output_disaggregation_pays").own_side == 1
-    assert (
-        Study(**under(prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").own_side
-        == -1
-    )
-    late = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms", ttft_target="200 ms"))
-    assert late.value("chunked_target_rate") == late.value("disaggregated_target_rate") == 0
 
 
 def test_arrival_rate_at_which_the_first_token_leaves_its_target():
@@ -444,28 +400,3 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
     assert study.value("prefill_room") == near(room)
     beside = study.value("batch_beside_chunks")
     assert study.value("prompt_prefill_time") == step(room + beside) + step(2300 - room + beside)
-
-
-@pytest.mark.full
-def test_outputs_between_which_devices_of_their_own_pay():
-    """Rates by the two quantities themselves, at the ends of the answer, beside them and far from them."""
-    case = {
-        "tp": 4, "prompt": 4096, "prefill_devices": 4, "chunk": 512, "itl_target": "40 ms",
-        "efficiency": "measured",
-    }  # fmt: skip
-
-    def pays(output):
-        study = Study("llama-3.1-70b", "h100-sxm", output=output, **case)
-        return study.value("disaggregated_target_rate") / 8 > study.value("chunked_target_rate") / 4
-
-    answer = Study("llama-3.1-70b", "h100-sxm", **case).solve("output_disaggregation_pays")
-    (one, first), (few, last) = answer.stretches[0], answer.stretches[-1]
-    assert (
-        (one, first) == (1, 1)
-        and answer.integer == {"at_most": last, "at_least": few}
-        and answer.shown() == f"{few:,} to {last:,} tokens"
-    )
-    for output in (1, few, (few + last) // 2, last):
-        assert pays(output)
-    for output in (2, 100, few - 1, last + 1, 3 * last):
-        assert not pays(output)

@@ -114,23 +114,6 @@ def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     assert mix.value("mix_sustained_itl") == pytest.approx(alone.value("sustained_itl"), rel=1e-6)
 
 
-@pytest.mark.parametrize("chunk", [1000, None])
-@pytest.mark.parametrize(
-    ("scheduling", "queue"), [("chunked", "mm1"), ("exclusive", "md1"), ("disaggregated", "mm1")]
-)
-def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, chunk):
-    case = {
-        "model": "llama-3-8b", "hardware": "h100-sxm", "batch": 32, "prefill_devices": 1,
-        "arrival_rate": "2 request/s", **({"chunk": chunk} if chunk else {}),
-    }  # fmt: skip
-    case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
-    mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
-    for name in ("loaded_ttft", "worst_itl", "steady_batch", "peak_context", "sustained_requests"):
-        assert float(mix.value(f"mix_{name}")) == pytest.approx(
-            float(alone.value(name)), rel=1e-9
-        ), name
-
-
 def test_first_tokens_of_either_kind_wait_alike_and_are_prefilled_apart():
     """Pollaczek and Khinchine: the rate times the mean square of the service over twice the idle share; besides, the rest of a decode step if one runs."""
     rate, mean = Fraction(1), (3 * prefill(2048) + prefill(4096)) / 4

@@ -153,10 +153,3 @@ def test_rows_that_do_not_fit_are_named(tmp_path):
 )
 def test_values_and_ranges_as_a_study_takes_them(parameter, text):
     assert written(parameter) == text
-
-
-def test_a_fit_in_a_few_words_has_both_ends(tmp_path):
-    noise = [0.01, -0.02, 0.015, -0.01, 0.02, -0.015, 0.005] * 2
-    found = fitted(tmp_path, table(Truth(), noise.__getitem__))
-    mfu = found["mfu"]
-    assert f"mfu {mfu.value:.4g} ({mfu.low:.4g} to {mfu.high:.4g})" in repr(found)

@@ -155,19 +155,6 @@ def test_what_is_no_benchmark_is_left_alone(text):
     assert parse_pasted(text) is None
 
 
-def test_lines_of_json_are_as_many_reports(tmp_path):
-    line = '{{"completed": 10, "total_input_tokens": {0}, "total_output_tokens": 1280, "max_concurrency": 1, "median_ttft_ms": {1}, "median_tpot_ms": 8.5}}\n'
-    path = tmp_path / "sglang.jsonl"
-    path.write_text(line.format(10240, 45) + line.format(40960, 170))
-    made = sr.calibrate(path, **LLAMA)
-    assert [(r.measurement.metric, r.measurement.inputs["prompt"]) for r in made.residuals] == [
-        ("ttft", 1024),
-        ("itl", 1024),
-        ("ttft", 4096),
-        ("itl", 4096),
-    ]
-
-
 # ------------------------------------------------------------------------------------------------------- what is fitted
 
 

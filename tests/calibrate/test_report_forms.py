@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.calibrate import benchmark_files
 from symroof.calibrate.benchmark_files import parse_report
 from symroof.errors import InputError
 
@@ -128,12 +127,6 @@ def test_a_row_of_llama_bench(entry, row):
     assert (metric, seconds, inputs, line) == (*row, 1)
 
 
-def test_each_entry_has_its_number_and_only_so_many_are_read(monkeypatch):
-    monkeypatch.setattr(benchmark_files, "MAX_ROWS", 3)
-    rows, _ = read([{"n_prompt": n, "n_gen": 0, "avg_ts": 1} for n in range(1, 9)])
-    assert [row[3] for row in rows] == [1, 2, 3]
-
-
 def test_units_and_medians_of_genai_perf():
     """A first token in seconds and a mean alone; steps in milliseconds where no unit stands, the median before the mean."""
     rows, unused = read(GENAI)
@@ -198,15 +191,6 @@ def test_degrees_of_one_and_what_is_missing_are_left_out():
             }
         ).message
     )
-
-
-@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999"])
-def test_a_count_that_is_no_finite_number(tmp_path, number):
-    (tmp_path / "m.json").write_text(
-        f'{{"max_concurrency": {number}, "total_input_tokens": 10240, "total_output_tokens": 1000, "completed": 10, "mean_ttft_ms": 30}}'
-    )
-    with pytest.raises(InputError, match="max_concurrency"):
-        parse_report((tmp_path / "m.json").read_text(), "m.json")
 
 
 def test_a_report_is_fitted_like_a_table(tmp_path):

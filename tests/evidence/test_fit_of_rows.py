@@ -3,31 +3,23 @@
 import math
 import random
 import statistics
-from dataclasses import replace
-from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 
-from symroof.specs.efficiencies import FITTED, EfficienciesSpec, link_group
-from symroof.specs.fields import build
-from symroof.strict_yaml import loads
+from symroof.specs.efficiencies import FITTED, link_group
 from tools.evidence import catalogue_fit
 from tools.evidence.catalogue_fit import (
     ALL,
     SINGLE,
     FitArrays,
-    HeldOutPrediction,
     fit,
     interval_ends,
     keys_of,
     leave_one_source_out,
-    link_latencies,
-    widths,
     with_missing_classes,
 )
 from tools.evidence.catalogue_rows import MeasuredRow, TimeParts
-from tools.evidence.catalogue_table import CatalogueFit, efficiencies, rests_on
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {
@@ -159,26 +151,6 @@ def test_classes_of_makers_and_of_exchanges():
     assert keys_of("gaudi", "earlier", "pair")[2] == ("layer_overhead", "gaudi", "compiled")
 
 
-def test_times_and_losses_are_those_of_loops():
-    rows = made(noise=0.4)
-    table = FitArrays(tuple(rows))
-    values = {
-        key: {**TRUE, "link_latency": LATENCY.get(key)}[key[0]] * (1 + 0.01 * i)
-        for i, key in enumerate(table.keys)
-    }
-    times = [sum(time_of(part, values_of(one, values)) for part in one.parts) for one in rows]
-    assert table.times(values).tolist() == pytest.approx(times, rel=1e-12)
-    counts = {one.source: sum(other.source == one.source for other in rows) for one in rows}
-    weights = [counts[one.source] ** -0.5 for one in rows]
-    errors = [abs(math.log(time / one.seconds)) for time, one in zip(times, rows, strict=True)]
-    losses = [error**2 / 0.5 if error < 0.25 else error - 0.125 for error in errors]
-    assert min(errors) < 0.25 < max(errors)
-    loss = sum(w * one for w, one in zip(weights, losses, strict=True)) / sum(weights)
-    assert table.loss([math.log(values[key]) for key in table.keys]) == pytest.approx(
-        loss, rel=1e-12
-    )
-
-
 @pytest.mark.parametrize("single", [False, True])
 def test_no_step_from_the_fit_is_better(single):
     """Four thousandths of any parameter to either side: no less loss, and no share above one; the latencies of links stand as they are."""
@@ -208,121 +180,6 @@ def test_a_share_stands_at_one_where_rows_ask_for_more():
         for i in range(6)
     ]
     assert fit(rows, LATENCY)["mbu", ALL, ALL] == pytest.approx(1)
-
-
-def test_what_no_row_decides_stays_where_it_starts():
-    values = fit(
-        [row("a", TimeParts(1.0, 0.1, 0.0, 0.0, 0.0, 0.0), 1.25 * k) for k in (1, 1, 1)],
-        LATENCY,
-        start={**catalogue_fit.START, "mbu": 0.77},
-    )
-    assert values["mbu", ALL, ALL] == pytest.approx(0.77) and values[
-        "mfu", "hbm", ALL
-    ] == pytest.approx(0.8, rel=0.01)
-
-
-def test_how_far_each_input_scatters():
-    """Of the rows whose time an input makes for more than half: 1.4826 times the median distance of the logarithms from their median; of fewer than ten, that of a layer."""
-    rows = []
-    draw = random.Random(3)
-    for i in range(45):
-        kind = i % 3
-        part = TimeParts(
-            1.0 if kind == 0 else 0.1,
-            1.0 if kind == 1 else 0.2,
-            20_000.0 if kind == 2 else 10.0,
-            0.0,
-            0.0,
-            0.0,
-        )
-        rows.append(
-            row(
-                "a",
-                part,
-                time_of(part, [0.5, 0.7, 8e-5, 70, 0, 0.4])
-                * math.exp(draw.gauss(0, (0.1, 0.2, 0.4)[kind])),
-            )
-        )
-    values = {
-        key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in keys_of("hbm", "compiled", "pair")
-    }
-    asked = {"mfu": [], "mbu": [], "layer_overhead": []}
-    for i, one in enumerate(rows):
-        kind = ("mfu", "mbu", "layer_overhead")[i % 3]
-        part = one.prefill
-        own = {
-            "mfu": part.compute / 0.5,
-            "mbu": part.memory / 0.7,
-            "layer_overhead": part.layers * 8e-5,
-        }[kind]
-        total = time_of(part, [0.5, 0.7, 8e-5, 70, 0, 0.4])
-        assert own > total / 2
-        if one.seconds - (total - own) > 0:
-            asked[kind].append(math.log((one.seconds - (total - own)) / own))
-    spread = {}
-    for kind, logs in asked.items():
-        middle = statistics.median(logs)
-        spread[kind] = 1.4826 * statistics.median(abs(x - middle) for x in logs)
-    found = widths(rows, values)
-    assert {kind: found[kind] for kind in asked} == pytest.approx(spread, rel=1e-9)
-    assert (
-        found["elementwise_bytes"]
-        == found["link_share"]
-        == found["link_latency"]
-        == found["layer_overhead"]
-    )
-    few = [one for i, one in enumerate(rows) if i % 3 or i < 27]
-    assert widths(few, values)["mfu"] == found["layer_overhead"], "nine rows are too few"
-
-
-def test_which_half_of_a_row_counts():
-    """A row that takes its tile and one that takes its links for the most part ask for mfu and for the share of links; one that takes just half of its time so asks for nothing."""
-    tiles = [
-        row(
-            "a",
-            TimeParts(0.1, 0.2, 0.0, 0.0, 0.0, 0.0, tile=1.0),
-            2.0 * math.exp(0.1 * (i % 5 - 2)),
-        )
-        for i in range(10)
-    ]
-    links = [
-        row(
-            "a",
-            TimeParts(0.1, 0.2, 0.0, 0.0, 0.0, 1.0),
-            (0.2 / 0.7 + 2.5) * math.exp(0.05 * (i % 5 - 2)),
-        )
-        for i in range(10)
-    ]
-    traffic = [
-        row("a", TimeParts(0.0, 0.07, 0.0, 1e-2, 0.0, 0.0), 0.8 * math.exp(0.2 * (i % 5 - 2)))
-        for i in range(10)
-    ]
-    latency = [
-        row("a", TimeParts(0.0, 0.07, 0.0, 0.0, 1e5, 0.0), 1.1 * math.exp(0.3 * (i % 5 - 2)))
-        for i in range(10)
-    ]
-    layers = [
-        row("a", TimeParts(0.0, 0.07, 1e4, 0.0, 0.0, 0.0), 0.9 * math.exp(0.4 * (i % 5 - 2)))
-        for i in range(10)
-    ]
-    halves = [
-        row("a", TimeParts(0.0, 0.35, 6250.0, 0.0, 0.0, 0.0), 1.0 * math.exp(0.9 * (i % 2)))
-        for i in range(30)
-    ]
-    values = {
-        key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in keys_of("hbm", "compiled", "pair")
-    }
-    found = widths([*tiles, *links, *traffic, *latency, *layers, *halves], values)
-
-    def of(rows, rest, own):
-        logs = sorted(math.log((one.seconds - rest) / own) for one in rows)
-        middle = statistics.median(logs)
-        return 1.4826 * statistics.median(abs(x - middle) for x in logs)
-
-    assert found == pytest.approx({
-        "mfu": of(tiles, 0, 2.0), "link_share": of(links, 0.2 / 0.7, 2.5), "elementwise_bytes": of(traffic, 0.1, 0.7), "link_latency": of(latency, 0.1, 1.0),
-        "layer_overhead": of(layers, 0.1, 0.8), "mbu": of(layers, 0.1, 0.8),
-    }, rel=1e-9)  # fmt: skip
 
 
 def test_the_ends_of_intervals_by_hand():
@@ -478,229 +335,4 @@ def test_intervals_are_widened_ten_times_at_most(monkeypatch, width, far, wideni
     assert sum(p.held for p in predictions) == (0 if width < 1e-6 else 4)
 
 
-def test_median_latencies_of_small_messages(monkeypatch):
-    """In pairs and in groups, of an engine's own kernels and of NCCL; messages of 40,000 bytes and more, those of no size, rates and other operations are left out."""
-
-    def ceiling(op, value, devices, engine, message=1, dimension=(("s", 1),)):
-        shape = {"message": message} if message else {}
-        return SimpleNamespace(
-            op=op,
-            value=SimpleNamespace(value=value, dimension=dimension),
-            devices=devices,
-            engine=engine,
-            shape=shape,
-        )
-
-    listed = [
-        ceiling("all_reduce", 3e-6, 2, "vLLM"), ceiling("all_reduce", 5e-6, 2, "own", 39_999), ceiling("all_reduce", 50e-6, 2, "own", 40_000),
-        ceiling("all_reduce", 9e-6, 3, "NCCL 2.2"), ceiling("all_reduce", 11e-6, 8, "NCCL"), ceiling("all_reduce", 99e-6, 8, "own"),
-        ceiling("copy", 1e-6, 2, "own"), ceiling("all_reduce", 1e-6, 2, "own", dimension=()), ceiling("all_reduce", 60e-6, 2, "own", None),
-    ]  # fmt: skip
-    monkeypatch.setattr(
-        catalogue_fit,
-        "sources",
-        lambda: [SimpleNamespace(ceilings=listed[:4]), SimpleNamespace(ceilings=listed[4:])],
-    )
-    assert link_latencies() == pytest.approx({
-        ("link_latency", "pair", "compiled"): 4e-6,
-        ("link_latency", "group", ALL): 10e-6, ("link_latency", "group", "compiled"): 99e-6, ("link_latency", ALL, ALL): 9e-6,
-    })  # fmt: skip
-
-
 # --------------------------------------------------------------------------------------------------------- the table
-
-
-@pytest.mark.parametrize(
-    ("own", "main", "experts", "of"),
-    [
-        (0.9, 0.7, None, {"gddr": "gddr"}),
-        (1.0, 0.7, None, {"gddr": "hbm"}),
-        (1.0, 0.7, 0.3, {"gddr": "hbm", "gddr experts": "hbm experts"}),
-        (1.0, 1.0, 0.3, {"gddr": "gddr"}),  # no neighbour knows either
-        (1.0, None, None, {"gddr": "gddr"}),
-    ],
-)
-def test_a_share_fitted_at_its_limit_is_not_known(own, main, experts, of):
-    """It is that of the family of most sources, and so for models with experts."""
-    key = ("mfu", "gddr", ALL)
-    values = {key: own, ("mfu", "hbm", ALL): main, ("mfu", "hbm experts", ALL): experts}
-    values = {each: value for each, value in values.items() if value is not None}
-    listed = rests_on(key, key, values)
-    assert {shown[1]: source[1] for shown, source in listed} == of
-    cost = ("layer_overhead", "gddr", ALL)
-    assert rests_on(cost, cost, {cost: 1.0}) == [(cost, cost)]
-
-
-@pytest.fixture(scope="module")
-def shown():
-    """A table of made-up rows, and what it reads as."""
-    rows, draw = tuple(made(count=48, sources=3)), random.Random(9)
-    fitted = CatalogueFit(rows, ())
-    keys = sorted(
-        {key for one in rows for key in keys_of(one.family, one.engine, one.row.link_group)}
-    )
-    size = {**TRUE, "link_latency": 1e-5}
-    rows = (replace(rows[0], seconds=2.0), *rows[1:])
-    fitted = CatalogueFit(rows, ())
-    predictions = [
-        HeldOutPrediction(
-            one,
-            one.seconds * math.exp(draw.gauss(0, 0.5)),
-            one.seconds * 0.9,
-            one.seconds * draw.uniform(0.8, 2),
-        )
-        for one in rows
-    ]
-    predictions[0] = HeldOutPrediction(
-        rows[0], 3.0, 1.0, 2.0
-    )  # half off exactly, and its time at an end
-    predictions[1] = HeldOutPrediction(
-        rows[1], 4.0 * rows[1].seconds, rows[1].seconds, 5.0 * rows[1].seconds
-    )
-    fitted.__dict__.update(
-        values={key: size[key[0]] * draw.uniform(0.5, 1.9) for key in keys},
-        general={(name, ALL, ALL): size[name] for name in FITTED},
-        widths=WIDTH,
-        _left_out=(predictions, {"hbm": 1.7, "gddr": 1.2}),
-    )
-    text = efficiencies(fitted)
-    return fitted, text, build(loads(text), EfficienciesSpec)
-
-
-def test_the_table_counts_rows_and_sources_and_how_well_they_are_predicted(shown):
-    fitted, _, read = shown
-    errors = sorted(abs(p.error) for p in fitted.predictions)
-    assert (read.rows, read.sources) == (48, 3)
-    assert float(read.median_error.value) == pytest.approx((errors[23] + errors[24]) / 2, abs=5e-4)
-    assert float(read.within_half.value) == pytest.approx(
-        sum(error <= 0.5 for error in errors) / 48, abs=5e-4
-    )
-    assert float(read.held.value) == pytest.approx(
-        sum(p.held for p in fitted.predictions) / 48, abs=5e-4
-    )
-
-
-def test_each_class_stands_under_its_families_with_its_rows(shown):
-    """One mfu of ggml on servers stands under both families; the cost of a layer of GDDR under GeForce too, of engines of 2025 also for those before, but not on HBM."""
-    fitted, _, read = shown
-    rows = fitted.rows
-    for entry in read.efficiencies:
-        if (
-            entry.family == ALL
-            and len([e for e in read.efficiencies if e.input == entry.input]) > 1
-        ):
-            assert (entry.rows, entry.sources) == (48, 3)
-            continue
-        classes = {
-            "mfu": lambda one: (
-                "server" if one.engine == "ggml" and one.family in ("hbm", "gddr") else one.family,
-                "ggml" if one.engine == "ggml" else ALL,
-            ),
-            "layer_overhead": lambda one: (
-                "gddr" if one.family == "geforce" else one.family,
-                "compiled" if one.engine == "earlier" and one.family != "hbm" else one.engine,
-            ),
-            "link_latency": lambda one: (
-                "pair" if one.row.group <= 2 else "group",
-                "compiled" if one.engine == "compiled" else ALL,
-            ),
-        }.get(entry.input, lambda one: (ALL, ALL))
-        family = (
-            "server"
-            if entry.input == "mfu" and entry.engine == "ggml" and entry.family in ("hbm", "gddr")
-            else "gddr"
-            if entry.input == "layer_overhead" and entry.family == "geforce"
-            else entry.family
-        )
-        engine = (
-            "compiled"
-            if entry.input == "layer_overhead"
-            and entry.engine == "earlier"
-            and entry.family != "hbm"
-            else entry.engine
-        )
-        own = [
-            one
-            for one in rows
-            if classes(one) == (family, engine)
-            and (one.row.group > 1 or entry.input not in ("link_latency", "link_share"))
-        ]
-        assert (entry.rows, entry.sources) == (len(own), len({one.source for one in own})), entry
-    entries = [(e.input, e.family, e.engine) for e in read.efficiencies]
-    listed = set(entries)
-    assert len(listed) == len(entries)
-    for name in FITTED:
-        engines = [
-            engine == ALL for input_, family, engine in entries if input_ == name and family != ALL
-        ]
-        assert engines == sorted(engines), "what is of all engines stands behind the others"
-    assert [entries.count((name, ALL, ALL)) for name in FITTED] == [1] * 6
-    assert {
-        ("mfu", "hbm", "ggml"),
-        ("mfu", "gddr", "ggml"),
-        ("layer_overhead", "geforce", "compiled"),
-        ("layer_overhead", "gddr", "earlier"),
-    } <= listed
-    assert ("layer_overhead", "hbm", "earlier") in listed and (
-        "mfu",
-        "server",
-        "ggml",
-    ) not in listed
-
-
-def test_values_and_their_ends_are_those_of_the_fit(shown):
-    """Three digits; of all devices the least and the most of any class."""
-    fitted, text, read = shown
-    for entry in read.efficiencies:
-        value, low, high = (float(amount.value) for amount in (entry.value, entry.low, entry.high))
-        key = (entry.input, entry.family, entry.engine)
-        if key in fitted.values and entry.family != ALL:
-            widening = fitted.widening.get({"server": "hbm"}.get(entry.family, entry.family), 1.7)
-            factor = math.exp(widening * fitted.widths[entry.input])
-            most = 1 if entry.input in ("mfu", "mbu", "link_share") else math.inf
-            assert (value, low, high) == pytest.approx(
-                (
-                    fitted.values[key],
-                    fitted.values[key] / factor,
-                    min(fitted.values[key] * factor, most),
-                ),
-                rel=6e-3,
-            )
-        of_all = [e for e in read.efficiencies if e.input == entry.input]
-        if entry.family == ALL and len(of_all) > 1:
-            assert value == pytest.approx(fitted.general[entry.input, ALL, ALL], rel=6e-3)
-            assert (low, high) == (
-                min(float(e.low.value) for e in of_all),
-                max(float(e.high.value) for e in of_all),
-            )
-    names = [
-        line.split("input: ")[1].split(",")[0] for line in text.splitlines() if "input: " in line
-    ]
-    assert [name for name, after in pairwise([*names, ""]) if name != after] == list(FITTED)
-
-
-def test_one_class_of_one_family_still_has_a_line_of_all_devices():
-    rows = tuple(
-        row("a", TimeParts(1.0, 1.0, 1.0, 1.0, 1.0, 1.0), seconds, tp=2) for seconds in (1.0, 2.0)
-    )
-    fitted = CatalogueFit(rows, ())
-    size = {**TRUE, "link_latency": 1e-5}
-    predictions = [HeldOutPrediction(one, 1.0, 0.5, 2.0) for one in rows]
-    values = {key: size[key[0]] for key in keys_of("hbm", "compiled", "pair")}
-    fitted.__dict__.update(
-        values=values,
-        general={(name, ALL, ALL): size[name] for name in FITTED},
-        widths=WIDTH,
-        _left_out=(predictions, {"hbm": 1.0}),
-        latency=LATENCY,
-    )
-    entries = [
-        (e.input, e.family, e.engine)
-        for e in build(loads(efficiencies(fitted)), EfficienciesSpec).efficiencies
-    ]
-    own = [
-        ("mfu", "hbm", ALL),
-        ("layer_overhead", "hbm", "compiled"),
-        ("link_latency", "pair", "compiled"),
-    ]
-    assert sorted(entries) == sorted([*own, *((name, ALL, ALL) for name in FITTED)])

@@ -6,8 +6,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.selection_tables import parts
-from symroof.select.headroom import headrooms
 from symroof.select.search_space import RATIOS, candidates_of
 from symroof.select.selection import select
 
@@ -46,75 +44,6 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     ).configurations
     assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
     assert c.run.copies > 1
-
-
-@pytest.mark.full
-def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
-    """At the slow end of the efficiencies, with every batch up to the one in force."""
-    run = bought.configurations[0].run
-    last = headrooms(run, ["prompt"])[0]
-    slow = {name: run.bound_case.slow_end.case.value(name) for name in measured(run)}
-
-    def borne(prompt):
-        longer = Study(
-            **(CASE | {"prompt": prompt}),
-            **slow,
-            batch=run.batch,
-            dp=run.copies,
-            arrival_rate=100,
-            memory_share=0.92,
-        ).first.case
-        for batch in range(run.batch, 0, -1):
-            case = longer.changed({"batch": Fraction(batch)})
-            if case.value("sustained_itl") <= Fraction(1, 20):
-                return case.value("load") < 1 and case.value("loaded_ttft") <= 2
-        return False
-
-    assert borne(int(last.value)) and not borne(int(last.value) + 1)
-
-
-@pytest.mark.full
-def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
-    """What is measured, at 100 % of peak, and alone: three tables' numbers of one configuration, by that configuration at ``efficiency: peak``."""
-    first, beside = (
-        next(part for part in parts(bought, 20) if part.title.startswith(title))
-        for title in ("Configurations", "The same")
-    )
-    assert [row[:2] for row in beside.rows] == [row[:2] for row in first.rows]
-    assert beside.header[2:] == (
-        *(f"{name} at peak" for name in ("ttft", "itl", "throughput per device", "cost")),
-        "ttft alone",
-        "at peak",
-        "itl alone",
-        "at peak",
-    )
-    for c, row in list(zip(bought.configurations, beside.rows, strict=True)):
-        if "prefill" in c.label:
-            continue
-        peak = Study(
-            **CASE,
-            tp=c.run.own.case.value("tp"),
-            batch=c.run.batch,
-            dp=c.run.copies,
-            arrival_rate=100,
-            efficiency="peak",
-        ).first
-        under = [
-            peak.result(name).plain()
-            for name in (
-                "loaded_ttft",
-                "loaded_itl",
-                "sustained_throughput_per_device",
-                "cost_per_mtok_at_rate",
-            )
-        ]
-        assert list(row[2:6]) == under and (row[7], row[9]) == (
-            peak.result("ttft").plain(),
-            peak.result("itl").plain(),
-        )
-        assert row[6].startswith(c.run.bound_case.result("ttft").plain()) and row[8].startswith(
-            c.run.bound_case.result("itl").plain()
-        )
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():

@@ -1,8 +1,6 @@
 """Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
 
 from dataclasses import replace
-from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +9,7 @@ from symroof.errors import InputError
 from symroof.select import candidates
 from symroof.select.candidates import with_candidates
 from symroof.select.selection import select
-from symroof.select.selection_json import check_json, lever_json, margin_json, selection_json
+from symroof.select.selection_json import selection_json
 
 
 def refused(call, *args, **more):
@@ -172,76 +170,6 @@ def test_bests_and_fronts_point_at_their_configurations(choice):
 
 
 # ------------------------------------------------------------------------------------------------------- plain entries
-
-
-def flip(low=None, high=None, up=True, value=5):
-    return SimpleNamespace(
-        low=low,
-        high=high,
-        up=up,
-        value=Fraction(value),
-        now=SimpleNamespace(value=Fraction(2), symbol=SimpleNamespace(unit="s")),
-        condition="itl",
-    )
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "up", "side"),
-    [(None, None, True, "at_least"), (Fraction(3), Fraction(7), False, "at_most")],
-)
-def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
-    """Both ends of a range where there is one."""
-    lever = SimpleNamespace(name="mbu", now=SimpleNamespace(value=Fraction(1, 2), symbol=SimpleNamespace(unit="")), flip=flip(low, high, up), value=Fraction(5), cures=(("itl", flip(value=4)),), stuck=(), breaks=("ttft",), unsolved=("cost",))  # fmt: skip
-    ends = {"low": 3, "high": 7} if low else {}
-    expected = {
-        "input": "mbu",
-        "now": 0.5,
-        "unit": "",
-        "value": 5,
-        "side": side,
-        **ends,
-        "cures": {"itl": 4},
-        "stuck": {},
-        "unsolved": ["cost"],
-        "breaks": ["ttft"],
-    }
-    assert lever_json(lever) == expected
-    without = SimpleNamespace(**{**vars(lever), "flip": None, "value": None})
-    assert (lever_json(without)["side"], lever_json(without)["value"]) == (None, None)
-
-
-def test_how_far_a_configuration_can_go_as_an_entry():
-    keep = SimpleNamespace(name="mbu", flip=flip(), value=Fraction(1, 4), side="at_least")
-    assert margin_json(keep) == {
-        "input": "mbu",
-        "now": 2,
-        "unit": "s",
-        "value": 0.25,
-        "side": "at_least",
-        "breaks": "itl",
-    }
-
-
-@pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
-def test_a_condition_as_an_entry(limit, share):
-    check = SimpleNamespace(
-        metric=SimpleNamespace(
-            name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}
-        ),
-        limit=limit,
-        met=True,
-        slack=Fraction(3),
-        statistic="mean",
-    )
-    assert check_json(check) == {
-        "value": 1,
-        "unit": "s",
-        "metric": "itl",
-        "limit": limit,
-        "met": True,
-        "slack": 3,
-        "share": share,
-    }
 
 
 def test_one_configuration_alone_has_its_targets(choice):

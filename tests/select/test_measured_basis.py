@@ -5,7 +5,6 @@ import itertools
 import pytest
 
 from symroof.api import Study
-from symroof.select.headroom import headrooms
 from symroof.select.selection import select
 from symroof.specs.efficiencies import shipped_efficiencies
 
@@ -74,21 +73,6 @@ def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
         for limit in (0.99 * ends[0], sum(ends) / 2, 1.01 * ends[1])
     ]
     assert states == ["fails", "in part", "passes"]
-
-
-@pytest.mark.full
-def test_what_it_bears_it_bears_at_the_slow_end():
-    (configuration,) = select(
-        **CASE, targets={"itl": 0.06}, arrival_rate=4, batch=24
-    ).configurations
-    last = headrooms(configuration.run, ["arrival_rate"])[0]
-    below, above = (
-        Study(
-            **CASE, **SLOW, batch=24, dp=configuration.run.copies, arrival_rate=last.value * factor
-        )
-        for factor in (0.9999, 1.0001)
-    )
-    assert below.value("load") < 1 <= above.value("load")
 
 
 @pytest.mark.full

@@ -3,7 +3,6 @@
 import pytest
 
 from symroof.api import Study
-from symroof.select.configuration import Window
 from symroof.select.selection import select
 
 CASE = {
@@ -88,16 +87,6 @@ def test_a_wait_takes_more_copies_than_the_load():
         )  # more than 65,536 are not laid out: it is judged as it stands
 
 
-def test_one_condition_missed_at_every_end_fails_whatever_the_others_do():
-    for targets, missed in (
-        ({"itl": 0.001}, ("itl",)),
-        ({"itl": 0.5, "cost": 0.001}, ("cost",)),
-        ({"itl": 0.001, "cost": 0.001}, ("itl", "cost")),
-    ):
-        configuration = chosen(targets=targets, batch=20, **PRICE)
-        assert (configuration.state, configuration.run.missed) == ("fails", missed)
-
-
 def test_a_batch_passes_in_part_where_one_end_does():
     states = {}
     for batch in (50, 150, 600):
@@ -105,23 +94,6 @@ def test_a_batch_passes_in_part_where_one_end_does():
         states[batch] = "passes" if all(met) else "in part" if any(met) else "fails"
         assert chosen(targets={"itl": 0.03}, batch=batch).state == states[batch]
     assert set(states.values()) == {"passes", "in part", "fails"}
-
-
-def test_the_shares_are_those_of_the_worse_end():
-    """Where every end passes, what the metrics take of their limits is the most that they take at an end."""
-    configuration = chosen(targets={"itl": 0.03}, batch=50)
-    expected = (
-        max(float(Study(**CASE, prompt=prompt, batch=50).value("sustained_itl")) for prompt in ENDS)
-        / 0.03
-    )
-    assert float(configuration.run.worst) == pytest.approx(
-        max(expected, max(_memory_share(prompt) for prompt in ENDS)), rel=1e-9
-    )
-
-
-def _memory_share(prompt):
-    made = Study(**CASE, prompt=prompt, batch=50)
-    return float(made.value("memory_bytes_per_device") / made.value("usable_memory_per_device"))
 
 
 def test_the_worse_end_may_be_the_low_one():
@@ -158,14 +130,6 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window(longest, itl):
     assert over.window is None and not passes(targets, longest, 1)
     (alone,) = select(**CASE, prompt=1024, targets=targets).configurations
     assert alone.window is not None
-
-
-@pytest.mark.parametrize(
-    ("made", "words"),
-    [(Window(1, 5), "1 to 5"), (Window(5, 5), "5"), (Window(12, 34_567), "12 to 34,567")],
-)
-def test_a_window_in_words(made, words):
-    assert str(made) == words
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.grouping import screen
-from symroof.select.headroom import headrooms
 from symroof.select.search_space import Candidate
 from symroof.select.selection import select
 
@@ -133,35 +132,11 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
     assert choice.order == "fleet" and prices == sorted(prices)
 
 
-@pytest.mark.full
-def test_what_it_bears_is_the_last_arrival_rate_that_passes():
-    (c,) = select(
-        **CASE, hardware="h100-sxm", tp=1, targets=TARGETS, arrival_rate=40
-    ).configurations
-    last = headrooms(c.run, ["arrival_rate"])[0]
-    own = {**CASE, "hardware": "h100-sxm", "tp": 1, "batch": c.run.batch, "dp": c.run.copies}
-    below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
-    assert below.value("load") < 1 and float(below.value("loaded_ttft")) <= 0.5
-    ttft = above.first.get("loaded_ttft")
-    assert above.value("load") >= 1 or ttft is None or float(ttft.value) > 0.5
-
-
 def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
     (c,) = select(
         **CASE, hardware="h100-sxm", tp=1, dp=2, targets=TARGETS, arrival_rate=100
     ).configurations
     assert c.state == "fails" and "load" in c.run.missed
-
-
-def test_a_case_moved_to_another_batch_is_the_case_bound_there():
-    """Without a budget the paced chunk stands for it, and moves with the batch."""
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
-    first = Study(**case, batch=16).first.case
-    assert (
-        first.value("loaded_ttft")
-        != first.at("loaded_ttft", {"batch": Fraction(334)})
-        == Study(**case, batch=334).value("loaded_ttft")
-    )
 
 
 @pytest.mark.parametrize("scheduling", ["chunked", "disaggregated"])

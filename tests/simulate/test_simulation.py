@@ -9,7 +9,7 @@ import pytest
 
 import symroof as sr
 from symroof.simulate.simulation import Figure
-from tests.cli import call, good, process, refused
+from tests.cli import call, good, refused
 
 from . import by_hand, write_trace
 
@@ -288,8 +288,3 @@ def test_what_a_case_lacks_is_named():
         "simulate", "--model", "llama-3-8b", "--prompt", "600", "--output", "9"
     )
     assert "prefill_devices" in refused("simulate", *CASE, "--assume", "scheduling=disaggregated")
-
-
-def test_nothing_is_loaded_before_the_command_runs():
-    code = "import sys, symroof, symroof.cli.main; sys.exit(any(name.startswith('symroof.simulate') for name in sys.modules))"
-    assert process(code=code).returncode == 0

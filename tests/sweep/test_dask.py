@@ -56,14 +56,3 @@ def test_a_compiled_function_over_blocks():
     assert blocks.shape == (100, 50) and blocks.npartitions == 12
     study = sr.Study(**case, batch=38, prompt=64 * 13)
     assert blocks[37, 12].compute() == pytest.approx(float(study.value("itl")), rel=1e-12)
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore")  # what the workers' own machinery warns of is not ours
-def test_two_workers_of_their_own(monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
-        found = client.compute(larger_than_memory(monkeypatch)).result()
-        assert len(set(client.run(__import__("os").getpid).values())) == 2
-    checked(found)

@@ -77,25 +77,6 @@ def test_points_are_those_of_cases_of_their_own(name):
             assert same(value, said(case, variable.name)), (variable.name, chosen, assume)
 
 
-MORE = {"draft_tokens": 4, "acceptance": 0.6, "chunk": 256, "arrival_rate": 2, "long_share": 0.1, "long_prompt": 9000, "long_output": 900,
-        "network_bandwidth": "50 GB/s", "disk_bandwidth": "5 GB/s", "kernel_launch": "3 us", "kernels_per_layer": 10, "margin": 0.3}  # fmt: skip
-
-
-@pytest.mark.full
-def test_every_quantity_there_is_follows_the_axes():
-    study = sr.Study(**CASE, **MORE)
-    names = list(study.first.quantities())
-    found = study.sweep(names, batch=[2, 3, 200], prompt=[100, 9001], tp=[1, 8])
-    for batch, prompt, tp in ((2, 9001, 8), (200, 9001, 1), (3, 100, 8)):
-        point = {"batch": batch, "prompt": prompt, "tp": tp}
-        case = sr.Study(**{**CASE, **MORE, **point})
-        for name in names:
-            at = {axis: value for axis, value in point.items() if axis in found[name].dims}
-            tokens = study.first.case.theory.symbol(name).unit == "token"  # differences of floats
-            close = {"rel": 1e-9, "abs": 1e-4} if tokens else {"rel": 1e-10, "abs": 1e-14}
-            assert same(found[name].sel(at).values.item(), said(case, name), **close), (name, point)
-
-
 def test_a_variable_has_the_axes_it_depends_on():
     found = sr.Study(**CASE).sweep(
         ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"],
