@@ -244,25 +244,17 @@ def needed(lever: Lever, answers: BoundCase) -> str:
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
     end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [
-        f"{end}, {name} {_metric(best)}"
-        for name, best in lever.stuck
-        if best or len(lever.stuck) == 1
-    ]
+    for name, best in lever.stuck:
+        if best:
+            verb = "takes" if best.symbol.unit == "s" else "is"
+            why.append(f"{end}, {name} {verb} {best.plain()}")
+        elif len(lever.stuck) == 1:
+            why.append(f"{end}, {name} is unbounded (the queue has no steady state)")
     if lever.stuck or not lever.unsolved:
         return "no value is enough: " + ("; ".join(why) or "no number of them passes")
     bound = "may be met by some number" if lever.now.symbol.counted else f"is met {end}"
     told = [*why, *(f"{name} {bound}" for name in lever.unsolved)]
     return "not known, as the wait has no formula to solve: " + "; ".join(told)
-
-
-def _metric(best: Result | None) -> str:
-    """The best value of a metric with an input at its limit."""
-    return (
-        "is unbounded (the queue has no steady state)"
-        if best is None
-        else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
-    )
 
 
 def _least(lever: Lever, answers: BoundCase) -> str:

@@ -6,10 +6,11 @@ fast are columns of the same call. Latencies rise with the batch, and a queue sh
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from symroof.analysis.verdict import (
     queues,
     under_load,
 )
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import AT_PEAK, COSTS, slow_first
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
@@ -39,9 +41,7 @@ from symroof.select.configuration import (
 )
 from symroof.select.search_space import Candidate
 from symroof.symbolic.blocks import Array
-from symroof.symbolic.expressions import is_number
 from symroof.symbolic.searches import largest_whole
-from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 
@@ -118,27 +118,29 @@ class Group:
         self.copies_of = np.array([candidate.copies_of for candidate in candidates])
         self.box = frozenset() if self.cases[0].changed_case else frozenset(self.cases[0].box)
         named = dict.fromkeys((*first.given, *first.numbers, *candidates[0].columns))
-        self.differing = [name for name in named if name in used and self._differs(name)]
+        moved = self.box.union(*(candidate.columns for candidate in candidates))
+        self.differing = [
+            name
+            for name in named
+            if name in used
+            and (name in moved or (name in SHARED and len(set(map(_given(name), self.cases))) > 1))
+        ]
         self._add_corners()
         self.limits = {
             name: np.array([float(case.targets[name]) for case in self.cases])
             for name in self.cases[0].targets
             if first.has(PRICE) or name not in PRICED
         }
-        self.metrics = {name: self._metric(name) for name in self.limits}
+        self.metrics = {
+            name: metrics_of(name, first)[0] if self.loaded else self.named(TARGET_METRICS[name])
+            for name in self.limits
+        }
         self._add_functions()
         rows = np.arange(len(candidates))
         room = self._called(self.room, _points(rows, np.ones(len(rows))), self.worst)[ROOM]
         self.capacity = np.minimum(np.nan_to_num(room.min(axis=0), nan=0), LARGEST)
 
     # ---------------------------------------------------------------------- columns
-
-    def _differs(self, name: str) -> bool:
-        """Whether candidates have different numbers of an input, or one has a range of it."""
-        if name in self.box or any(name in candidate.columns for candidate in self.candidates):
-            return True
-        first, *others = ((c.case.given.get(name), c.case.numbers.get(name)) for c in self.cases)
-        return name in SHARED and any(other != first for other in others)
 
     def _add_corners(self) -> None:
         """The inputs as expected, at every slow corner of the ranges, and at every fast one: corner, input, candidate.
@@ -167,8 +169,11 @@ class Group:
             case = candidate.bound_case
             if name in candidate.columns:
                 return float(candidate.columns[name])
-            if end is None or name not in self.box:
-                return _number(case.case, name)
+            if (
+                end is None or name not in self.box
+            ):  # what depends on a price that is not known is not known
+                known = name != PRICE or case.case.has(PRICE)
+                return float(case.case.value(name)) if known else math.nan
             ends = slow_first(case.box[name], name) if name in EFFICIENCIES else case.box[name]
             return float(ends[own.get(name, end)])
 
@@ -184,11 +189,6 @@ class Group:
         )
 
     # ---------------------------------------------------------------------- functions
-
-    def _metric(self, target: str) -> str:
-        return (
-            metrics_of(target, self.first)[0] if self.loaded else self.named(TARGET_METRICS[target])
-        )
 
     def named(self, name: str) -> str:
         """A quantity of one request alone in place of one under load."""
@@ -283,19 +283,14 @@ class Group:
                 met = met & self._within(found[metric], name, at.rows)
         return np.asarray(np.broadcast_to(met, at.batch.shape))
 
-    def _shares(self, found: Found, rows: Array) -> Found:
-        """Metrics over their limits; without a steady state the wait has none, and is endless."""
-        shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
-        if self.rate:
-            shares[LOAD] = found[LOAD]
-        for name, limit in self.limits.items():
-            shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[rows]
-        return shares
-
     def _judged(self, at: Points) -> dict[str, Found]:
         """Quantities and shares of the limits as expected, the most and the least of these over the ranges, and how far each quantity reaches there."""
         found = self._all_of(at, self.every)
-        shares = self._shares(found, at.rows)
+        shares = {MEMORY: found["memory_bytes_per_device"] / found["usable_memory_per_device"]}
+        if self.rate:
+            shares[LOAD] = found[LOAD]
+        for name, limit in self.limits.items():  # without a steady state the wait is endless
+            shares[name] = np.nan_to_num(found[self.metrics[name]], nan=np.inf) / limit[at.rows]
         made = {"values": {name: each[0] for name, each in found.items()}}
         made["shares"] = {name: each[0] for name, each in shares.items()}
         if not self.box:
@@ -530,9 +525,6 @@ def _row(columns: Mapping[str, Array], place: int, known: bool = True) -> dict[s
     return {name: x for name, x in row.items() if not math.isnan(x)} if known else row
 
 
-def _number(case: Case, name: str) -> float:
-    """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
-    tree = case.given.get(name)
-    if is_number(tree) and name not in case.numbers:
-        return float(tree)
-    return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
+def _given(name: str) -> Callable[[BoundCase], tuple[Any, Any]]:
+    """What a case has under a name."""
+    return lambda bound_case: (bound_case.case.given.get(name), bound_case.case.numbers.get(name))

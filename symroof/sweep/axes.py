@@ -124,11 +124,19 @@ def axes_of(
 
 def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     """One axis by its printed name; a ValueError says what cannot be read."""
-    if name not in LABELLED and name not in SWITCHES:
-        symbol = _numeric(name, own)
-        return numeric(symbol, _numbers(symbol, values, own))
-    items = split(values) if isinstance(values, str) else _items(values)
-    return choosing(name, {_label(item): _choice(name, item) for item in items})
+    if name in LABELLED or name in SWITCHES:
+        items = split(values) if isinstance(values, str) else _items(values)
+        return choosing(name, {_label(item): _choice(name, item) for item in items})
+    try:
+        symbol = symbol_of(name, own)
+    except ValueError:
+        hint = nearest(name, [*own.known, *ALIASES, *LABELLED, *SWITCHES])
+        usual = "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware or the like"
+        raise ValueError(f"no input, quantity or counting choice; {hint or usual}") from None
+    definition = getattr(symbol, "definition", None)
+    if definition and is_condition_or_label(parse(definition)):
+        raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
+    return numeric(symbol, _numbers(symbol, values, own))
 
 
 def choosing(name: str, choices: Mapping[str, Request]) -> Axis:
@@ -198,21 +206,3 @@ def _numbers(symbol: Symbol, values: Any, own: Declarations) -> Values:
     if len(read) > MOST_ON_AXIS:
         raise TooManyValues("the axis", len(read))
     return tuple(dict.fromkeys(read))
-
-
-def _numeric(name: str, own: Declarations) -> Symbol:
-    """The declaration behind a numeric axis.
-
-    Raises:
-        ValueError: it is not declared, or is no number.
-    """
-    try:
-        symbol = symbol_of(name, own)
-    except ValueError:
-        hint = nearest(name, [*own.known, *ALIASES, *LABELLED, *SWITCHES])
-        usual = "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware or the like"
-        raise ValueError(f"no input, quantity or counting choice; {hint or usual}") from None
-    definition = getattr(symbol, "definition", None)
-    if definition and is_condition_or_label(parse(definition)):
-        raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
-    return symbol

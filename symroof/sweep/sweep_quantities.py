@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +22,10 @@ from symroof.theory.sympy_input import is_sympy, known, name_or_expression, read
 from symroof.theory.theory import UnknownName
 
 FIRST = (
-    "ttft", "itl", "user_rate", "decode_throughput", "response_time", "memory_bytes", "memory_utilization", "fits", "cost_per_mtok", "prefill_bound",
-    "decode_bound",
-)  # fmt: skip
+    *("ttft", "itl", "user_rate", "decode_throughput", "response_time"),
+    *("memory_bytes", "memory_utilization", "fits"),
+    *("cost_per_mtok", "prefill_bound", "decode_bound"),
+)
 """The quantities of a sweep that requests none."""
 FITS = "fits"
 HINT = "--set {0}=VALUE, or an axis: --over {0}=VALUES"
@@ -70,23 +72,16 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
         if is_sympy(value) and getattr(value, "free_symbols", None):
             formula = read_expression(value, own=own)
         elif isinstance(value, str) and not taken:
-            formula = _formula(value)
-        if formula is not None and (taken or own.threshold(name)):
+            with suppress(FormulaError):
+                formula = resolved(parse(value))
+        if formula is None or not names_of(formula):  # the values of an axis
+            continue
+        if taken or own.threshold(name):
             hint = f"give the column a name of its own: my_{name}=..."
             message = "is a name already, and a formula makes a column"
             raise InputError(Problem("sweep", message, path=name, hint=hint))
-        if formula is not None:
-            columns[name] = formula
+        columns[name] = formula
     return columns
-
-
-def _formula(value: str) -> Expr | None:
-    """A text as a formula; None where it is none, or mentions no name: the values of an axis."""
-    try:
-        tree = resolved(parse(value))
-    except FormulaError:
-        return None
-    return tree if names_of(tree) else None
 
 
 def available(
@@ -104,16 +99,11 @@ def available(
         names.append(FITS)
     reasons = [{name: _reason(case, name, first) for name in names} for case in cases]
     nowhere = {name: lacking for name in names if all(lacking := [why[name][0] for why in reasons])}
-    faults = [
-        Problem(
-            "sweep",
-            str(why),
-            path=name,
-            hint=HINT.format(why.name) if isinstance(why, MissingInput) else "",
-        )
-        for name, (why, *_) in nowhere.items()
-        if why and (name in (asked or ()) or len(nowhere) == len(names))
-    ]
+    faults = []
+    for name, (why, *_) in nowhere.items():
+        if why and (name in (asked or ()) or len(nowhere) == len(names)):
+            hint = HINT.format(why.name) if isinstance(why, MissingInput) else ""
+            faults.append(Problem("sweep", str(why), path=name, hint=hint))
     if faults:
         raise InputError(faults if asked else replace(faults[0], path=""))
     texts = [{name: text for name, (_, text) in why.items() if text} for why in reasons]

@@ -135,7 +135,11 @@ class _CommandParser:
         self.problems: list[Problem] = []
 
     def read(self) -> ServeCommand:
-        self._inner_shell()
+        for shell, option, inner in zip(self.words, self.words[1:], self.words[2:], strict=False):
+            if re.fullmatch(r"(/\S*/)?(ba|z)?sh -\w*c", f"{shell.text} {option.text}"):
+                # bash -c '...': the line inside
+                self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
+                break
         self._shell()
         self._start()
         while self.words:
@@ -150,13 +154,6 @@ class _CommandParser:
         others, said = tuple(_once(self.others)), tuple(dict.fromkeys(self.said))
         before = tuple(self.before)
         return replace(self.line, others=others, engine=self.engine, before=before, said=said)
-
-    def _inner_shell(self) -> None:
-        """The line that a shell is given (``bash -c '...'``), in place of the shell and of what starts it."""
-        for shell, option, inner in zip(self.words, self.words[1:], self.words[2:], strict=False):
-            if re.fullmatch(r"(/\S*/)?(ba|z)?sh -\w*c", f"{shell.text} {option.text}"):
-                self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
-                return
 
     def _word(self, word: LocatedText) -> None:
         if word.text.startswith("-") and len(word.text) > 1:
