@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 7691,
     "report": 9228,
     "cli": 5009,
-    "tests": 46647,
+    "tests": 46634,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
