@@ -6,6 +6,7 @@ quantities that the operator table supplies, aliases, and the literature.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -15,9 +16,10 @@ from symroof.specs.definition_entries import (
     Formula,
     FormulaSpec,
     InputSpec,
+    Place,
     ThresholdSpec,
 )
-from symroof.specs.fields import NAME, Faults, Spec
+from symroof.specs.fields import NAME, Spec, raise_faults
 from symroof.symbolic.reading import FormulaError, parse
 
 
@@ -90,29 +92,21 @@ class TheoryPartSpec(Spec):
         faults = []
         for place, formula in self._formulas():
             try:
-                parse(str(formula))
+                parse(formula)
             except FormulaError as error:
                 faults.append((place, f"{error.message} (column {error.column})"))
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self
 
-    def _formulas(self) -> list[tuple[tuple[str | int, ...], Any]]:
-        found: list[tuple[tuple[str | int, ...], Any]] = []
-        for section, entries in (("define", self.define), ("each_step", self.each_step)):
-            for name, entry in entries.items():
-                found.append(((section, name, "formula"), entry.formula))
-                found += [
-                    ((section, name, "choose", key, value), f)
-                    for key, values in entry.choose.items()
-                    for value, f in values.items()
-                ]
-        found += [
-            (("conditions", name, "holds"), condition.holds)
-            for name, condition in self.conditions.items()
+    def _formulas(self) -> Iterator[tuple[Place, str]]:
+        found: list[tuple[Place, Any]] = [
+            ((section, name, *place), formula)
+            for section, entries in (("define", self.define), ("each_step", self.each_step))
+            for name, entry in entries.items()
+            for place, formula in entry.formulas()
         ]
+        found += [(("conditions", name, "holds"), it.holds) for name, it in self.conditions.items()]
         found += [
-            (("thresholds", place, "equation"), threshold.equation)
-            for place, threshold in enumerate(self.thresholds)
+            (("thresholds", i, "equation"), it.equation) for i, it in enumerate(self.thresholds)
         ]
-        return [(place, formula) for place, formula in found if isinstance(formula, str)]
+        yield from ((place, formula) for place, formula in found if isinstance(formula, str))

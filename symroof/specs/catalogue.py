@@ -35,7 +35,7 @@ TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dy
 """Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
 
 STORED_AS = {
-    "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
+    "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "mxfp8": "mxfp8", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
     "w8a16": "w8a16", "w8a8": "w8a8", "int4": "w4a16", "int8": "w8a8", "bnb": "nf4", "4bit": "nf4", "8bit": "w8a8", "gguf": "q4_k_m", "quantized": "",
     "kv": "", "qat": "", "mlx": "", "dwq": "", **dict.fromkeys(("2bit", "3bit", "5bit", "6bit"), ""),
 }  # fmt: skip
@@ -95,14 +95,14 @@ class NamedModel:
 def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
     """The model of the catalogue behind a name of the hub, with or without its organisation: an entry of just that name first, then
     the one whose words it has beside those of its storage and its tuning."""
-    for entry in shipped.values():
-        if _address(entry) == name.lower():
-            return NamedModel(entry.name)
     whole = name.rpartition("/")[2].lower()
     for entry in shipped.values():
         for each in _checkpoints(entry):
             if name.lower() in (each.lower(), each.rpartition("/")[2].lower()):
                 return NamedModel(entry.name, checkpoint=each)
+    for entry in shipped.values():
+        if _address(entry) == name.lower():
+            return NamedModel(entry.name)
     spellings = list(_spellings(shipped))
     if exact := next(
         (reachable_name for spelling, reachable_name in spellings if spelling == whole), ""

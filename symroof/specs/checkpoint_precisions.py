@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
 from symroof.specs.precision import BITS, Width, width
-from symroof.specs.stored_precisions import CHECKPOINTS, MEANINGS, integers
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -21,20 +20,90 @@ OF_MLX = re.compile(r"mlx-([234568])bit")
 """What names of MLX's repositories speak of: groups of 64, as mlx-lm makes them where nothing else is asked."""
 
 
-GGUF_MEANING = "a file of llama.cpp: most matrices in {}{}"
+GROUP = 128
+
+
+def tensors(weights: dict[str, Any], layout: str, activations: int | None = None) -> dict[str, Any]:
+    """``config_groups`` as llm-compressor's recipes write them: all linear layers but the head."""
+    group = {"targets": ["Linear"], "weights": {"symmetric": True, **weights}}
+    group |= {"input_activations": {"num_bits": activations}} if activations else {}
+    return {"quant_method": "compressed-tensors", "format": layout, "config_groups": {"group_0": group}, "ignore": ["lm_head"]}  # fmt: skip
+
+
+def integers(bits: int, group: int) -> dict[str, Any]:
+    weights = {"num_bits": bits, "type": "int", "strategy": "group", "group_size": group}
+    return tensors(weights, "pack-quantized")
+
+
+def modelopt(algorithm: str) -> dict[str, Any]:
+    return {"quant_method": "modelopt", "quant_algo": algorithm, "exclude_modules": ["lm_head"]}
+
+
+ROWS = {"num_bits": 8, "type": "int", "strategy": "channel"}
+CHECKPOINTS: dict[str, tuple[dict[str, Any], str]] = {
+    "awq": (
+        {"quant_method": "awq", "bits": 4, "group_size": GROUP},
+        "4 bits, a 16-bit scale and a 4-bit zero point for 128 weights; 16-bit arithmetic",
+    ),
+    "gptq": (
+        {"quant_method": "gptq", "bits": 4, "group_size": GROUP},
+        "the same with a 32-bit group index for each input",
+    ),
+    "w4a16": (integers(4, GROUP), "4 bits, a 16-bit scale for 128 weights; 16-bit arithmetic"),
+    "w8a16": (
+        tensors(ROWS, "pack-quantized"),
+        "8-bit integers, a 16-bit scale for a row; 16-bit arithmetic",
+    ),
+    "w8a8": (
+        tensors(ROWS, "int-quantized", 8),
+        "8-bit integers, a 16-bit scale for a row; int8 arithmetic",
+    ),
+    "gptq-int8": (
+        {"quant_method": "gptq", "bits": 8, "group_size": GROUP},
+        "8 bits, a 16-bit scale and an 8-bit zero point for 128 weights, a 32-bit group index for each input; 16-bit arithmetic",
+    ),
+    "fp8-block": (
+        {"quant_method": "fp8", "weight_block_size": [128, 128]},
+        "8-bit floats, a 32-bit scale for a block of 128 by 128; fp8 arithmetic",
+    ),
+    "fp8-tensor": (
+        modelopt("FP8"),
+        "8-bit floats, two 32-bit scales for a matrix; fp8 arithmetic",
+    ),
+    "fp8-dynamic": (
+        tensors({**ROWS, "type": "float"}, "float-quantized", 8),
+        "8-bit floats, a 16-bit scale for a row; fp8 arithmetic",
+    ),
+    "mxfp4": (
+        tensors(
+            {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32},
+            "mxfp4-pack-quantized",
+        ),
+        "4-bit floats, an 8-bit exponent for 32 weights",
+    ),
+    "mxfp8": (modelopt("MXFP8"), "8-bit floats, an 8-bit exponent for 32 weights; fp8 arithmetic"),
+    "nvfp4": (modelopt("NVFP4"), "4-bit floats, an 8-bit scale for 16 weights; fp4 arithmetic"),
+    "nvfp4a16": (modelopt("W4A16_NVFP4"), "the same with 16-bit arithmetic"),
+    "nf4": (
+        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+        "4-bit normal floats, a 32-bit scale for 64 weights (bitsandbytes); 16-bit arithmetic",
+    ),
+}
+"""Precision -> ``quantization_config`` of the checkpoints it describes, and what it means."""
 
 
 def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
     """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
     from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
 
-    for name, meaning in MEANINGS.items():
+    for name, (_, meaning) in CHECKPOINTS.items():
         stored = _checkpoint(name)
         share = stored.scale_bits.value / stored.scale_group if stored.scale_bits else Fraction(0)
         yield name, 8 * (stored.bits.value + share), meaning
     for name, chosen in MIXTURES.items():
         others = ", some in more" if chosen.rules else ""
-        yield name, 8 * plain(name).bits.value, GGUF_MEANING.format(chosen.most, others)
+        meaning = f"a file of llama.cpp: most matrices in {chosen.most}{others}"
+        yield name, 8 * plain(name).bits.value, meaning
 
 
 SPELLINGS = {
@@ -46,11 +115,12 @@ SPELLINGS = {
 
 def is_checkpoint_precision(name: str) -> bool:
     """Whether a precision is one of a whole checkpoint."""
-    return name not in BITS and (
-        name in CHECKPOINTS
-        or bool(GROUPED.fullmatch(name) or OF_MLX.fullmatch(name))
-        or _is_mixture(name)
-    )
+    return name not in BITS and (_is_described(name) or _is_mixture(name))
+
+
+def _is_described(name: str) -> bool:
+    """Whether there is a ``quantization_config`` for it."""
+    return name in CHECKPOINTS or bool(GROUPED.fullmatch(name) or OF_MLX.fullmatch(name))
 
 
 def _is_mixture(name: str) -> bool:
@@ -87,17 +157,14 @@ def quantization_at(name: str, model: ModelSpec) -> Quantization | None:
 def _checkpoint(name: str) -> Quantization:
     from symroof.specs.checkpoints.quantization_config import read_quantization
 
-    match, of_mlx = GROUPED.fullmatch(name), OF_MLX.fullmatch(name)
-    if of_mlx:
-        fields: dict[str, Any] = {"bits": int(of_mlx[1]), "group_size": 64}
+    if match := OF_MLX.fullmatch(name):
+        fields: dict[str, Any] = {"bits": int(match[1]), "group_size": 64}
+    elif not (match := GROUPED.fullmatch(name)):
+        fields = CHECKPOINTS[name][0]
+    elif match[1] == "w4a16":
+        fields = integers(4, int(match[2]))
     else:
-        fields = CHECKPOINTS[match[1] if match else name]
-    if match:
-        fields = (
-            integers(4, int(match[2]))
-            if match[1] == "w4a16"
-            else {**fields, "group_size": int(match[2])}
-        )
+        fields = {**CHECKPOINTS[match[1]][0], "group_size": int(match[2])}
     stored = read_quantization({"quantization_config": fields})
     assert stored is not None
     return stored.model_copy(update={"method": name})
@@ -118,7 +185,7 @@ def precision_width(name: str) -> Width:
 
     if name in MIXTURES:
         return plain(name).width()
-    if name in CHECKPOINTS or GROUPED.fullmatch(name) or OF_MLX.fullmatch(name):
+    if _is_described(name):
         return _checkpoint(name).width()
     try:
         return width(name)

@@ -1,5 +1,6 @@
 """The file form of user-defined entries: inputs, formulas, thresholds."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,8 @@ from symroof.symbolic.expressions import Expr, number
 from symroof.symbolic.printing import is_spelling, text
 from symroof.symbolic.reading import LONGEST
 from symroof.units import Unit, UnitError, parse_unit
+
+Place = tuple[str | int, ...]
 
 
 def titled(value: object) -> object:
@@ -137,6 +140,24 @@ class FormulaSpec(Spec):
                 + f", not {' and '.join(ways)}" * bool(ways)
             )
         return self
+
+    def searches(self) -> Iterator[tuple[str, FixedPointSpec | LargestSpec]]:
+        """The search for its value, if it is searched for, under its key."""
+        found = (("fixed_point", self.fixed_point), ("largest", self.largest))
+        yield from ((key, search) for key, search in found if search)
+
+    def formulas(self) -> Iterator[tuple[Place, Any]]:
+        """Every formula with its place in the entry, that of its value first."""
+        if self.formula is not None:
+            yield ("formula",), self.formula
+        for switch, values in self.choose.items():
+            yield from ((("choose", switch, value), formula) for value, formula in values.items())
+        yield from ((("without", key), formula) for key, formula in self.without.items())
+        yield from ((("absent", key), formula) for key, formula in self.absent.items())
+        for key, search in self.searches():
+            for field in ("equals", "holds", "up_to"):
+                if hasattr(search, field):
+                    yield (key, field), getattr(search, field)
 
     @property
     def said(self) -> str:

@@ -9,14 +9,19 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 from typing import Any, NamedTuple
 
 from sympy import Basic, Tuple
 
 from symroof.errors import InputError, nearest, split_hint
-from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
-from symroof.specs.fields import Faults, Spec, build, in_unit
+from symroof.specs.definition_entries import (
+    ConditionSpec,
+    FormulaSpec,
+    InputSpec,
+    Place,
+    ThresholdSpec,
+)
+from symroof.specs.fields import Faults, Spec, build, in_unit, raise_faults
 from symroof.strict_yaml import Document
 from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
@@ -46,29 +51,14 @@ MOST_DECLARED = 64
 MOST_NODES = 4096
 """The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
-RESERVED = frozenset(
-    {
-        *FUNCTIONS,
-        *SWITCHES,
-        "detail",
-        *DETAIL,
-        "model",
-        "hardware",
-        "preset",
-        "draft",
-        "assume",
-        "assume_family",
-        "targets",
-        "theory",
-        "define",
-    }
-    | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi"}
-)
+RESERVED = frozenset({
+    *FUNCTIONS, *SWITCHES, "detail", *DETAIL, "model", "hardware", "preset", "draft", "assume", "assume_family", "targets",
+    "theory", "define", "weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi",
+})  # fmt: skip
 """Reserved words of studies, sweeps and formulas."""
 
 DECLARE = "write a user-defined input into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
 """The hint for a name without a similar one."""
-Place = tuple[str | int, ...]
 
 
 def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
@@ -86,7 +76,7 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
             symbols.append(_symbol(name, spec))
         except ValueError as error:
             faults.append(((name, "default"), str(error)))
-    _raise(faults)
+    raise_faults(faults)
     return Declarations(inputs=tuple(symbols))
 
 
@@ -106,7 +96,7 @@ def declared_conditions(specs: Mapping[str, ConditionSpec]) -> dict[str, tuple[s
         for name, (tree, _) in read.items()
         if name not in reader.unread and not is_relation(tree)
     ]
-    _raise(reader.faults + faults)
+    raise_faults(reader.faults + faults)
     return {name: (text(tree), otherwise) for name, (tree, otherwise) in read.items()}
 
 
@@ -123,7 +113,7 @@ def declared_formulas(
     faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(
         specs
     )
-    _raise(faults)
+    raise_faults(faults)
     reader = _FormulaReader()
     written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
     faults += reader.faults
@@ -147,10 +137,10 @@ def declared_formulas(
                     ((name, *formula.place), why) for why in _wrong_dimension(name, formula, every)
                 ]
         faults += _choice_faults(name, specs[name], every, holding)
-    _raise(faults)
+    raise_faults(faults)
     trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
-    _raise(_circles(trees))
-    _raise(_too_large(trees, known))
+    raise_faults(_circles(trees))
+    raise_faults(_too_large(trees, known))
     plain = (
         (name, formulas[0].tree)
         for name, formulas in written.items()
@@ -160,11 +150,10 @@ def declared_formulas(
 
 
 class _Written(NamedTuple):
-    """One formula of an entry: its place, the formula, and the name whose unit it must have, if that is not the quantity."""
+    """One formula of an entry: its place, what it computes, and the same as it is written, where it is text."""
 
     place: Place
     tree: Expr
-    of: str = ""
     as_written: Expr | None = None
 
 
@@ -186,40 +175,10 @@ class _FormulaReader:
 
     def quantity(self, name: str, spec: FormulaSpec) -> list[_Written]:
         """All formulas of a quantity with their places, starting with that of its value."""
-        found: dict[Place, Any] = {("formula",): spec.formula} if spec.formula is not None else {}
-        found |= {
-            ("choose", switch, value): formula
-            for switch, values in spec.choose.items()
-            for value, formula in values.items()
-        }
-        found |= {("without", key): formula for key, formula in spec.without.items()} | {
-            ("absent", key): value for key, value in spec.absent.items()
-        }
-        written = [
-            _Written(
-                place,
-                self.read(name, place, formula),
-                str(place[1]) if place[0] == "absent" else "",
-                as_written(formula, printed_name),
-            )
-            for place, formula in found.items()
+        return [
+            _Written(place, self.read(name, place, formula), as_written(formula, printed_name))
+            for place, formula in spec.formulas()
         ]
-        for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
-            for field in ("equals", "holds", "up_to") if search else ():
-                if (formula := getattr(search, field, None)) is not None:
-                    written.append(
-                        _Written(
-                            (key, field),
-                            self.read(name, (key, field), formula),
-                            "" if field != "holds" else TRUTH,
-                            as_written(formula, printed_name),
-                        )
-                    )
-        return written
-
-
-TRUTH = "truth"
-"""Marks a formula that is 1 if a condition holds."""
 
 
 def _choice_faults(
@@ -245,15 +204,10 @@ def _choice_faults(
             for value in values
             if value not in SWITCHES[switch].values
         ]
-    searches = [
-        (key, search.unknown)
-        for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest))
-        if search
-    ]
     inputs = [
         *((("without", key), key) for key in spec.without),
         *((("absent", key), key) for key in spec.absent),
-        *(((key, "unknown"), unknown) for key, unknown in searches),
+        *(((key, "unknown"), search.unknown) for key, search in spec.searches()),
     ]
     return faults + [
         ((name, *place), f"unknown name {inner!r}; {nearest(inner, known.known) or DECLARE}")
@@ -295,13 +249,8 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
             spec.above,
             reference=source,
         )
-    _raise(faults)
+    raise_faults(faults)
     return Declarations(thresholds=tuple(made.values()))
-
-
-def _raise(faults: list[tuple[Place, str]]) -> None:
-    if faults:
-        raise Faults(faults)
 
 
 def _too_many(specs: Mapping[Any, Any]) -> list[tuple[Place, str]]:
@@ -351,16 +300,15 @@ def _quantity(
     name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]
 ) -> Quantity:
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
-    for (key, *within), tree, *_ in formulas:
+    for (key, *within), tree, _ in formulas:
         if key != "formula":  # kept separately, because it may be a tree
-            reduce(
-                lambda inner, step: inner.setdefault(step, {}),
-                within[:-1],
-                entry.setdefault(str(key), {}),
-            )[within[-1]] = text(tree)
-    for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
-        if search:
-            entry[key]["unknown"] = search.unknown
+            *above, last = within
+            inner = entry.setdefault(str(key), {})
+            for step in above:
+                inner = inner.setdefault(step, {})
+            inner[last] = text(tree)
+    for key, search in spec.searches():
+        entry[key]["unknown"] = search.unknown
     quantity = declared_quantity(name, entry, OWN, str(spec.source) if spec.source else "")
     return replace(
         quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known)
@@ -375,12 +323,12 @@ def _mentioned(tree: Expr) -> list[str]:
 
 def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[str]:
     """Why the dimension of a formula is wrong, naming both units."""
-    tree = formula.tree
-    if formula.of == TRUTH:
+    tree, place = formula.tree, formula.place
+    if place == ("largest", "holds"):  # 1 where a condition holds
         return []
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
-    name = formula.of or name
+    name = str(place[1]) if place[0] == "absent" else name
     declared = known.symbol(name).dimension  # type: ignore[union-attr]
     shown = tree if formula.as_written is None else formula.as_written
     try:

@@ -1,7 +1,7 @@
 """Types of spec fields: quantities with a checked dimension, ranges, names, and the bridge from pydantic to places in files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
@@ -32,6 +32,7 @@ class Spec(BaseModel):
     )
 
 
+R = TypeVar("R")
 Fault = tuple[Location, str]
 """A place below a field, and what is wrong there."""
 
@@ -50,6 +51,42 @@ def raise_faults(faults: Sequence[Fault]) -> None:
     """Raise all faults of a field at once; nothing without any."""
     if faults:
         raise Faults(faults)
+
+
+MOST_FAULTS = 50
+"""Faults of one mapping that are told; the nearest known name is searched for each."""
+
+
+def read_each(
+    entries: Iterable[tuple[Any, Any]],
+    read: Callable[[Any, Any], R],
+    named: Callable[[Any], Any] = lambda key: key,
+) -> dict[Any, R]:
+    """What is made of each entry under its key, as it is ``named``; the faults of all come at once.
+
+    Raises:
+        Faults: everything that ``read`` refuses, each below its key.
+    """
+    made: dict[Any, R] = {}
+    faults: list[Fault] = []
+    for key, value in entries:
+        try:
+            made[named(key)] = read(key, value)
+        except ValueError as error:
+            items = error.items if isinstance(error, Faults) else [((), str(error))]
+            faults += [((key, *place), message) for place, message in items]
+        if len(faults) >= MOST_FAULTS:
+            break
+    raise_faults(faults)
+    return made
+
+
+def read_at(place: Any, read: Callable[[], R]) -> R:
+    """Read one field, with its faults below its place."""
+    try:
+        return read()
+    except Faults as error:
+        raise Faults([((place, *below), message) for below, message in error.items]) from None
 
 
 def first_error(error: ValidationError) -> tuple[str, str]:
@@ -108,8 +145,12 @@ def in_unit(
     dimension = parse_unit(unit).dimension
     if not read.dimension and strict(dimension):
         if read.value and not bare:
+            kind, text = KINDS.get(unit, ""), with_usual_unit(read.value, unit, written_in)
+            probable = repr(text)
+            if unit == "s" and not written_in and 1 <= read.value < 5:  # seconds as well as ms
+                probable += f" or {significant(read.value, 6) + ' s'!r}"
             raise ValueError(
-                f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {_probable(read.value, unit, written_in)}"
+                f"write the unit{kind}, such as {example(unit, written_in)}; write {probable}"
             )
         return Quantity(
             read.value * parse_unit(written_in or unit).size,
@@ -124,29 +165,11 @@ def in_unit(
 
 
 EXAMPLES = {
-    "byte/s": "3.35 TB/s",
-    "byte": "80 GB",
-    "FLOP/s": "989.4 TFLOP/s",
-    "s": "50 ms",
-    "W": "700 W",
-    "USD/s": "4.29 USD/hour",
-    "Hz": "1.83 GHz",
-}
-KINDS = {
-    "byte/s": "the unit of a bandwidth", "byte": "the unit of a size", "FLOP/s": "the unit of a rate", "s": "the unit of a time", "W": "the unit of a power",
-    "USD/s": "the unit of a price", "Hz": "the unit of a clock",
+    "byte/s": "3.35 TB/s", "byte": "80 GB", "FLOP/s": "989.4 TFLOP/s", "s": "50 ms", "W": "700 W", "USD/s": "4.29 USD/hour", "Hz": "1.83 GHz",
 }  # fmt: skip
-
-
-SECONDS = range(1, 5)
-"""Bare times that may be in seconds as well as in milliseconds."""
-
-
-def _probable(value: Fraction, unit: str, written_in: str | None) -> str:
-    """What a number without its unit may mean."""
-    text = with_usual_unit(value, unit, written_in)
-    in_seconds = unit == "s" and not written_in and SECONDS.start <= value < SECONDS.stop
-    return f"{text!r} or {significant(value, 6) + ' s'!r}" if in_seconds else repr(text)
+KINDS = {
+    "byte/s": " of a bandwidth", "byte": " of a size", "FLOP/s": " of a rate", "s": " of a time", "W": " of a power", "USD/s": " of a price", "Hz": " of a clock",
+}  # fmt: skip
 
 
 def example(unit: str, written_in: str | None = None) -> str:
@@ -162,9 +185,16 @@ def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
         "description": f"a quantity in {unit or 'a plain number'}",
         "examples": [EXAMPLES.get(unit, unit)],
     }
+
+    def check(value: object) -> Quantity:
+        read = in_unit(value, unit, written_in, bare)
+        if read.value <= 0:
+            raise ValueError("must be positive")
+        return read
+
     return Annotated[
         Any,
-        BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in, bare))),
+        BeforeValidator(check),
         WithJsonSchema(schema),
     ]
 
@@ -198,12 +228,6 @@ def split_statistic(value: object) -> tuple[str, object]:
     if name not in STATISTICS:
         raise ValueError(f"no such statistic {str(name)[:20]!r}; there are {', '.join(STATISTICS)}")
     return str(name), limit
-
-
-def _positive(read: Quantity) -> Quantity:
-    if read.value <= 0:
-        raise ValueError("must be positive")
-    return read
 
 
 def parse_range(
@@ -244,6 +268,7 @@ def _whole(value: object) -> int:
     return value
 
 
+_TEXT = Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})]
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
 """A pydantic field type: a positive whole number."""
 
@@ -254,12 +279,8 @@ class Source(Spec):
     title: str
     address: str | None = None
     document: str | None = None
-    date: (
-        Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None
-    ) = None
-    consulted: (
-        Annotated[str, BeforeValidator(str), WithJsonSchema({"type": ["string", "integer"]})] | None
-    ) = None
+    date: _TEXT | None = None
+    consulted: _TEXT | None = None
 
     def __str__(self) -> str:
         when = self.date or (f"consulted {self.consulted}" if self.consulted else None)
@@ -302,18 +323,14 @@ def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
         )
         if inside:
             data = data[part]
-        if isinstance(part, int) or inside or (i == len(location) - 1 and not _is_branch(part)):
+        last = i == len(location) - 1
+        if isinstance(part, int) or inside or (last and not BRANCH.search(part)):
             keys.append(part)
     return tuple(keys)
 
 
-def _is_branch(part: str) -> bool:
-    """Whether a part of pydantic's location names a branch of a union rather than a key."""
-    return (
-        "[" in part
-        or part in {"str", "int", "bool", "list", "dict", "Source", "any"}
-        or part.endswith(("-validator", "Attention", "Block"))
-    )
+BRANCH = re.compile(r"\[|^(?:str|int|bool|list|dict|Source|any)$|(?:-validator|Attention|Block)$")
+"""What in pydantic's location names a branch of a union rather than a key."""
 
 
 def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) -> tuple[str, str]:
@@ -322,31 +339,31 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
     match item["type"]:
         case "extra_forbidden":
             return "unknown key", nearest(key, _fields(kind, location[:-1]))
-        case "missing":
-            return "is missing", ""
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
-            return f"must be one of {', '.join(known)}", nearest(
-                str(item["input"]), known
-            ) if isinstance(item["input"], str) else ""
+            given = item["input"]
+            hint = nearest(given, known) if isinstance(given, str) else ""
+            return f"must be one of {', '.join(known)}", hint
         case "union_tag_invalid":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])
-            return f"kind must be one of {', '.join(known)}", nearest(
-                str(item["ctx"]["tag"]), known
-            )
+            hint = nearest(str(item["ctx"]["tag"]), known)
+            return f"kind must be one of {', '.join(known)}", hint
         case "value_error":
             return split_hint(str(item["ctx"]["error"]))
-        case "string_type":
-            return "expected text", ""
-        case "bool_type" | "bool_parsing":
-            return "expected true or false", ""
-        case "list_type" | "tuple_type":
-            return "expected a list", ""
-        case "dict_type" | "model_type" | "model_attributes_type":
-            return "expected keys and values", ""
-        case "string_pattern_mismatch":
-            return "must be lower-case letters, digits, '.', '_' and '-'", ""
-    return item["msg"][:200], ""
+    return IN_WORDS.get(item["type"], item["msg"][:200]), ""
+
+
+IN_WORDS = {
+    "missing": "is missing",
+    "string_type": "expected text",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
+    **dict.fromkeys(("list_type", "tuple_type"), "expected a list"),
+    **dict.fromkeys(
+        ("dict_type", "model_type", "model_attributes_type"), "expected keys and values"
+    ),
+    "string_pattern_mismatch": "must be lower-case letters, digits, '.', '_' and '-'",
+}
+"""pydantic's kinds of error that need no word of their own place."""
 
 
 def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from sympy import Basic
 
 from symroof.errors import nearest
-from symroof.specs.fields import Fault, ValueRange, in_unit, parse_range, raise_faults
+from symroof.specs.fields import ValueRange, in_unit, parse_range, read_each
 from symroof.specs.other_tools import equivalent_of_name
 from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
@@ -231,15 +231,9 @@ def settings(
     name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE
 ) -> tuple[Setting, ...]:
     """One value or a list of values."""
-    values = value if isinstance(value, (list, tuple)) else [value]
-    if not values or len(values) > MOST_VALUES:
+    if not isinstance(value, (list, tuple)):
+        return (setting(name, value, formulas, bare, own),)
+    if not 1 <= len(value) <= MOST_VALUES:
         raise ValueError(f"a list has 1 to {MOST_VALUES} values")
-    read: list[Setting] = []
-    faults: list[Fault] = []
-    for i, item in enumerate(values):
-        try:
-            read.append(setting(name, item, formulas, bare, own))
-        except ValueError as error:
-            faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
-    raise_faults(faults)
-    return tuple(read)
+    read = read_each(enumerate(value), lambda _, item: setting(name, item, formulas, bare, own))
+    return tuple(read.values())

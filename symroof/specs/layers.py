@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import Faults, Spec, Whole
+from symroof.specs.fields import Spec, Whole, raise_faults
 from symroof.theory.architecture import Layer
 
 GATED_MATRICES, PLAIN_MATRICES = 3, 2
@@ -18,7 +18,12 @@ Number = int | Fraction
 
 
 class LayerBlock(Spec):
-    """A part of a layer: the widths it gives to symbols, the traits it gives to the layer."""
+    """A part of a layer: the widths it gives to symbols, the traits it gives to the layer.
+
+    ``GIVES`` names traits after the fields that give them by being on or there; a field that is on gives one of its own name.
+    """
+
+    GIVES: ClassVar[Mapping[str, str]] = {}
 
     def widths(self) -> dict[str, Number]:
         """Every width by its symbol's name."""
@@ -30,11 +35,23 @@ class LayerBlock(Spec):
 
     def traits(self) -> frozenset[str]:
         """The traits that are switched on."""
-        return frozenset(name for name, value in self if value is True)
+        return frozenset(
+            self.GIVES.get(name, name)
+            for name, value in self
+            if value is True or (name in self.GIVES and value not in (None, False))
+        )
+
+    @property
+    def reach(self) -> str | None:
+        """How far a query sees, where that is not all: a ``window``, a ``chunk``, or the ``top`` keys."""
+        fields = (("window", "window"), ("chunk_size", "chunk"), ("index_topk", "top"))
+        return next((word for field, word in fields if getattr(self, field, None)), None)
 
 
 class GroupedAttention(LayerBlock):
     """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
+
+    GIVES = {"value_dim": "value_dim", "index_heads": "indexer", "q_lora_rank": "q_lora"}
 
     kind: Literal["gqa", "chunked"] = "gqa"
     n_heads: Whole
@@ -74,22 +91,6 @@ class GroupedAttention(LayerBlock):
             raise ValueError("a layer has a window or a chunk, not both")
         return self
 
-    def traits(self) -> frozenset[str]:
-        own = {"value_dim": self.value_dim, "indexer": self.index_heads, "q_lora": self.q_lora_rank}
-        return super().traits() | {name for name, width in own.items() if width is not None}
-
-    @property
-    def reach(self) -> str | None:
-        return (
-            "window"
-            if self.window
-            else "chunk"
-            if self.chunk_size
-            else "top"
-            if self.index_topk
-            else None
-        )
-
 
 def check_indexer(block: Any) -> None:
     """``index_topk`` chooses keys; ``index_heads`` of ``index_dim`` score them, or an earlier layer's have.
@@ -108,6 +109,8 @@ def check_indexer(block: Any) -> None:
 class LatentAttention(LayerBlock):
     """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once. ``index_topk`` keys are chosen
     for a query where it is given, by ``index_heads`` of its own or as an earlier layer chose."""
+
+    GIVES = {"q_lora_rank": "q_lora", "index_heads": "indexer"}
 
     kind: Literal["mla"]
     n_heads: Whole
@@ -136,17 +139,11 @@ class LatentAttention(LayerBlock):
             )
         return self
 
-    def traits(self) -> frozenset[str]:
-        own = {"q_lora": self.q_lora_rank, "indexer": self.index_heads}
-        return super().traits() | {name for name, width in own.items() if width is not None}
-
-    @property
-    def reach(self) -> str | None:
-        return "window" if self.window else "top" if self.index_topk else None
-
 
 class CompressedAttention(LayerBlock):
     """A window, and behind it entries that each stand for ``compress_rate`` tokens, all of them or those that an indexer chooses."""
+
+    GIVES = {"compress_rate": "compressed", "index_topk": "indexer"}
 
     kind: Literal["compressed"]
     n_heads: Whole
@@ -159,8 +156,6 @@ class CompressedAttention(LayerBlock):
     index_heads: Whole | None = None
     index_dim: Whole | None = None
     index_topk: Whole | None = None
-
-    reach: Literal["window"] = "window"
 
     @model_validator(mode="after")
     def _entries(self) -> CompressedAttention:
@@ -177,13 +172,11 @@ class CompressedAttention(LayerBlock):
             )
         return self
 
-    def traits(self) -> frozenset[str]:
-        own = {"compressed": self.compress_rate, "indexer": self.index_topk}
-        return frozenset(name for name, width in own.items() if width is not None)
-
 
 class SharedBlock(LayerBlock):
     """Attention and a gated feed-forward that layers share; each has its own adapters beside them where ``adapter_rank`` is given."""
+
+    GIVES = {"adapter_rank": "adapters"}
 
     kind: Literal["shared"]
     shared_blocks: Whole
@@ -194,31 +187,24 @@ class SharedBlock(LayerBlock):
     adapter_rank: Whole | None = None
     attention_adapters: bool = False
 
-    reach: Literal[None] = None
-
-    def traits(self) -> frozenset[str]:
-        return super().traits() | ({"adapters"} if self.adapter_rank is not None else frozenset())
-
 
 class NoAttention(LayerBlock):
     kind: Literal["none"]
-
-    reach: Literal[None] = None
 
 
 class Recurrence(LayerBlock):
     """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
 
+    GIVES = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
+
     in_bias: bool = False
     out_bias: bool = False
-
-    def traits(self) -> frozenset[str]:
-        own = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
-        return frozenset(own.get(trait, trait) for trait in super().traits())
 
 
 class Mamba(Recurrence):
     """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba), ``ssm_heads`` where channels share steps."""
+
+    GIVES = {**Recurrence.GIVES, "ssm_heads": "head_steps"}
 
     kind: Literal["mamba"]
     d_inner: Whole
@@ -228,9 +214,6 @@ class Mamba(Recurrence):
     ssm_heads: Whole | None = None
     conv_bias: bool = True
     mixer_norm: bool = False
-
-    def traits(self) -> frozenset[str]:
-        return super().traits() | ({"head_steps"} if self.ssm_heads is not None else frozenset())
 
 
 class Mamba2(Recurrence):
@@ -294,6 +277,8 @@ class LinearAttention(LayerBlock):
 class Rwkv7(LayerBlock):
     """RWKV-7; without ``value_rank`` in the first layer, whose values the others take a share of."""
 
+    GIVES = {"value_rank": "value_residual"}
+
     kind: Literal["rwkv7"]
     linear_key_heads: Whole
     linear_value_heads: Whole
@@ -303,11 +288,6 @@ class Rwkv7(LayerBlock):
     erase_rank: Whole
     gate_rank: Whole
     value_rank: Whole | None = None
-
-    def traits(self) -> frozenset[str]:
-        return super().traits() | (
-            {"value_residual"} if self.value_rank is not None else frozenset()
-        )
 
 
 class ShortConvolution(Recurrence):
@@ -320,6 +300,8 @@ class ShortConvolution(Recurrence):
 
 class FeedForward(LayerBlock):
     """Gated (three matrices), plain (two), or none."""
+
+    GIVES = {"bias": "ffn_bias", "result_gate": "ffn_result_gate"}
 
     kind: Literal["gated", "plain", "none"] = "gated"
     d_ff: Whole | None = None
@@ -338,18 +320,13 @@ class FeedForward(LayerBlock):
         matrices = {"gated": GATED_MATRICES, "plain": PLAIN_MATRICES}.get(self.kind)
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
-    def traits(self) -> frozenset[str]:
-        on = {
-            "ffn_bias": self.bias,
-            "inner_norm": self.inner_norm,
-            "learned_activation": self.learned_activation,
-        }
-        on |= {"ffn_result_gate": self.result_gate}
-        return frozenset(name for name, held in on.items() if held)
-
 
 class Experts(LayerBlock):
     """A mixture of experts: ``experts_per_token`` of ``n_experts``, and shared ones that every token sees."""
+
+    GIVES = {
+        "bias": "ffn_bias", "n_shared_experts": "shared_expert", "d_latent": "expert_latent", "n_zero_experts": "zero_experts",
+    }  # fmt: skip
 
     kind: Literal["moe"]
     n_experts: Whole
@@ -389,22 +366,7 @@ class Experts(LayerBlock):
         )
 
     def traits(self) -> frozenset[str]:
-        on = {
-            "ffn_bias": self.bias,
-            "plain_experts": self.expert == "plain",
-            "shared_expert": self.n_shared_experts is not None,
-        }
-        on |= {
-            "router_bias": self.router_bias,
-            "shared_gate": self.shared_gate,
-            "shared_bias": self.shared_bias,
-        }
-        on |= {
-            "expert_latent": self.d_latent is not None,
-            "latent_norm": self.latent_norm,
-            "zero_experts": self.n_zero_experts is not None,
-        }
-        return frozenset(name for name, held in on.items() if held)
+        return super().traits() | ({"plain_experts"} if self.expert == "plain" else frozenset())
 
 
 Attention = Annotated[
@@ -416,16 +378,8 @@ Mixer = Annotated[
     Field(discriminator="kind"),
 ]
 MIXER_KINDS = (
-    "mamba",
-    "mamba2",
-    "rg_lru",
-    "rwkv4",
-    "linear",
-    "gated_delta",
-    "kimi_delta",
-    "rwkv7",
-    "conv",
-)
+    "mamba", "mamba2", "rg_lru", "rwkv4", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv",
+)  # fmt: skip
 
 
 class LayerKind(Spec):
@@ -450,17 +404,14 @@ class LayerKind(Spec):
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
             if isinstance(fields.get(name), dict) and "kind" not in fields[name]:
                 fields[name] = {"kind": kind, **fields[name]}
-        if (
-            isinstance(fields.get("attention"), dict)
-            and fields["attention"].get("kind") in MIXER_KINDS
-            and "mixer" not in fields
-        ):
-            fields["mixer"] = fields.pop("attention")
-        missing = [
-            name for name in ("attention", "ffn") if name not in fields and "mixer" not in fields
-        ]
-        if missing:
-            raise Faults([((name,), "is missing") for name in missing])
+        attention = fields.get("attention")
+        if "mixer" in fields:
+            return fields
+        if isinstance(attention, dict) and attention.get("kind") in MIXER_KINDS:
+            return {"mixer": fields.pop("attention"), **fields}
+        raise_faults(
+            [((name,), "is missing") for name in ("attention", "ffn") if name not in fields]
+        )
         return fields
 
     @property
@@ -473,14 +424,11 @@ class LayerKind(Spec):
 
     def mixing(self) -> Iterator[str]:
         """A word for each block that mixes tokens: its kind, and ``window`` or ``chunked`` where a query does not see all."""
-        if self.attention.kind != "none":
-            yield (
-                {"window": "window", "chunk": "chunked"}.get(
-                    self.attention.reach or "", self.attention.kind
-                )
-                if self.attention.kind in ("gqa", "chunked", "mla")
-                else self.attention.kind
-            )
+        kind = self.attention.kind
+        if kind in ("gqa", "chunked", "mla"):
+            yield {"window": "window", "chunk": "chunked"}.get(self.attention.reach or "", kind)
+        elif kind != "none":
+            yield kind
         if self.mixer is not None:
             yield self.mixer.kind
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
+from symroof.specs.checkpoint_precisions import CHECKPOINTS
 from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.layer_order import (
     in_listed_order,
@@ -20,7 +21,6 @@ from symroof.specs.layer_order import (
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
 from symroof.specs.precision import BITS
 from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
-from symroof.specs.stored_precisions import CHECKPOINTS
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.units import Quantity
@@ -191,30 +191,28 @@ class ModelSpec(Spec):
         for kind in self.layers:
             for word in kind.mixing():
                 layers[word] = layers.get(word, 0) + kind.count
-        return ", ".join(
-            layers if len(layers) < 2 else (f"{count} {word}" for word, count in layers.items())
-        )
+        if len(layers) < 2:
+            return "".join(layers)
+        return ", ".join(f"{count} {word}" for word, count in layers.items())
 
     def experts(self) -> str | None:
         """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""
         pool = next((kind.ffn for kind in self.layers if isinstance(kind.ffn, Experts)), None)
         if pool is None:
             return None
-        return f"{pool.experts_per_token} of {pool.n_experts}" + (
-            f" + {pool.n_shared_experts}" if pool.n_shared_experts else ""
-        )
+        shared = f" + {pool.n_shared_experts}" if pool.n_shared_experts else ""
+        return f"{pool.experts_per_token} of {pool.n_experts}{shared}"
 
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""
-        labels: dict[str, None] = {}
-        numbered: dict[str, Iterator[str]] = {}
+        labels: list[str] = []
         for kind, telling in zip(self.layers, _distinguishing_labels(self.layers), strict=True):
             label = kind.label or telling
-            more = numbered.setdefault(label, map(f"{label}{{}}".format, itertools.count(2)))
-            labels[
-                label if label not in labels else next(name for name in more if name not in labels)
-            ] = None
-        return list(labels)
+            more = (f"{label}{number}" for number in itertools.count(2))
+            labels.append(
+                next(name for name in itertools.chain([label], more) if name not in labels)
+            )
+        return labels
 
     def _counts(self) -> dict[str, int]:
         return {label: kind.count for label, kind in zip(self.labels(), self.layers, strict=True)}
@@ -224,21 +222,15 @@ class ModelSpec(Spec):
         counts = self._counts()
         if len(counts) < 2:
             return ()
-        return (
-            repeat_to_length(self.order, sum(counts.values()))
-            if self.order
-            else in_listed_order(counts)
-        )
+        if not self.order:
+            return in_listed_order(counts)
+        return repeat_to_length(self.order, sum(counts.values()))
 
     def in_order(self, kinds: Sequence[int]) -> ModelSpec:
         """The same model with its layers in an order: for each layer, the position of its kind in ``layers``."""
-        labels = self.labels()
-        listed = list(kinds) == sorted(kinds)
-        return self.model_copy(
-            update={
-                "order": () if listed else tuple(labels[kind] for kind in shortest_pattern(kinds))
-            }
-        )
+        labels, listed = self.labels(), list(kinds) == sorted(kinds)
+        order = () if listed else tuple(labels[kind] for kind in shortest_pattern(kinds))
+        return self.model_copy(update={"order": order})
 
     def operator_widths(self) -> dict[str, Fraction]:
         """Bytes of a parameter of every operator that the checkpoint stores at a width of its own."""
@@ -249,12 +241,9 @@ class ModelSpec(Spec):
             for kind in self.layers
             for matrix in matrices(kind, self.d_model or 1)
         ]
-        head = (
-            []
-            if self.tied_embeddings or not self.vocab_size
-            else [Matrix("lm_head", self.vocab_size, self.d_embedding or self.d_model or 1)]
-        )
-        return self.quantization.operator_widths([*held, *head])
+        if not self.tied_embeddings and self.vocab_size:
+            held.append(Matrix("lm_head", self.vocab_size, self.d_embedding or self.d_model or 1))
+        return self.quantization.operator_widths(held)
 
     def architecture(
         self, quantized: bool = False, widths: frozenset[str] = frozenset()
@@ -264,13 +253,11 @@ class ModelSpec(Spec):
         if not self.layers:
             return GENERIC
         hyper = self.hyper_connections
-        model_traits: dict[str, object] = {
-            "layer_input": self.layer_inputs,
-            "altup": self.altup,
-            "attention_residuals": self.attention_residuals,
-        }
-        model_traits |= {"hyper": hyper, "hyper_residual": hyper and hyper.residual}
-        own, more = self._own(), frozenset(trait for trait, held in model_traits.items() if held)
+        held = {
+            "layer_input": self.layer_inputs, "altup": self.altup, "attention_residuals": self.attention_residuals,
+            "hyper": hyper, "hyper_residual": hyper and hyper.residual,
+        }  # fmt: skip
+        own, more = self._own(), frozenset(trait for trait, there in held.items() if there)
         several = len(self.layers) > 1
         return Architecture(
             layers=tuple(
@@ -298,12 +285,11 @@ class ModelSpec(Spec):
         """Widths that differ between kinds; with several kinds each also counts its own layers."""
         if len(self.layers) < 2:
             return frozenset()
-        by_kind = [kind.widths() for kind in self.layers]
-        every = {name for widths in by_kind for name in widths}
-        return frozenset(
-            {name for name in every if len({w[name] for w in by_kind if name in w}) > 1}
-            | {"n_layers"}
-        )
+        values: dict[str, set[Number]] = {}
+        for kind in self.layers:
+            for name, value in kind.widths().items():
+                values.setdefault(name, set()).add(value)
+        return frozenset({"n_layers", *(name for name, held in values.items() if len(held) > 1)})
 
     def values(self) -> dict[str, Fraction]:
         """Every dimension by its symbol's name, per kind of layer where they differ."""
@@ -312,52 +298,37 @@ class ModelSpec(Spec):
             values[layer.symbol("n_layers")] = Fraction(kind.count)
             values |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer: dict[str, Number | None] = {
-            "d_model": self.d_model,
-            "vocab_size": self.vocab_size,
-            "learned_positions": self.positions,
-        }
-        outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
-        if self.layer_inputs:
-            outer |= {
-                "d_layer_input": self.layer_inputs.width,
-                "layer_input_vocab": self.layer_inputs.vocab_size,
-            }
+            "d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions,
+            "d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings,
+        }  # fmt: skip
+        if table := self.layer_inputs:
+            outer |= {"d_layer_input": table.width, "layer_input_vocab": table.vocab_size}
         if self.altup:
             outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
         if self.hyper_connections:
             outer |= {"hyper_copies": self.hyper_connections.copies}
-        if self.attention_residuals:
+        if residuals := self.attention_residuals:
             layers = sum(kind.count for kind in self.layers)
-            outer |= {
-                "residual_sources": self.attention_residuals.sources(layers),
-                "residual_sums": self.attention_residuals.sums(layers),
-            }
+            outer["residual_sources"] = residuals.sources(layers)
+            outer["residual_sums"] = residuals.sums(layers)
         values |= {name: Fraction(value) for name, value in outer.items() if value}
         totals = {"params": self.params, "active_params": self.active_params}
         return values | {name: value.value for name, value in totals.items() if value}
 
 
 def _distinguishing_labels(kinds: tuple[LayerKind, ...]) -> list[str]:
-    """What tells kinds of layer apart: how they mix tokens, what follows, or both."""
-    mixers, feeds = (
-        [_mixer_word(kind) for kind in kinds],
-        [
-            "moe" if kind.ffn.kind == "moe" else "none" if kind.ffn.kind == "none" else "dense"
-            for kind in kinds
-        ],
-    )
+    """What tells kinds of layer apart: how they mix tokens, what follows, or both; one that does one thing alone goes by that."""
+    feeds = [{"moe": "moe", "none": "none"}.get(kind.ffn.kind, "dense") for kind in kinds]
+    mixers = [_mixer_word(kind) for kind in kinds]
     if len(set(feeds)) == 1:
         return mixers
-    return (
-        feeds
-        if len(set(mixers)) == 1
-        else [_joined_label(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
-    )
-
-
-def _joined_label(mixer: str, feed: str) -> str:
-    """A layer that only mixes, or only feeds forward, goes by the one thing it does."""
-    return feed if mixer == "ffn" else mixer if feed == "none" else f"{mixer}_{feed}"
+    if len(set(mixers)) == 1:
+        return feeds
+    words = [
+        [word for word in pair if word not in ("ffn", "none")]
+        for pair in zip(mixers, feeds, strict=True)
+    ]
+    return ["_".join(each) or "none" for each in words]
 
 
 def _mixer_word(kind: LayerKind) -> str:
@@ -368,15 +339,13 @@ def _mixer_word(kind: LayerKind) -> str:
         return kind.mixer.kind.replace("gated_", "")
     if attention.kind == "none":
         return "ffn"
-    if isinstance(attention, GroupedAttention) and attention.images_only:
-        return "image"
     if attention.kind == "compressed":
-        return (
-            "chosen"
-            if attention.index_topk
-            else "compressed"
-            if attention.compress_rate
-            else "local"
-        )
-    shared = "_shared" if isinstance(attention, GroupedAttention) and attention.shares_kv else ""
-    return {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full") + shared
+        if attention.index_topk:
+            return "chosen"
+        return "compressed" if attention.compress_rate else "local"
+    word = {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full")
+    if not isinstance(attention, GroupedAttention):
+        return word
+    if attention.images_only:
+        return "image"
+    return f"{word}_shared" if attention.shares_kv else word

@@ -11,7 +11,7 @@ import sympy
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.fields import NAME, Fault, Source, Spec, in_unit, raise_faults
+from symroof.specs.fields import NAME, Source, Spec, in_unit, read_at, read_each
 from symroof.specs.input_values import formula_for
 from symroof.specs.study_fields import Assume, Precision, Settings
 from symroof.symbolic.expressions import Expr, substitute
@@ -122,27 +122,19 @@ def _parts(value: object) -> dict[str, dict[str, str]]:
     """The texts of every part, all faults at once."""
     if not isinstance(value, dict):
         raise ValueError("expected names and formulas")
-    made: dict[str, dict[str, str]] = {}
-    faults: list[Fault] = []
-    for name, item in value.items():
+
+    def read(name: str, item: object) -> dict[str, str]:
         texts = item if isinstance(item, dict) else {"formula": item}
         if not re.fullmatch(PART, str(name)) or name in known_names():
-            faults.append(
-                (
-                    (name,),
-                    "cannot be the name of a part: small letters, digits and underscores, and no name of the theory",
-                )
+            raise ValueError(
+                "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"
             )
-        elif (
-            "formula" not in texts
-            or not {*texts} <= {"formula", *KINDS}
-            or not all(isinstance(text, (str, int, float)) for text in texts.values())
-        ):
-            faults.append(((name,), f"expected a formula, or formula and {', '.join(KINDS)}"))
-        else:
-            made[name] = {kind: str(text) for kind, text in texts.items()}
-    raise_faults(faults)
-    return made
+        right = "formula" in texts and {*texts} <= {"formula", *KINDS}
+        if not right or not all(isinstance(text, (str, int, float)) for text in texts.values()):
+            raise ValueError(f"expected a formula, or formula and {', '.join(KINDS)}")
+        return {kind: str(text) for kind, text in texts.items()}
+
+    return read_each(value.items(), read)
 
 
 def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
@@ -152,15 +144,11 @@ def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
     if "where" not in info.data:  # its faults are reported
         return {}
     parts = _Parts(info.data["where"])
-    made: dict[str, Definition] = {}
-    faults: list[Fault] = []
-    for name, item in value.items():
-        try:
-            made[canonical(str(name))] = _definition(str(name), item, parts)
-        except ValueError as error:
-            faults.append(((name,), str(error)))
-    raise_faults(faults)
-    return made
+    return read_each(
+        value.items(),
+        lambda name, item: _definition(str(name), item, parts),
+        named=lambda name: canonical(str(name)),
+    )
 
 
 PART = r"[a-z][a-z0-9_]{0,40}"
@@ -212,10 +200,10 @@ class PresetSpec(Spec):
         terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
         known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
-        faults: list[Fault] = [
-            (("slips", name), f"is not set by the preset; {nearest(name, known)}")
-            for name in self.slips
-            if name not in known
-        ]
-        raise_faults(faults)
+
+        def check(name: str, _: str) -> None:
+            if name not in known:
+                raise ValueError(f"is not set by the preset; {nearest(name, known)}")
+
+        read_at("slips", lambda: read_each(self.slips.items(), check))
         return self

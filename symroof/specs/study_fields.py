@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -13,14 +13,11 @@ from symroof.errors import nearest
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.efficiencies import engine_class
-from symroof.specs.fields import Fault, Faults, Spec, raise_faults
+from symroof.specs.fields import Faults, Spec, read_each
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
-
-MOST_FAULTS = 50
-"""Faults of one mapping that are told; the nearest known name is searched for each."""
 
 
 def _mapped(
@@ -30,35 +27,20 @@ def _mapped(
     own: Declarations = NONE,
     devices: bool = False,
 ) -> dict[str, tuple[Setting, ...]]:
-    """Names to values, all faults at once; ``known`` limits the names, with ``devices`` inputs of one device are names too."""
+    """Names to values; ``known`` limits the names, with ``devices`` inputs of one device are names too."""
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
-    mapped: dict[str, tuple[Setting, ...]] = {}
-    faults: list[Fault] = []
-    for key, item in value.items():
-        if len(faults) >= MOST_FAULTS:
-            break
+
+    def read(key: str, item: object) -> tuple[Setting, ...]:
         name = canonical(key)
         if known is not None and name not in known:
-            hint = (
-                "a comma parts entries: write a number without"
-                if key.isdigit()
-                else nearest(key, known)
-            )
-            faults.append(((key,), f"unknown key; {hint}" if hint else "unknown key"))
-            continue
-        try:
-            mapped[name] = (
-                (device_setting(name, item),)
-                if devices and device_input(name)
-                else settings(key, item, formulas, own=own)
-            )
-        except Faults as error:
-            faults += [((key, *place), message) for place, message in error.items]
-        except ValueError as error:
-            faults.append(((key,), str(error)))
-    raise_faults(faults)
-    return mapped
+            comma = "a comma parts entries: write a number without" if key.isdigit() else ""
+            raise ValueError(f"unknown key; {comma or nearest(key, known)}".removesuffix("; "))
+        if devices and device_input(name):
+            return (device_setting(name, item),)
+        return settings(key, item, formulas, own=own)
+
+    return read_each(value.items(), read, named=canonical)
 
 
 def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
@@ -110,8 +92,9 @@ def own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarat
 
 
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
-    """The thresholds that a study declares in addition to those that it names; what reads them is loaded for the first."""
-    if not (specs := _own(named)):
+    """The thresholds that a study declares, by their places among those that it names."""
+    specs = {i: item for i, item in enumerate(named) if item != ThresholdSpec(name=item.name)}
+    if not specs:
         return NONE
     from symroof.specs.definitions import declared_thresholds
 
@@ -130,16 +113,15 @@ def read_assumptions(value: object) -> dict[str, str]:
         str(key): str(item).lower() if isinstance(item, bool) else str(item)
         for key, item in value.items()
     }
-    faults: list[Fault] = []
-    for key, item in choices.items():
-        if len(faults) >= MOST_FAULTS:
-            break
+
+    def check(key: str, item: str) -> None:
         try:
             expand_detail({key: item})
         except KeyError as error:
             what, unknown, known = error.args
-            faults.append(((key,), f"unknown {what} {unknown!r}; {nearest(unknown, known)}"))
-    raise_faults(faults)
+            raise ValueError(f"unknown {what} {unknown!r}; {nearest(unknown, known)}") from None
+
+    read_each(choices.items(), check)
     return expand_detail(
         choices
     )  # here, so that a level's detail beats single switches of the levels below
@@ -174,11 +156,6 @@ def weight_precisions(value: object) -> tuple[str, ...]:
             "'weights' means the precision of the weights; name a precision, such as fp8"
         )
     return texts
-
-
-def _own(thresholds: tuple[ThresholdSpec, ...]) -> dict[int, ThresholdSpec]:
-    """The thresholds that a study declares, by their places among those that it names."""
-    return {i: item for i, item in enumerate(thresholds) if item != ThresholdSpec(name=item.name)}
 
 
 def _named(value: object) -> object:
@@ -232,31 +209,17 @@ def _engine(value: str) -> str:
 
 def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
-    rest: Any = (
-        {"from": value}
-        if isinstance(value, str)
-        else dict(value)
-        if isinstance(value, dict)
-        else value
-    )
-    basis, engine = "", ""
-    faults: list[Fault] = []
+    if isinstance(value, str):
+        value = {"from": efficiency_basis(value)}
+    rest: Any = dict(value) if isinstance(value, dict) else value
+    readers: dict[str, Callable[[Any], str]] = {"from": efficiency_basis, "engine": engine_class}
+    words: dict[str, str] = {}
     if isinstance(rest, dict):
-        for key, read in (
-            ("from", efficiency_basis),
-            ("engine", lambda name: engine_class(str(name))),
-        ):
-            if key in rest:
-                try:
-                    text = read(rest.pop(key))
-                    basis, engine = (text, engine) if key == "from" else (basis, text)
-                except ValueError as error:
-                    faults.append((() if isinstance(value, str) else (key,), str(error)))
-    raise_faults(faults)
-    block = EfficiencyBlock(
-        _mapped(rest, [symbol.name for symbol in GROUPS["efficiency"]], formulas=False)
-    )
-    block.basis, block.engine = basis, engine
+        stated = [(key, rest.pop(key)) for key in readers if key in rest]
+        words = read_each(stated, lambda key, text: readers[key](str(text)))
+    known = [symbol.name for symbol in GROUPS["efficiency"]]
+    block = EfficiencyBlock(_mapped(rest, known, formulas=False))
+    block.basis, block.engine = words.get("from", ""), words.get("engine", "")
     return block
 
 
@@ -344,16 +307,17 @@ def prefill_layout(value: object) -> dict[str, Fraction]:
     """
     if not isinstance(value, Mapping):
         raise Faults([((), "expected keys and values")])
-    faults: list[Fault] = []
-    for key, item in value.items():
+
+    def read(key: object, item: object) -> Fraction:
         if key not in OF_PREFILL:
-            faults.append(((str(key)[:40],), f"unknown key; {nearest(str(key), OF_PREFILL)}"))
-        elif isinstance(item, bool) or not re.fullmatch(r"[1-9]\d{0,5}", str(item).strip()):
-            faults.append(((key,), "is a whole number from 1 on"))
+            raise ValueError(f"unknown key; {nearest(str(key), OF_PREFILL)}")
+        if isinstance(item, bool) or not re.fullmatch(r"[1-9]\d{0,5}", str(item).strip()):
+            raise ValueError("is a whole number from 1 on")
+        return Fraction(str(item).strip())
+
     if {"instances", "devices"} <= value.keys():
-        faults.append((("devices",), "instances say how many devices there are"))
-    raise_faults(faults)
-    return {key: Fraction(str(item).strip()) for key, item in value.items()}
+        raise Faults([(("devices",), "instances say how many devices there are")])
+    return read_each(value.items(), read)
 
 
 PrefillLayout: TypeAlias = Annotated[

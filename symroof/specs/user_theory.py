@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 from sympy import Basic
@@ -19,7 +19,7 @@ from symroof.specs.definition_entries import (
     InputSpec,
     ThresholdSpec,
 )
-from symroof.specs.fields import NAME, Faults, Spec, build
+from symroof.specs.fields import NAME, Spec, build, read_at
 from symroof.strict_yaml import Document
 from symroof.symbolic.dimensions import DimensionError, dimension
 from symroof.symbolic.expressions import names
@@ -30,8 +30,6 @@ from symroof.theory.quantity import declared_quantity
 from symroof.theory.spellings import resolved
 from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name, with_units
 from symroof.units import describe
-
-R = TypeVar("R")
 
 
 class TheorySpec(Spec):
@@ -64,21 +62,13 @@ class TheorySpec(Spec):
             declared_thresholds,
         )
 
-        own = _at("inputs", lambda: declared_inputs(self.inputs))
-        holding = _at("conditions", lambda: declared_conditions(self.conditions))
-        own = _at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
-        solvable = _at(
+        own = read_at("inputs", lambda: declared_inputs(self.inputs))
+        holding = read_at("conditions", lambda: declared_conditions(self.conditions))
+        own = read_at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
+        solvable = read_at(
             "thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own)
         )
         return replace(solvable.joined(own), title=self.title)
-
-
-def _at(place: str, read: Callable[[], R]) -> R:
-    """Read one field, with faults placed in the whole document."""
-    try:
-        return read()
-    except Faults as error:
-        raise Faults([((place, *below), message) for below, message in error.items]) from None
 
 
 def from_python(

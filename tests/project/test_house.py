@@ -35,7 +35,7 @@ BUDGETS = {
     "top level": 1955,
     "symbolic": 5641,
     "theory": 5943,
-    "specs": 6012,
+    "specs": 5791,
     "checkpoints": 3836,
     "study": 9517,
     "select": 2851,

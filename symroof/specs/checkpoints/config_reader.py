@@ -27,7 +27,8 @@ from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Location
 
-CONFIG = "config.json"
+CONFIG, PARAMS = "config.json", "params.json"
+"""The file of a repository on the hub, and that of Mistral's own."""
 
 
 def read_config(
@@ -141,6 +142,10 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
 def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> str | None:
     """The type of the language model that the file names, or the one that its wrapper has."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
+    if own is None and outer is None:
+        own = next(
+            (kind for kind, keys in table()["untyped"].items() if set(keys) <= data.keys()), None
+        )
     wrapper = wrappers().get(outer or "")
     return (
         wrapper.family if wrapper and (own is None or not place) else own
@@ -225,7 +230,7 @@ def title_of(document: JsonDocument) -> str:
     path = Path(document.file)
     return (
         _last_part(str(path.resolve().parent))
-        if path.name == CONFIG and path.resolve().parent.name
+        if path.name in (CONFIG, PARAMS) and path.resolve().parent.name
         else _last_part(path.name) or "model"
     )
 
@@ -244,9 +249,10 @@ def find_config(path: str | os.PathLike[str]) -> Path:
             return file
     except (OSError, ValueError):  # a name that no file can have: opening it gives the error
         return file
-    if not (file / CONFIG).exists():
-        raise InputError(Problem(str(path), f"is a directory that holds no {CONFIG}"))
-    return file / CONFIG
+    for name in (CONFIG, PARAMS):
+        if (file / name).exists():
+            return file / name
+    raise InputError(Problem(str(path), f"is a directory that holds no {CONFIG}"))
 
 
 def read(

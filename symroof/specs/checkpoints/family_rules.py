@@ -63,6 +63,16 @@ def _repeated(c: Config) -> list[str]:
 
 
 @function
+def repeated_window(c: Config, i: int) -> int | None:
+    """Mistral's params.json: one window, or a list of one for each layer that is repeated, null where there is none."""
+    if not isinstance(pattern := c.raw("sliding_window"), list):
+        return c.maybe("sliding_window")
+    if not pattern or any(each is not None and type(each) is not int for each in pattern):
+        c.fail("sliding_window", "expected whole numbers and null")
+    return pattern[i % len(pattern)] or None
+
+
+@function
 def zamba2_layer(c: Config, i: int) -> str:
     """Zamba 2: which layers of its own 54 run the shared block too; a model of another depth needs the list."""
     if c.n_layers != 54:

@@ -218,6 +218,8 @@ def _unnamed(fields: Mapping[str, Any]) -> str | None:
         return "bitsandbytes"
     if "quant_algo" in fields:
         return "modelopt"
+    if "qformat_weight" in fields:
+        return "mistral"
     return "mlx" if {"bits", "group_size"} <= fields.keys() else None
 
 

@@ -20,7 +20,7 @@ def _words(text: str) -> frozenset[str]:
 
 OTHER_PARTS = (
     "vision_config", "audio_config", "vit_config", "speech_config", "talker_config", "code2wav_config", "token2wav_config", "vq_config", "encoder_config",
-    "perceiver_config", "projector_config", "vision_tower_config", "audio_encoder_config", "sound_config", "mm_projector_config", "qformer_config",
+    "perceiver_config", "projector_config", "vision_tower_config", "audio_encoder_config", "sound_config", "mm_projector_config", "qformer_config", "vision_encoder", "multimodal",
 )  # fmt: skip
 """Objects that describe parts for images and sounds, which are counted nowhere and said to be left aside."""
 AHEAD = (
