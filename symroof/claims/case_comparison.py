@@ -52,45 +52,22 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     >>> diff(case, "300 MB", "kv_cache_bytes")
     Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
     """
-    sides = {
-        side: number
-        for side in (a, b)
-        if isinstance(side, str) and (number := split_number_side(side))
-    }
-    if sides:
-        return _with_number(a, b, sides, quantity, study)
-    one, other = alike(resolve_side(a, study, b), resolve_side(b, study, a))
-    return waterfall(one.first, other.first, quantity)
-
-
-def _with_number(
-    a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None
-) -> Waterfall:
-    """The steps where one side is a number.
-
-    Raises:
-        InputError: both are; the number is of another quantity.
-    """
-    if a in numbers and b in numbers:
-        raise InputError(
-            Problem(str(a), "and the other side are both numbers", hint="one side is a case")
-        )
-    first = isinstance(a, str) and a in numbers
-    number, case = (str(a), b) if first else (str(b), a)
-    name, value = numbers[number]
-    asked = known(
-        quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE
-    )
-    if name and known(name) != asked:
-        raise InputError(
-            Problem(
-                number,
-                f"is a number of {name}, but {asked} was requested",
-                hint=f"quantity={name!r}",
-            )
-        )
-    way = waterfall_to_text(resolve_side(case, study, None), asked, value)
-    return way.reversed() if first else way
+    one, two = (split_number_side(x) if isinstance(x, str) else None for x in (a, b))
+    if one and two:
+        message = "and the other side are both numbers"
+        raise InputError(Problem(str(a), message, hint="one side is a case"))
+    if one or two:
+        number, case = (str(a), b) if one else (str(b), a)
+        name, value = one or two or ("", "")
+        declaring = study or (case if isinstance(case, Study) else None)
+        asked = known(quantity, declaring.declared if declaring else NONE)
+        if name and known(name) != asked:
+            message = f"is a number of {name}, but {asked} was requested"
+            raise InputError(Problem(number, message, hint=f"quantity={name!r}"))
+        way = waterfall_to_text(resolve_side(case, study, None), asked, value)
+        return way.reversed() if one else way
+    first, second = alike(resolve_side(a, study, b), resolve_side(b, study, a))
+    return waterfall(first.first, second.first, quantity)
 
 
 def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
@@ -104,21 +81,12 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
     text = os.fspath(side)
     if not is_preset(text):
         return load_study(text)
-    base = study or (
-        other
-        if isinstance(other, Study)
-        else load_study(os.fspath(other))
-        if other is not None and not is_preset(os.fspath(other))
-        else None
-    )
+    base = study or (other if isinstance(other, Study) else None)
+    if base is None and other is not None and not is_preset(os.fspath(other)):  # type: ignore[arg-type]
+        base = load_study(os.fspath(other))  # type: ignore[arg-type]
     if base is None:
-        raise InputError(
-            Problem(
-                text,
-                "a preset counts a study, and there is none",
-                hint="give study=, or a study as the other side",
-            )
-        )
+        hint = "give study=, or a study as the other side"
+        raise InputError(Problem(text, "a preset counts a study, and there is none", hint=hint))
     return study_under_preset(text, base)
 
 
@@ -126,13 +94,11 @@ def alike(one: Study, other: Study) -> tuple[Study, Study]:
     """Two sides on one basis: a preset counts at 100 % of peak, and so does a case beside it that states no efficiencies."""
     if bool(one.request.preset) == bool(other.request.preset):
         return one, other
-    for study in (
-        one := study_under_preset(SYMROOF, one),
-        other := study_under_preset(SYMROOF, other),
-    ):
+    both = study_under_preset(SYMROOF, one), study_under_preset(SYMROOF, other)
+    for study in both:
         if not (study.request.states_efficiencies or study.request.efficiency):
             study.select(Request(efficiency="peak"))
-    return one, other
+    return both
 
 
 def study_under_preset(preset: str, study: Study) -> Study:
@@ -229,13 +195,8 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
     except ValueError as error:
         raise InputError(Problem(where, f"{printed}: {error}")) from None
     if written.value is None:
-        raise InputError(
-            Problem(
-                where,
-                f"{text.strip()[:40]!r} is not a number",
-                hint=f"write {printed} = 14.2 with its unit",
-            )
-        )
+        message = f"{text.strip()[:40]!r} is not a number"
+        raise InputError(Problem(where, message, hint=f"write {printed} = 14.2 with its unit"))
     return printed, written
 
 

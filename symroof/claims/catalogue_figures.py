@@ -30,26 +30,21 @@ def catalogue_figure(path: str) -> tuple[Fraction, str]:
     """
     entry, rest = _split(path)
     device = _is_device(entry)
-    if device and rest.startswith(
-        ("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")
-    ):
+    parts = ("peaks", "memory", "link", "host_link", "network", "chip")
+    if device and rest.partition(".")[0] in parts:
         return _of_device(path, entry, rest)
     study = Study(hardware=entry) if device else Study(model=entry)
     try:
-        name = known(rest)
-    except InputError as error:
-        raise InputError(
-            Problem("catalogue", f"{path}: no such figure", hint=error.problems[0].hint)
-        ) from None
-    try:
-        value = study.result(name).value
+        result = study.result(known(rest))
     except NoValueHere as error:
-        raise NoValueHere(
-            Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")
-        ) from None
-    if not isinstance(value, float | Fraction):
+        message = f"{entry} has no {rest}: {error.problems[0].message}"
+        raise NoValueHere(Problem(path, message)) from None
+    except InputError as error:
+        hint = error.problems[0].hint
+        raise InputError(Problem("catalogue", f"{path}: no such figure", hint=hint)) from None
+    if not isinstance(result.value, float | Fraction):
         raise InputError(Problem("catalogue", f"{path} is not a number"))
-    return settled(value), (QUANTITIES.get(name) or INPUTS[name]).unit
+    return settled(result.value), result.symbol.unit
 
 
 INPUT_OF_FIGURE = {
@@ -74,11 +69,8 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     entry, rest = _split(path)
     if rest.startswith("peaks."):
         _, precision, kind = rest.split(".")
-        return (
-            ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision})
-            if kind == "dense"
-            else None
-        )
+        case = {"hardware": entry, "weights": precision, "activations": precision}
+        return ("peak_flops", case) if kind == "dense" else None
     name = canonical(INPUT_OF_FIGURE.get(rest, rest))
     if name not in INPUTS and name not in QUANTITIES:
         return None
@@ -89,14 +81,11 @@ def _split(path: str) -> tuple[str, str]:
     """The entry's name, which may hold points itself, and the path within it."""
     parts = path.split(".")
     names = [".".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)]
-    entry = next((name for name in names if _is_file("hardware", name, "models")), None)
+    kinds = ("hardware", "models")
+    entry = next((one for one in names if any(_is_file(kind, one) for kind in kinds)), None)
     if entry is None:  # an alias: every file of the catalogue has to be read for it
-        known = {
-            alias
-            for kind in ("hardware", "models")
-            for one in catalogue.entries(kind).values()
-            for alias in (one.name, *one.aliases)
-        }
+        entries = [one for kind in kinds for one in catalogue.entries(kind).values()]
+        known = {alias for one in entries for alias in (one.name, *one.aliases)}
         entry = next((name for name in names if name in known), None)
         if entry is None:
             message = f"{path} begins with no device or model of the catalogue"
@@ -104,51 +93,35 @@ def _split(path: str) -> tuple[str, str]:
     return entry, path[len(entry) + 1 :]
 
 
-def _is_file(kind: str, name: str, *others: str) -> bool:
-    """Whether an entry of one of some kinds has its own file."""
-    folder = data_folder("specs")
-    return any(folder.joinpath(one, f"{name}.yaml").is_file() for one in (kind, *others))
+def _is_file(kind: str, name: str) -> bool:
+    """Whether an entry has its own file."""
+    return data_folder("specs").joinpath(kind, f"{name}.yaml").is_file()
 
 
 def _is_device(name: str) -> bool:
     """Whether an entry is a device; else it is a model."""
-    return _is_file("hardware", name) or (
-        not _is_file("models", name) and catalogue.has_entry("hardware", name)
-    )
+    alias = not _is_file("models", name) and catalogue.has_entry("hardware", name)
+    return _is_file("hardware", name) or alias
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
     spec = build(catalogue.find("hardware", entry), HardwareSpec)
     numbers = dict(spec.numbers())
     head, _, kind = rest.rpartition(".")
+    message, hint = f"{path}: no such figure", ""
     if head in numbers and kind in ("dense", "sparse"):
-        peak = getattr(numbers[head], kind)
-        if peak is None:
-            raise InputError(Problem("catalogue", f"{path}: {spec.title} has no {kind} peak there"))
-        return peak.value, "FLOP/s"
-    if isinstance(numbers.get(rest), Peak):
-        raise InputError(
-            Problem(
-                "catalogue",
-                f"{path} is a peak of several kinds",
-                hint=f"write {path}.dense or {path}.sparse",
-            )
-        )
-    if rest == "price" and spec.price:
-        return spec.price.middle, "USD/s"
-    if rest not in numbers:
-        raise InputError(
-            Problem(
-                "catalogue",
-                f"{path}: no such figure",
-                hint=nearest(
-                    rest,
-                    [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))],
-                ),
-            )
-        )
-    value = numbers[rest].value
-    return value.value, describe(value.dimension) if value.dimension else ""
+        if peak := getattr(numbers[head], kind):
+            return peak.value, "FLOP/s"
+        message = f"{path}: {spec.title} has no {kind} peak there"
+    elif isinstance(numbers.get(rest), Peak):
+        message, hint = f"{path} is a peak of several kinds", f"write {path}.dense or {path}.sparse"
+    elif rest in numbers:
+        value = numbers[rest].value
+        return value.value, describe(value.dimension) if value.dimension else ""
+    else:
+        dense = [f"{name}.dense" for name in numbers if name.startswith("peaks.")]
+        hint = nearest(rest, [*numbers, *dense])
+    raise InputError(Problem("catalogue", message, hint=hint))
 
 
 # ---------------------------------------------------------------------------------------------- taken for one another
@@ -182,11 +155,10 @@ def confusable_figures(
     if device is None:
         return ()
     if kind == "precisions":
-        return tuple(
-            (name, peak.dense.value) for name, peak in device.peaks.items() if name != compute
-        )
-    others = [(part.name, _figure(part, symbol, compute)) for part in other_parts(device, kind)]
-    return tuple((name, value) for name, value in others if value)
+        others = ((name, peak.dense.value) for name, peak in device.peaks.items())
+        return tuple((name, value) for name, value in others if name != compute)
+    figures = ((part.name, _figure(part, symbol, compute)) for part in other_parts(device, kind))
+    return tuple((name, value) for name, value in figures if value)
 
 
 def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
@@ -201,23 +173,19 @@ def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
     >>> [part.name for part in other_parts(h100, "siblings")]
     ['h100-nvl', 'h100-pcie']
     """
-    kin = family(device.vendor, device.architecture or "")
-    product, sort = device.name.partition("-")[0], _sort(device)
+    kin, sort = family(device.vendor, device.architecture or ""), _sort(device)
     if kind == "generations":
         own = {part.name for part in kin}
-        return [
-            part for part in made_by(device.vendor) if part.name not in own and _sort(part) == sort
-        ]
+        rest = (part for part in made_by(device.vendor) if part.name not in own)
+        return [part for part in rest if _sort(part) == sort]
     others = [part for part in kin if part.name != device.name]
     if kind == "relatives":
         return [part for part in others if _sort(part) != sort]
-    alike = product not in LINES_OF_PRODUCTS
-    return [
-        part
-        for part in others
-        if _sort(part) == sort
-        and (alike and part.name.partition("-")[0] == product) is (kind == "siblings")
-    ]
+    product = device.name.partition("-")[0]
+    alike = {part.name for part in others if part.name.partition("-")[0] == product}
+    alike = set() if product in LINES_OF_PRODUCTS else alike
+    siblings = kind == "siblings"
+    return [part for part in others if _sort(part) == sort and (part.name in alike) is siblings]
 
 
 LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
@@ -240,24 +208,16 @@ def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | 
 @lru_cache(maxsize=16)
 def made_by(vendor: str) -> tuple[HardwareSpec, ...]:
     """The parts of a vendor."""
-    documents = [
-        entry.document
-        for entry in catalogue.entries("hardware").values()
-        if isinstance(entry.document.data, dict)
-    ]
-    return tuple(
-        build(document, HardwareSpec)
-        for document in documents
-        if document.data.get("vendor") == vendor
+    documents = (entry.document for entry in catalogue.entries("hardware").values())
+    of = (
+        one for one in documents if isinstance(one.data, dict) and one.data.get("vendor") == vendor
     )
+    return tuple(build(document, HardwareSpec) for document in of)
 
 
 @lru_cache(maxsize=64)
 def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
     """The parts of one architecture: the first word of its name, so that Blackwell Ultra is kin of Blackwell."""
     kin = architecture.split()[:1]
-    return (
-        tuple(part for part in made_by(vendor) if (part.architecture or "").split()[:1] == kin)
-        if kin
-        else ()
-    )
+    parts = made_by(vendor) if kin else ()
+    return tuple(part for part in parts if (part.architecture or "").split()[:1] == kin)

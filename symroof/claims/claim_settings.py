@@ -6,9 +6,7 @@ to the file first, as in a study file.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +41,9 @@ SETTABLE = frozenset(
 )
 """Names of settings that are no switch: models and devices, precisions, symbols."""
 SWITCH_NAMES = frozenset({*SWITCHES, "detail"})
+STUDIES: dict[str, Study] = {}
+MOST_STUDIES = 512
+"""Every slip that is tried on a claim asks for the same case: its values are worked out once."""
 
 
 def study_of(settings: Settings) -> Study:
@@ -69,24 +70,30 @@ def study_of(settings: Settings) -> Study:
                     hint="a row of a table is written with values",
                 )
             )
-    from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
-    return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
+    if any(is_path(str(settings.get(name, ""))) for name in SPECS):  # a file may change
+        return _built(settings)
+    key = repr(settings)  # which tells True from 1 and '1' from 1
+    if key not in STUDIES:
+        if len(STUDIES) >= MOST_STUDIES:
+            STUDIES.clear()
+        STUDIES[key] = _built(settings)
+    return STUDIES[key]
 
 
 def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
     """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
-    given = claim.get("given", {})
-    theory = declaring_file(str(claim), declared)
-    if theory and isinstance(given, dict):
-        return {**claim, "given": {"theory": theory, **given}}
-    return claim
+    given, theory = claim.get("given", {}), declaring_file(str(claim), declared)
+    return (
+        {**claim, "given": {"theory": theory, **given}}
+        if theory and isinstance(given, dict)
+        else claim
+    )
 
 
 def declaring_file(text: str, declared: Mapping[str, str]) -> str:
     """The file that declares a name of a text; empty where none of them is declared."""
-    if declared:
-        return next((declared[word] for word in WORD.findall(text) if word in declared), "")
-    return ""
+    words = WORD.findall(text) if declared else []
+    return next((declared[word] for word in words if word in declared), "")
 
 
 def declarations_of(settings: Settings) -> Declarations:
@@ -98,44 +105,19 @@ def declarations_of(settings: Settings) -> Declarations:
     return declared_in(str(settings["theory"])) if settings.get("theory") else NONE
 
 
-@dataclass(frozen=True)
-class _Key:
-    """Settings as a key of the cache: their repr tells True from 1 and '1' from 1."""
-
-    text: str
-    settings: Settings = field(compare=False)
-
-
-@lru_cache(maxsize=512)
-def _cached(key: _Key) -> Study:
-    """Every slip that is tried on a claim asks for the same case: its values are worked out once."""
-    return _built(key.settings)
-
-
 def _built(settings: Settings) -> Study:
-    settings = _with_model(settings)
-    own = {name: value for name, value in settings.items() if name not in (*SPECS, *NESTED)}
-    specs = {name: settings[name] for name in SPECS if name in settings}
-    assume = {str(name): _switch_value(value) for name, value in settings.get("assume", {}).items()}
-    study = Study(**specs, assume=assume, targets=dict(settings.get("targets", {})), **own)
+    settings = dict(settings)
+    if "layers" in settings:  # with these as their model
+        fields = {name: settings.pop(name) for name in LAYERED if name in settings}
+        data = {"name": "given", "title": "the given layers", **fields}
+        settings["model"] = build(Document("given", data, {}, (), ""), ModelSpec)
+    specs = {name: settings.pop(name) for name in SPECS if name in settings}
+    assume = {str(k): _switch_value(value) for k, value in settings.pop("assume", {}).items()}
+    targets = dict(settings.pop("targets", {}))
+    study = Study(**specs, assume=assume, targets=targets, **settings)
     if not study.request.engine:  # hand calculations mean physics
         study.select(Request(engine=IDEAL))
     return study
-
-
-def _with_model(settings: Settings) -> Settings:
-    """Settings that state layers, with these as their model."""
-    if "layers" not in settings:
-        return settings
-    fields = {name: settings[name] for name in LAYERED if name in settings}
-    spec = build(
-        Document("given", {"name": "given", "title": "the given layers", **fields}, {}, (), ""),
-        ModelSpec,
-    )
-    return {
-        **{name: value for name, value in settings.items() if name not in LAYERED},
-        "model": spec,
-    }
 
 
 def _switch_value(value: Any) -> str:
@@ -158,17 +140,16 @@ def with_settings(claim: ClaimSpec, changes: Settings) -> ClaimSpec:
 
 def settings_text(settings: Settings) -> str:
     """Settings in words: ``mfu 0.5, detail weights``."""
-    words = []
-    without = {name for name in settings if name.endswith("_link_time") and settings[name] == "0 s"}
+    words, linkless = [], False
     for name, value in settings.items():
-        if name in without:
+        if name.endswith("_link_time") and value == "0 s":
+            linkless = True
             continue
         inner = value.items() if isinstance(value, Mapping) else ((name, value),)
-        words += [
-            f"{key} {number_text(settled(item)) if isinstance(item, float | Fraction) else _switch_value(item)}"
-            for key, item in inner
-        ]
-    return ", ".join([*words, *(["the links left out"] if without else [])])
+        for key, item in inner:
+            number = isinstance(item, float | Fraction)
+            words.append(f"{key} {number_text(settled(item)) if number else _switch_value(item)}")
+    return ", ".join([*words, *(["the links left out"] if linkless else [])])
 
 
 # ------------------------------------------------------------------------------------------------------- as files spell them
@@ -185,63 +166,51 @@ def is_switch(name: str, value: object) -> bool:
     return name not in SETTABLE or isinstance(value, bool) or str(value) in SWITCHES[name].values
 
 
-@dataclass
-class Normalized:
-    """A claim's data with all settings normalized.
+def normalized(
+    claim: Mapping[str, Any], base: Path | None, places: dict[Location, Any], at: Location = ()
+) -> tuple[dict[str, Any], list[tuple[Location, str]]]:
+    """A claim's data with switches under ``assume``, and paths as seen from a folder; and what is set twice, with its place.
 
-    Attributes:
-        moved: the place of a value -> its place in the file.
-        faults: places and messages.
-    """
+    ``places`` are those of the data, which get the places of what moves; all other fields stay as they are.
 
-    data: dict[str, Any]
-    moved: dict[Location, Location] = field(default_factory=dict)
-    faults: list[tuple[Location, str]] = field(default_factory=list)
-
-
-def normalized(claim: Settings, base: Path | None) -> Normalized:
-    """A claim's data with switches under ``assume`` and paths as seen from a folder; all other fields stay as they are.
-
-    >>> normalized({"quantity": "itl", "given": {"batch": 2, "detail": "weights"}}, None).data["given"]
+    >>> normalized({"quantity": "itl", "given": {"batch": 2, "detail": "weights"}}, None, {})[0]["given"]
     {'batch': 2, 'assume': {'detail': 'weights'}}
     """
-    result = Normalized(dict(claim))
-    result.data |= {
-        name: _normalized(result, claim[name], (name,), base)
-        for name in ("given", "needs")
-        if name in claim
-    }
+    faults: list[tuple[Location, str]] = []
+
+    def spelled(settings: Any, *below: str | int) -> Any:
+        if not isinstance(settings, Mapping):
+            return settings  # the validation of the claim reports it
+        others, switches, place = {}, {}, (*at, *below)
+        for name, value in settings.items():
+            if is_switch(str(name), value):
+                switches[name] = value
+            elif name in SPECS and isinstance(value, str) and is_path(value, base):
+                others[name] = str(resolve_path(value, base))
+            else:
+                others[name] = value
+        assumed = settings.get("assume", {})
+        if not switches or not isinstance(assumed, Mapping):
+            return {**others, **switches}
+        for name in switches:
+            if name in assumed:
+                faults.append(((*place, name), f"{name} is set twice, here and under assume"))
+            if (*place, name) in places:
+                places.setdefault((*place, "assume"), places[*place, name])
+                places.setdefault((*place, "assume", name), places[*place, name])
+        return {**others, "assume": {**assumed, **switches}}
+
+    result = dict(claim)
+    for field in ("given", "needs"):
+        if field in claim:
+            result[field] = spelled(claim[field], field)
     if isinstance(cases := claim.get("between"), (list, tuple)):
-        result.data["between"] = [
-            _normalized(result, case, ("between", i), base) for i, case in enumerate(cases)
-        ]
+        result["between"] = [spelled(case, "between", i) for i, case in enumerate(cases)]
     if isinstance(steps := claim.get("steps"), (list, tuple)):
-        result.data["steps"] = [
-            {**step, "given": _normalized(result, step["given"], ("steps", i, "given"), base)}
+        result["steps"] = [
+            {**step, "given": spelled(step["given"], "steps", i, "given")}
             if isinstance(step, Mapping) and "given" in step
             else step
             for i, step in enumerate(steps)
         ]
-    return result
-
-
-def _normalized(result: Normalized, settings: object, place: Location, base: Path | None) -> object:
-    if not isinstance(settings, Mapping):
-        return settings  # the validation of the claim reports it
-    switches = {name: value for name, value in settings.items() if is_switch(str(name), value)}
-    others = {
-        name: str(resolve_path(value, base))
-        if name in SPECS and isinstance(value, str) and is_path(value, base)
-        else value
-        for name, value in settings.items()
-        if name not in switches
-    }
-    assumed = settings.get("assume", {})
-    if not switches or not isinstance(assumed, Mapping):
-        return others
-    for name in switches:
-        if name in assumed:
-            result.faults.append(((*place, name), f"{name} is set twice, here and under assume"))
-        result.moved.setdefault((*place, "assume"), (*place, name))
-        result.moved[*place, "assume", name] = (*place, name)
-    return {**others, "assume": {**assumed, **switches}}
+    return result, faults

@@ -3,17 +3,18 @@
 import codecs
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from symroof.claims.check import check_text
 from symroof.claims.checked import FAILS, HOLDS, Checked, Report
 from symroof.claims.corrected_numbers import replaceable, replaced, replacement
-from symroof.claims.read.markdown import line_starts
-from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
-from symroof.claims.read.prose_numbers import Figure
-from symroof.claims.read.spelled_arithmetic import same_number
+from symroof.claims.read.markdown import blocks, line_starts
+from symroof.claims.read.markdown_notes import NOTES, Note
+from symroof.claims.read.notebook_cells import note_text
+from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, same_number
 from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
 from symroof.strict_yaml import read_text
@@ -24,7 +25,6 @@ AUTHOR = "only its author can decide the correct value"
 DOUBTFUL = "doubtful"
 """How the note of an annotation begins whose author is not sure of it: ``note='doubtful: which batch?'``. Its number is never changed."""
 Change = tuple[Figure, str]
-Changes = Mapping[int, Change]
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,11 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
     Raises:
         InputError: no note among the files, a target that is one of them, one target for several notes.
     """
-    targets = copy_paths(report.files, out, in_place)
-    return [
-        corrected(
-            file,
-            [claim for claim in report.claims if claim.file == file],
-            target,
-            requested=out is not None,
-        )
-        for file, target in targets.items()
-    ]
+    made = []
+    for file, target in copy_paths(report.files, out, in_place).items():
+        claims = [claim for claim in report.claims if claim.file == file]
+        made.append(corrected(file, claims, target, requested=out is not None))
+    return made
 
 
 def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
@@ -117,62 +112,63 @@ def corrected(file: str, claims: list[Checked], target: Path, requested: bool = 
     wrong = {i: _change(one, original) for i, one in enumerate(claims) if one.verdict in FAILS}
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
+
+    def keep(good: set[int], reason: str) -> None:
+        for i in changes.keys() - good:
+            left[i] = reason
+            del changes[i]
+
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
-
-    def hold(now: Changes) -> set[int]:
-        """The changes after which their claims hold: a misread number stays as it is."""
-        try:
-            again = check_text(replaced(original, now.values()), file).claims
-        except InputError:
-            return set()
-        same = len(again) == len(claims)
-        return {i for i in now if same and again[i].verdict in HOLDS}
-
-    for reason, check in (
-        ("another claim confirms it", lambda now: {i for i in now if now[i][0].start not in held}),
-        ("two claims correct it differently", _agreed),
-        ("the claim would still fail with the corrected number", hold),
-    ):
-        good = check(changes)
-        left |= dict.fromkeys(changes.keys() - good, reason)
-        changes = {i: change for i, change in changes.items() if i in good}
+    keep({i for i in changes if changes[i][0].start not in held}, "another claim confirms it")
+    texts: dict[int, set[str]] = {}
+    for figure, digits in changes.values():
+        texts.setdefault(figure.start, set()).add(digits)
+    agreed = {i for i in changes if len(texts[changes[i][0].start]) == 1}
+    keep(agreed, "two claims correct it differently")
+    try:  # a misread number stays as it is
+        again = check_text(replaced(original, changes.values()), file).claims
+    except InputError:
+        again = ()
+    same = len(again) == len(claims)
+    holding = {i for i in changes if same and again[i].verdict in HOLDS}
+    keep(holding, "the claim would still fail with the corrected number")
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
     fixed = tuple(claims[i] for i in changes)
-    dependents = tuple(_dependents(file, original, claims, fixed))
     others = tuple((claims[i], left[i]) for i in sorted(left))
+    dependents = _dependents(file, original, claims, fixed) if fixed else ()
     return Copy(target, content, fixed, others, requested, dependents)
 
 
 def _dependents(
     file: str, original: str, claims: list[Checked], changed: tuple[Checked, ...]
-) -> Iterator[tuple[str, ...]]:
+) -> tuple[tuple[str, ...], ...]:
     """What else in a note depends on each corrected number: arithmetic that gives it, later numbers, and the same number again."""
-    if not changed:
-        return
-    starts, arithmetic = line_starts(original), read_note(original, file).arithmetic
-    known = {other.figure.start for other in claims if other.figure} | {
-        operand.start for one in arithmetic for operand in one.operands
-    }
+    arithmetic, starts = Note(original, file).arithmetic, line_starts(original)
+    known = {other.figure.start for other in claims if other.figure}
+    known |= {operand.start for one in arithmetic for operand in one.operands}
     free = [one for one in numbers_of(original, file) if one.start not in known]
-
-    def line(place: int) -> int:
-        return bisect_right(starts, place)
-
+    every = []
     for claim in changed:
         figure = claim.figure
         assert figure is not None
-        sources = [
-            f"{one.text} in line {line(figure.start)}, whose result it is"
-            for one in arithmetic
-            if one.result.start == figure.start
-        ]
-        again = [one for one in free if same_number(one, figure)]
-        yield (
-            *sources,
-            *claim.passed_on,
-            *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]),
+        line = bisect_right(starts, figure.start)
+        sums = [one.text for one in arithmetic if one.result.start == figure.start]
+        again = [one for one in free if same_number(one, figure)][:MOST_AGAIN]
+        every.append(
+            (
+                *(f"{text} in line {line}, whose result it is" for text in sums),
+                *claim.passed_on,
+                *(f"{one.text} in line {bisect_right(starts, one.start)}" for one in again),
+            )
         )
+    return tuple(every)
+
+
+def numbers_of(text: str, file: str) -> list[Figure]:
+    """Every number in the prose of a note, its places counted in the whole file."""
+    prose = [block for block in blocks(note_text(text, file)) if len(block[1]) <= LONGEST_BLOCK]
+    return [figure.shifted(start) for start, block in prose for figure in figures(block)]
 
 
 def _change(claim: Checked, text: str) -> Change | str:
@@ -189,13 +185,3 @@ def _change(claim: Checked, text: str) -> Change | str:
     if not replaceable(figure):
         return "it is a bound or a range: " + AUTHOR
     return replacement(text, figure, value) or "its unit cannot be read"
-
-
-def _agreed(changes: Changes) -> set[int]:
-    """The changes of numbers for which no two claims have different replacements."""
-    replacements: dict[tuple[int, int], set[str]] = {}
-    for figure, digits in changes.values():
-        replacements.setdefault((figure.start, figure.end), set()).add(digits)
-    return {
-        i for i, (figure, _) in changes.items() if len(replacements[figure.start, figure.end]) == 1
-    }

@@ -44,9 +44,7 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
     except UnitError:
         return None
     digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
-    if figure.decimal_comma:
-        return digits.replace(".", ",")
-    return digits
+    return digits.replace(".", ",") if figure.decimal_comma else digits
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:

@@ -29,22 +29,15 @@ RATES = (
     "sustained_throughput_per_device",
     "request_throughput",
 )
-WORK = (
-    "prefill_flops",
-    "prefill_bytes",
-    "decode_flops",
-    "decode_bytes",
-    "prefill_flops_per_device",
-    "decode_flops_per_device",
-    "decode_bytes_per_device",
-)
-COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")
+STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
+WORK = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device", *STEPS)
+COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")  # fmt: skip
 
 DIVISORS: dict[str, dict[str, str]] = {
     "device": {name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
     | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), "instance_devices")
     | {"fleet_price": "devices", "weight_bytes_read": "weight_bytes/weight_bytes_per_device", "kv_bytes_per_token": "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)"},
-    "request": dict.fromkeys((*CACHE, *RATES, "decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device", "state_bytes"), "batch")
+    "request": dict.fromkeys((*CACHE, *RATES, *STEPS, "state_bytes"), "batch")
     | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")
     | dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), "1"),
     "layer": dict.fromkeys(
@@ -52,7 +45,7 @@ DIVISORS: dict[str, dict[str, str]] = {
          "active_params", "linear_flops_per_token", "attention_flops_per_pair", "prefill_time", "itl", "state_bytes"), "n_layers"),
     "token": {
         **dict.fromkeys(CACHE, "batch*context"), **dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch*(prompt - cached_prefix)"),
-        **dict.fromkeys(("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device"), "batch"), **dict.fromkeys(COSTS, MILLION),
+        **dict.fromkeys(STEPS, "batch"), **dict.fromkeys(COSTS, MILLION),
         **dict.fromkeys(("kv_bytes_per_token", "kv_bytes_per_token_per_device", "energy_per_token", "decode_energy_per_token", "linear_flops_per_token"), "1"),
         "decode_time": "decode_time/tpot", "prefill_time": "prompt - cached_prefix", "energy_per_request": "output", "cost_per_request": "output",
     },
@@ -72,17 +65,12 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
     if claim.form != "quantity" or claim.per is not None or claim.value is None:
         return claim
     own = figures(str(claim.value))
-    if not own or (
-        len(own) > 1 and not own[0].denominators
-    ):  # of 1K tokens the thousand is a number of its own
+    # of 1K tokens the thousand is a number of its own
+    if not own or (len(own) > 1 and not own[0].denominators):
         return claim
-    same = (
-        figure
-        for figure in figures(claim.says)
-        if (figure.number, figure.unit.partition("/")[0])
-        == (own[0].number, own[0].unit.partition("/")[0])
-    )
-    of = own[0].denominators or next((figure.denominators for figure in same), ())
+    said = (own[0].number, own[0].unit.partition("/")[0])
+    every = (one for one in figures(claim.says) if (one.number, one.unit.partition("/")[0]) == said)
+    of = own[0].denominators or next((one.denominators for one in every), ())
     return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
 
 
@@ -92,47 +80,31 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
     Raises:
         InputError: words that name nothing a number can be of.
     """
-    if not claim.per:
-        return ()
-    of = denominators(f"1 per {claim.per}", 0, 1)
-    if not of:
-        raise InputError(
-            Problem(
-                "per",
-                f"{claim.per[:40]!r} is not something a number can be per",
-                hint="write device, request, layer, head, token or 1K tokens",
-            )
-        )
+    of = denominators(f"1 per {claim.per}", 0, 1) if claim.per else ()
+    if claim.per and not of:
+        message = f"{claim.per[:40]!r} is not something a number can be per"
+        hint = "write device, request, layer, head, token or 1K tokens"
+        raise InputError(Problem("per", message, hint=hint))
     return of
 
 
 def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
     """The formula a claim's number is of: its quantity, divided where the words around the number say so."""
-    divisors = [(one, DIVISORS.get(one.kind, {}).get(name)) for one in denominators_of(claim)]
-    known = [
-        (one.count, divisor)
-        for one, divisor in divisors
-        if divisor and (one.count != 1 or divisor != "1")
-    ]
-    if not known:
-        return symbol(name)
-    count = Fraction(1)
-    for many, _ in known:
-        count *= many
-    return resolved(
-        parse(
-            f"{name}*{count.numerator}/({'*'.join(f'({divisor})' for _, divisor in known)}*{count.denominator})"
-        )
+    whole, count = name, Fraction(1)
+    for one in denominators_of(claim):
+        divisor = DIVISORS.get(one.kind, {}).get(name)
+        if divisor and (one.count != 1 or divisor != "1"):
+            whole, count = f"{whole}/({divisor})", count * one.count
+    return (
+        symbol(name)
+        if whole == name
+        else resolved(parse(f"{whole}*{count.numerator}/{count.denominator}"))
     )
 
 
 def denominator_text(claim: ClaimSpec, value: str, other: str) -> str:
     """The sentence of the slip: the number is right of something else than the words say."""
-    of = (
-        " of a ".join(["", *(str(one) for one in reversed(denominators_of(claim)))])
-        .removeprefix(" of a ")
-        .removeprefix(" ")
-    )
+    of = " of a ".join(str(one) for one in reversed(denominators_of(claim)))
     return f"{value} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {other}"
 
 

@@ -43,7 +43,7 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 
-SECONDS = 1.0
+SECONDS = 3.0
 """Processor time of the search for what a formula leaves out, and of that for its mistake."""
 EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 FLOORS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}

@@ -10,16 +10,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.theory.symbols import ARCHITECTURE, base_name, canonical
 
 DENSE = frozenset(
-    {
-        "n_layers",
-        "d_model",
-        "n_heads",
-        "n_kv_heads",
-        "head_dim",
-        "d_ff",
-        "ffn_matrices",
-        "vocab_size",
-    }
+    "n_layers d_model n_heads n_kv_heads head_dim d_ff ffn_matrices vocab_size".split()  # noqa: SIM905
 )
 """Dimensions that every formula without a model may use; all others take effect through layers that have such a part."""
 OF_LAYERS = frozenset({symbol.name for symbol in ARCHITECTURE} - DENSE | {"active_params"})
@@ -39,41 +30,28 @@ def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> Non
     ...     error.problems[0].message
     'kv_lora_rank cannot be used: no model or layers with such a part are given'
     """
-    if (
-        claim.formula
-        or claim.form not in ("quantity", "relation", "compare", "expression")
-        or "layers" in claim.given
-    ):
+    forms = ("quantity", "relation", "compare", "expression")
+    if claim.formula or claim.form not in forms or "layers" in claim.given:
         return
-    described = (
-        {"active_params"} if "params" in claim.given else set()
-    )  # the two totals describe a model, of which a claim may need one
+    # the two totals describe a model, of which a claim may need one
+    described = {"active_params"} if "params" in claim.given else set()
     for name in claim.given:
-        if (
-            canonical(name) in OF_LAYERS - described
-            and name not in shared
-            and not _usable(claim, name)
-        ):
-            raise InputError(
-                Problem(
-                    name,
-                    f"{name} cannot be used: no model or layers with such a part are given",
-                    hint=f"name a model, or write {LAYERS}",
-                )
-            )
+        partial = canonical(name) in OF_LAYERS - described and name not in shared
+        if partial and not _usable(claim, name):
+            message = f"{name} cannot be used: no model or layers with such a part are given"
+            raise InputError(Problem(name, message, hint=f"name a model, or write {LAYERS}"))
 
 
 def _usable(claim: ClaimSpec, name: str) -> bool:
     """Whether a dimension can matter: for what is claimed, or for anything of the claim's model."""
+    part = canonical(name)
     if "model" in claim.given:
-        case = study_of(
-            {key: value for key, value in claim.given.items() if key != name}
-        ).first.case
-        return case.theory.knows(canonical(name)) and (
-            canonical(name) in case.given or case.theory.definition(canonical(name)) is not None
-        )
+        others = {key: value for key, value in claim.given.items() if key != name}
+        case = study_of(others).first.case
+        stated = part in case.given or case.theory.definition(part) is not None
+        return case.theory.knows(part) and stated
     try:
         needed = Context(claim, (claim.given,), Fraction(1), "").dependencies
     except FAILURES:
         return False
-    return needed is None or base_name(canonical(name)) in needed
+    return needed is None or base_name(part) in needed

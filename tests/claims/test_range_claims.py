@@ -102,7 +102,9 @@ def test_a_number_of_a_case_of_ranges(value, verdict):
     note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"
     (claim,) = check_text(note, "note.md").claims
     assert (claim.verdict, claim.correction) == (verdict, "")
-    assert claim.assumptions_needed == (("some prompt of 512..4096",) if verdict == "conditional" else ())
+    assert claim.assumptions_needed == (
+        ("some prompt of 512..4096",) if verdict == "conditional" else ()
+    )
     assert "roof" not in claim.reason and ("7.2940 ms to 62.234 ms" in claim.reason) is (
         verdict not in ("rounded",)
     )

@@ -8,7 +8,7 @@ import pytest
 from symroof.api import Study
 from symroof.claims import check as checking
 from symroof.claims.check import check, check_text
-from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
+from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, Note
 from symroof.cli.output import progress_bar
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
@@ -65,7 +65,7 @@ def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
     """What a note's annotations speak of is known without working it out: an equation is not solved for its unit."""
     started = time.process_time()
     equation = "<!-- symroof: threshold='ttft = output*itl' for=prompt model=llama-3-8b hardware=h100-sxm output={} -->"
-    note = read_note(
+    note = Note(
         "".join(
             f"At a prompt of 4 tokens. {equation.format(i + 2)}\n\n"
             for i in range(MOST_ANNOTATIONS)

@@ -43,7 +43,7 @@ BUDGETS = {
     "servers": 1632,
     "sweep": 1330,
     "calibrate": 1593,
-    "check": 7691,
+    "check": 7046,
     "report": 9228,
     "cli": 5009,
     "tests": 46634,

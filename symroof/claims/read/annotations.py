@@ -20,9 +20,8 @@ from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
 
 WORD = re.compile(
-    r"(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)"
+    r"\s*(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)\s*"
 )
-SPACE = re.compile(r"\s*")
 QUOTES = "\"'“‘"
 
 FILE_ONLY = {
@@ -32,39 +31,21 @@ FILE_ONLY = {
 NESTED = ("needs", "where", "for_all")
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
 IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
-CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {
-    "given",
-    "line",
-    *FILE_ONLY,
-    *NESTED,
-}
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """``NAME=VALUE`` or a bare word, with the places of both in the annotation."""
-
-    name: str
-    value: str
-    at: int
-    value_at: int
-    quoted: bool
+CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields}
+CLAIM_FIELDS -= {"given", "line", *FILE_ONLY, *NESTED}
 
 
 @dataclass
 class AnnotationFields:
-    """The fields of an annotation as plain data, the place of each, the faults (place, message, hint), and whether it names a theory."""
+    """The fields of an annotation as plain data, the place of each, the faults (place, message, hint), and whether it may set names of a study or theory."""
 
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[Location, int] = field(default_factory=dict)
     faults: list[tuple[int, str, str]] = field(default_factory=list)
-    theory: bool = False
+    own: bool = False
 
-    def near(self, location: Location) -> int:
-        """The place of something, or else of what it is in."""
-        while location not in self.places and location:
-            location = location[:-1]
-        return self.places.get(location, 0)
+    def fault(self, at: int, message: str, hint: str = "") -> None:
+        self.faults.append((at, message, hint))
 
     def put(self, location: tuple[str, ...], value: Any, at: int) -> None:
         """Set a value; one that is set already is a fault."""
@@ -72,141 +53,97 @@ class AnnotationFields:
         for part in location[:-1]:
             inner = inner.setdefault(part, {})
             if not isinstance(inner, dict):
-                self.faults.append(
-                    (at, f"{'.'.join(location)} is both a value and a name with parts", "")
-                )
-                return
+                name = ".".join(location)
+                return self.fault(at, f"{name} is both a value and a name with parts")
         if location[-1] in inner:
-            self.faults.append((at, f"{'.'.join(location[-1:])} is set twice", ""))
-            return
+            return self.fault(at, f"{location[-1]} is set twice")
         inner[location[-1]] = value
         for depth in range(1, len(location) + 1):
             self.places.setdefault(location[:depth], at)
+        return None
+
+    def put_named(self, name: str, value: str, at: int, value_at: int, quoted: bool) -> None:
+        """Set the field or the setting that a name is of."""
+        head, _, rest = name.partition(".")
+        inner, _, last = rest.partition(".")
+        number = value if quoted else typed(value)
+        known = name in SETTABLE or base_name(name) in SETTABLE
+        if head in FILE_ONLY:
+            self.fault(at, FILE_ONLY[head], "`symroof init claims` writes a starter")
+        elif (head in NESTED or head in CASE) and not rest:
+            self.fault(at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE")
+        elif head in NESTED:
+            below = (CASE[inner], last) if inner in CASE and last else (rest,)
+            self.put((head, *below), value if head == "where" else number, at)
+        elif head in CASE:
+            self.put(("given", CASE[head], rest), value, at)
+        elif name == "between":
+            self.put((name,), self._cases(value, value_at), at)
+        elif name in CLAIM_FIELDS:
+            self.put((name,), value, at)
+        elif name in SWITCH_NAMES or known or (self.own and OWN_NAME.fullmatch(name)):
+            self.put(("given", name), value if name in SWITCH_NAMES else number, at)
+        else:
+            every = {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE}
+            self.fault(at, f"unknown name {name[:60]!r}", name_hint(name, every))
+
+    def _cases(self, text: str, at: int) -> list[dict[str, Any]]:
+        """``hardware=h100-sxm | hardware=h200`` as two cases."""
+        cases, place = [], at
+        for part in text.split("|"):
+            inner = annotation_fields(part)
+            self.faults += [(place + spot, message, hint) for spot, message, hint in inner.faults]
+            cases.append(inner.data.get("given", {}))
+            for name in set(inner.data) - {"given"}:
+                hint = "write between='hardware=h100-sxm | hardware=h200'"
+                self.fault(place, f"{name} does not belong in a case of between", hint)
+            place += len(part) + 1
+        return cases
 
 
 def annotation_fields(text: str, own: bool = False) -> AnnotationFields:
     """Read an annotation; every fault is noted and the rest is read on. ``own``: a study declares names of it."""
-    result = AnnotationFields()
-    words = list(_words(text, result))
-    result.theory = own or any(
-        word.name == "theory" for word in words
-    )  # whose names are known once the file's folder is
-    for i, word in enumerate(words):
-        if not word.name and i == 0:
-            result.put(("quantity",), word.value, word.at)
-        elif not word.name:
-            result.faults.append(
-                (
-                    word.at,
-                    f"{word.value[:40]!r} is not NAME=VALUE",
-                    "a value with spaces needs quotes: target.itl='50 ms'",
-                )
-            )
-        elif not word.value:
-            result.faults.append((word.at, f"{word.name} has no value", "write NAME=VALUE"))
-        else:
-            _put(result, word)
-    return result
-
-
-def _put(result: AnnotationFields, word: Assignment) -> None:
-    head, _, rest = word.name.partition(".")
-    if head in FILE_ONLY:
-        result.faults.append((word.at, FILE_ONLY[head], "`symroof init claims` writes a starter"))
-    elif (head in NESTED or head in CASE) and not rest:
-        result.faults.append(
-            (word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE")
-        )
-    elif head in NESTED:
-        result.put((head, *_deep(rest)), typed(word) if head != "where" else word.value, word.at)
-    elif head in CASE:
-        result.put(("given", CASE[head], rest), word.value, word.at)
-    elif word.name in CLAIM_FIELDS:
-        result.put(
-            (word.name,), _cases(result, word) if word.name == "between" else word.value, word.at
-        )
-    elif (
-        word.name in SWITCH_NAMES
-        or word.name in SETTABLE
-        or base_name(word.name) in SETTABLE
-        or (result.theory and OWN_NAME.fullmatch(word.name))
-    ):
-        result.put(
-            ("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at
-        )
-    else:
-        result.faults.append(
-            (
-                word.at,
-                f"unknown name {word.name[:60]!r}",
-                name_hint(word.name, {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE}),
-            )
-        )
-
-
-def _deep(name: str) -> tuple[str, ...]:
-    head, _, rest = name.partition(".")
-    return (CASE[head], rest) if head in CASE and rest else (name,)
-
-
-def _cases(result: AnnotationFields, word: Assignment) -> list[dict[str, Any]]:
-    """``hardware=h100-sxm | hardware=h200`` as two cases."""
-    cases, at = [], word.value_at
-    for part in word.value.split("|"):
-        inner = annotation_fields(part)
-        result.faults += [(at + place, message, hint) for place, message, hint in inner.faults]
-        cases.append(inner.data.get("given", {}))
-        for name in set(inner.data) - {"given"}:
-            result.faults.append(
-                (
-                    at,
-                    f"{name} does not belong in a case of between",
-                    "write between='hardware=h100-sxm | hardware=h200'",
-                )
-            )
-        at += len(part) + 1
-    return cases
-
-
-def typed(word: Assignment) -> Any:
-    """A value as a claim file would read it: numbers exact, quoted values text."""
-    if not word.quoted and (INTEGER.fullmatch(word.value) or DECIMAL.fullmatch(word.value)):
-        try:
-            number = parse_number(word.value)
-        except UnitError:
-            return word.value
-        return int(number) if number.denominator == 1 else number
-    return word.value
-
-
-def _words(text: str, result: AnnotationFields) -> list[Assignment]:
-    """The words of an annotation; reading ends at the first that is none."""
-    words: list[Assignment] = []
-    place = len(SPACE.match(text)[0])  # type: ignore[index]
+    # names of a theory are known once the file's folder is
+    result = AnnotationFields(own=own or bool(re.search(r"(?<!\S)theory\s*=", text)))
+    place = len(text) - len(text.lstrip())
     while place < len(text):
         match = WORD.match(text, place)
         if not match or match.end() == place:
-            result.faults.append(_unreadable(text, place))
+            _unreadable(result, text, place)
             break
-        raw = match[3]
-        quoted = raw[:1] in QUOTES and bool(raw)
+        name, raw = match[1] or "", match[3]
+        quoted = bool(raw) and raw[0] in QUOTES
         value = " ".join(raw[1:-1].split()) if quoted else raw
-        words.append(Assignment(match[1] or "", value, place, match.start(3) + quoted, quoted))
-        place = len(SPACE.match(text, match.end())[0]) + match.end()  # type: ignore[index]
-    return words
+        if name and value:
+            result.put_named(name, value, place, match.start(3) + quoted, quoted)
+        elif name:
+            result.fault(place, f"{name} has no value", "write NAME=VALUE")
+        elif not text[:place].strip():
+            result.put(("quantity",), value, place)
+        else:
+            hint = "a value with spaces needs quotes: target.itl='50 ms'"
+            result.fault(place, f"{value[:40]!r} is not NAME=VALUE", hint)
+        place = match.end()
+    return result
 
 
-def _unreadable(text: str, place: int) -> tuple[int, str, str]:
+def typed(value: str) -> Any:
+    """A value as a claim file would read it, numbers exact."""
+    if INTEGER.fullmatch(value) or DECIMAL.fullmatch(value):
+        try:
+            number = parse_number(value)
+        except UnitError:
+            return value
+        return int(number) if number.denominator == 1 else number
+    return value
+
+
+def _unreadable(result: AnnotationFields, text: str, place: int) -> None:
+    """Why no word begins at a place."""
     rest = text[place:]
     quote = next((i for i, c in enumerate(rest) if c in QUOTES), None)
     if quote is not None and not re.search(r"\s", rest[:quote].partition("=")[2]):
-        return (
-            place + quote,
-            "an unterminated quote, or one followed directly by text",
-            "write NAME='a value with spaces'",
-        )
-    return (
-        place,
-        f"{rest.split()[0][:40]!r} is not NAME=VALUE",
-        "quote a value with spaces or an equals sign",
-    )
+        message = "an unterminated quote, or one followed directly by text"
+        return result.fault(place + quote, message, "write NAME='a value with spaces'")
+    message = f"{rest.split()[0][:40]!r} is not NAME=VALUE"
+    return result.fault(place, message, "quote a value with spaces or an equals sign")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from symroof.claims.claim_settings import normalized, with_theory
-from symroof.claims.read.markdown_notes import NOTES, Note, read_note
+from symroof.claims.read.markdown_notes import NOTES, Note
 from symroof.claims.read.name_check import name_problems
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
@@ -61,43 +61,33 @@ def read_claims_leniently(
         InputError: a fault of the file as a whole.
     """
     noted: list[Problem] = []
-    note = read_note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
+    note = Note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
     document = note.document if note else _normalized(_loaded(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
-        raise InputError(
-            Problem(
-                file,
-                "holds no claims",
-                1,
-                1,
-                hint="`symroof init claims` writes a starter; a note's name ends in .md",
-            )
-        )
-    every, aside = [*(note.problems if note else ())], set(note.skipped if note else ())
+        hint = "`symroof init claims` writes a starter; a note's name ends in .md"
+        raise InputError(Problem(file, "holds no claims", 1, 1, hint=hint))
+    every, aside = [*(note.problems if note else ())], {*(note.skipped if note else ())}
     problems: Sequence[Problem] = noted
     while True:
-        every += _distinct(problems)
+        # a fault of a default is one of each claim after it, told once
+        every += {(one.line, one.column, one.message): one for one in problems}.values()
         late = _claims_of(problems, every) - aside
         document, aside = _without(document, late, problems), aside | late
-        spec, problems = _built(document)
-        if spec and not problems:
-            return ClaimFile(
-                document,
-                spec,
-                note,
-                tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))),
-                frozenset(aside),
-            )
+        try:
+            spec = build(document, ClaimsSpec)
+        except InputError as error:
+            problems = error.problems
+            continue
+        if not (problems := name_problems(document, spec)):
+            every.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+            return ClaimFile(document, spec, note, tuple(every), frozenset(aside))
 
 
 def not_a_claim_file(file: str) -> Problem:
     """The problem of a file type that cannot hold claims: a PDF, a web page."""
     suffix = Path(file).suffix
-    return Problem(
-        file,
-        f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims",
-        hint=FILE_HINT,
-    )
+    message = f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims"
+    return Problem(file, message, hint=FILE_HINT)
 
 
 def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
@@ -117,15 +107,6 @@ def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
     return document
 
 
-def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:
-    """The claims of a document, or their faults: first of their fields, then of the names in them."""
-    try:
-        spec = build(document, ClaimsSpec)
-    except InputError as error:
-        return None, error.problems
-    return spec, name_problems(document, spec)
-
-
 def _normalized(document: Document, noted: list[Problem], declared: Mapping[str, str]) -> Document:
     """A claim file with the settings of its claims normalized."""
     claims = document.data.get("claims") if isinstance(document.data, dict) else None
@@ -134,13 +115,9 @@ def _normalized(document: Document, noted: list[Problem], declared: Mapping[str,
     base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):
-            result = normalized(claim, base)
-            whole[i] = with_theory(result.data, declared)
-            noted += [
-                document.problem(("claims", i, *place), message) for place, message in result.faults
-            ]
-            for now, before in result.moved.items():
-                places.setdefault(("claims", i, *now), document.places[("claims", i, *before)])
+            data, faults = normalized(claim, base, places, ("claims", i))
+            whole[i] = with_theory(data, declared)
+            noted += [document.problem(place, message) for place, message in faults]
     return replace(document, data={**document.data, "claims": whole}, places=places)
 
 
@@ -150,46 +127,26 @@ def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int
     Raises:
         InputError: one is of none, but of the file as a whole; then with every problem so far.
     """
-    indices = {
-        problem.location[1]
-        if problem.location[:1] == ("claims",) and len(problem.location) > 1
-        else None
-        for problem in problems
-    }
-    claims = {index for index in indices if isinstance(index, int)}
-    if claims != indices:
+    indices = {(*problem.location, None, None)[:2] for problem in problems}
+    claims = {i for name, i in indices if name == "claims" and isinstance(i, int)}
+    if len(claims) < len(indices):
         raise InputError(every)
     return claims
 
 
 def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -> Document:
-    """The document with some of its claims skipped."""
+    """The document with some of its claims skipped: those that are not judged, whose readable fields stay."""
     if not aside:
         return document
-    taken = {
-        claim.get("id")
-        for i, claim in enumerate(document.data["claims"])
-        if isinstance(claim, dict) and i not in aside
-    }
     claims = list(document.data["claims"])
-    for index in sorted(aside):
-        reasons = [problem for problem in problems if problem.location[:2] == ("claims", index)]
-        claims[index] = skipped_claim(claims[index], why(reasons), f"claim-{index + 1}", taken)
-        taken.add(claims[index]["id"])
+    others = (claim for i, claim in enumerate(claims) if i not in aside)
+    taken = {claim.get("id") for claim in others if isinstance(claim, dict)}
+    for i in sorted(aside):
+        reasons = [problem for problem in problems if problem.location[:2] == ("claims", i)]
+        data = claims[i] if isinstance(claims[i], dict) else {}
+        kept = {key: data[key] for key, kind in READABLE.items() if isinstance(data.get(key), kind)}
+        while kept.setdefault("id", f"claim-{i + 1}") in taken:
+            kept["id"] += "-2"
+        claims[i] = {**kept, "unchecked": why(reasons) or "cannot be read"}
+        taken.add(kept["id"])
     return replace(document, data={**document.data, "claims": claims})
-
-
-def skipped_claim(claim: object, reason: str, name: str, taken: set[Any]) -> dict[str, Any]:
-    """A claim that is not judged, in the place of one that cannot be: its readable fields stay."""
-    data = claim if isinstance(claim, dict) else {}
-    readable = {key: data[key] for key, kind in READABLE.items() if isinstance(data.get(key), kind)}
-    while readable.setdefault("id", name) in taken:
-        readable["id"] += "-2"
-    return {**readable, "unchecked": reason or "cannot be read"}
-
-
-def _distinct(problems: Iterable[Problem]) -> list[Problem]:
-    """Every problem once: a fault of a default is one of each claim after it."""
-    return list(
-        {(problem.line, problem.column, problem.message): problem for problem in problems}.values()
-    )

@@ -2,7 +2,7 @@
 or the one its ``value`` refers to."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,17 +22,7 @@ SHOWN = 5
 """Numbers that are listed where none of them is the one a ``value`` refers to."""
 ANY = "any"
 """The unit of a claim that cannot be derived: any number will do, for the report is why it cannot."""
-WORDS = ("relation", "moves", "unchecked")
-"""Forms that claim a label or a truth, not a number."""
 BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", re.IGNORECASE)
-HELD_AGAINST = re.compile(
-    r"\b(?:against|versus|vs\.?|(?:below|under|above|over|within|meets?|misses) (?:our|the|its|a)|"
-    r"(?:target|limit|budget|SLO|SLA)(?: of| is)?)\s+(?:an?\s|the\s|our\s)?$",
-    re.IGNORECASE,
-)
-"""Before a number that the sentence only compares its own with: ``42 ms, against a 30 ms target``."""
-EACH = re.compile(r"\s*(?:each\b|per (?:param|weight|element))", re.IGNORECASE)
-"""Behind the size of one part: ``140 GB at 2 bytes each``."""
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
 EXAMPLES = {
     "byte": "1.34 GB", "s": "25 ms", "token/s": "48 token/s", "FLOP/s": "312 TFLOP/s",
@@ -59,33 +49,33 @@ class ClaimedNumber:
 def claimed_number(
     data: Mapping[str, Any],
     prose: str,
+    before: Sequence[Figure],
     previous_end: int = 0,
     taken_starts: Collection[int] = (),
-    complete: Callable[[Figure], Figure] = lambda figure: figure,
 ) -> ClaimedNumber:
     """The number a claim of a note states, from its own data and the prose before it.
 
     Args:
+        before: the numbers of the prose.
         previous_end: where in the prose the annotation before it ended: a claim takes no number
             before that, unless nothing but a comment or a cell is between.
         taken_starts: starts of the numbers that other annotations are about.
-        complete: gives a number of a table what the head of its column says of it.
 
-    >>> claimed_number({"quantity": "kv_cache_bytes"}, "It takes 1.34 GB in 5 ms").value
+    >>> prose = "It takes 1.34 GB in 5 ms"
+    >>> claimed_number({"quantity": "kv_cache_bytes"}, prose, figures(prose)).value
     '1.34 GB'
     """
     unit = expected_unit(data)
-    before = [complete(figure) for figure in figures(prose)]
     if "value" in data:
         return _referred(str(data["value"]), before, unit)
     since = previous_end if re.search(r"\w", prose[previous_end:]) else 0
     if unit is None or data.get("formula"):
         return ClaimedNumber(value=_label(str(data.get("relation") or ""), prose[since:]) or None)
     own = [one for one in before if one.start >= since and one.start not in taken_starts]
-    figure = _fitting(_results(own, prose), unit) or _fitting(own, unit)
-    if figure is None and unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
-        fitting = (_fitting(own, counted) for counted in sorted(COUNTED))
-        figure = next(filter(None, fitting), None)
+    units = [unit]
+    if unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
+        units += sorted(COUNTED)
+    figure = next(filter(None, (_fitting(own, one) for one in units)), None)
     if figure:
         return ClaimedNumber(figure, figure.written)
     if unit == ANY:
@@ -99,16 +89,6 @@ def claimed_number(
     return ClaimedNumber(fault=(f"{missing} found {where}", hint))
 
 
-def _results(before: list[Figure], prose: str) -> list[Figure]:
-    """The numbers without targets, limits and sizes of single parts."""
-    return [
-        figure
-        for figure in before
-        if not HELD_AGAINST.search(prose[max(figure.begin - 40, 0) : figure.begin])
-        and not (figure.unit in ("byte", "bytes") and EACH.match(prose, figure.unit_end))
-    ]
-
-
 def _fitting(before: list[Figure], unit: str) -> Figure | None:
     """The last number whose unit fits best."""
     if unit == ANY:
@@ -118,33 +98,23 @@ def _fitting(before: list[Figure], unit: str) -> Figure | None:
     return before[len(fits) - 1 - fits[::-1].index(best)] if best < 9 else None
 
 
-def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumber:
-    """The number a ``value`` refers to, with the bound or hedge it has in the sentence."""
-    own = figures(value)
-    if figure := _same(before, own):
-        whole = own[-1].qualifier or own[-1].range_end
-        return ClaimedNumber(figure, value if whole else figure.written)
-    fitting = [one.text for one in before if unit not in (None, ANY) and one.fit(unit or "") < 2]
-    if own and fitting:
-        message = f"value {value[:40]!r} does not appear before this annotation"
-        return ClaimedNumber(fault=(message, f"there are: {', '.join(fitting[-SHOWN:])}"))
-    return ClaimedNumber()
-
-
-def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
-    """The last number written the same way as a ``value``, or else the last that is as much."""
-    if not own:
-        return None
+def _referred(value: str, before: Sequence[Figure], unit: str | None) -> ClaimedNumber:
+    """The last number that is written as a ``value``, with the bound or hedge it has in the sentence."""
+    if not (own := figures(value)):
+        return ClaimedNumber()
     last = own[-1].range_end or own[-1]
-
-    def same(figure: Figure) -> bool:
-        ends = (figure.range_end, figure) if figure.range_end else (figure,)
-        digits = last.number.replace(",", "")
-        return any(e.number.replace(",", "") == digits and last.unit in ("", e.unit) for e in ends)
-
-    alike = [one for one in before if same(one)]
-    equal = [one for one in before if one.amount == last.amount != ()]
-    return next(reversed(alike or equal), None)
+    digits = last.number.replace(",", "")
+    for figure in reversed(before):
+        ends = (one for one in (figure.range_end, figure) if one)
+        numbers = ((one.number.replace(",", ""), one.unit) for one in ends)
+        if any(number == digits and last.unit in ("", of) for number, of in numbers):
+            whole = own[-1].qualifier or own[-1].range_end
+            return ClaimedNumber(figure, value if whole else figure.written)
+    fitting = [one.text for one in before if unit not in (None, ANY) and one.fit(unit or "") < 2]
+    if not fitting:
+        return ClaimedNumber()
+    message = f"value {value[:40]!r} does not appear before this annotation"
+    return ClaimedNumber(fault=(message, f"there are: {', '.join(fitting[-SHOWN:])}"))
 
 
 def expected_unit(data: Mapping[str, Any]) -> str | None:
@@ -154,7 +124,7 @@ def expected_unit(data: Mapping[str, Any]) -> str | None:
     ('byte', None)
     """
     form = next((name for name in FORMS if data.get(name)), None)
-    if form is None or form in WORDS:
+    if form in (None, "relation", "moves", "unchecked"):  # a label or a truth, not a number
         return None
     if form == "compare":
         return ""

@@ -6,7 +6,9 @@ mistake in the file.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from typing import Any
 
 from symroof.claims.claim_settings import (
     NESTED,
@@ -44,34 +46,18 @@ def name_problems(document: Document, spec: ClaimsSpec) -> list[Problem]:
     problems = []
     ids = [claim.id for claim in spec.claims]
     for i, claim in enumerate(spec.claims):
-        problems += [
-            document.problem(("claims", i, *place), message, hint)
-            for place, message, hint in _readable_faults(claim)
-        ]
-        if claim.conflicts_with is not None and (
-            claim.conflicts_with not in ids or claim.conflicts_with == claim.id
-        ):
+        found: list[Fault] = []
+        with suppress(Exception):  # where symroof itself fails, the verdict on the claim says so
+            found = list(faults(claim))
+        other = claim.conflicts_with
+        if other is not None and (other not in ids or other == claim.id):
             message = (
-                "is the claim itself"
-                if claim.conflicts_with == claim.id
-                else "is the id of no claim in this file"
+                "is the claim itself" if other == claim.id else "is the id of no claim in this file"
             )
-            problems.append(
-                document.problem(
-                    ("claims", i, "conflicts_with"),
-                    f"{claim.conflicts_with[:60]} {message}",
-                    nearest(claim.conflicts_with, ids),
-                )
-            )
+            found.append((("conflicts_with",), f"{other[:60]} {message}", nearest(other, ids)))
+        for place, message, hint in found:
+            problems.append(document.problem(("claims", i, *place), message, hint))
     return problems
-
-
-def _readable_faults(claim: ClaimSpec) -> list[Fault]:
-    """The faults of a claim; where symroof fails in looking for them, the claim's own judgement says so, and the others are read."""
-    try:
-        return list(faults(claim))
-    except Exception:
-        return []
 
 
 def faults(claim: ClaimSpec) -> Iterator[Fault]:
@@ -82,51 +68,46 @@ def faults(claim: ClaimSpec) -> Iterator[Fault]:
         first = error.problems[0]
         yield ("given", "theory"), f"{first.path or first.file}: {first.message}", first.hint
         return
-    for name in NAMED:
-        if (quantity := getattr(claim, name)) is not None:
-            yield from _quantity((IN_FILES.get(name, name),), quantity, own)
-    if claim.threshold is not None:
-        yield from _threshold(claim.threshold, own)
-    for name in ("expression", "relation"):
-        if (formula := getattr(claim, name)) is not None:
-            yield from _formula((name,), formula, own)
-    yield from _settings(("given",), claim.given, own)
-    yield from _settings(("needs",), claim.needs, own, claim.given)
-    yield from _settings(("for_all",), claim.for_all, own, claim.given)
-    for i, case in enumerate(claim.between):
-        yield from _settings(("between", i), case, own, claim.given)
-    for name in sorted(set(claim.values) - {"value"} - SETTABLE):
-        yield from _quantity(("values", name), name, own)
+    quantities: list[tuple[Location, str]] = [
+        ((IN_FILES.get(field, field),), name)
+        for field in NAMED
+        if (name := getattr(claim, field)) is not None
+    ]
+    rows = sorted(set(claim.values) - {"value"} - SETTABLE)
+    quantities += [(("values", name), name) for name in rows]
+    formulas: list[tuple[Location, str, list[str]]] = [
+        ((field,), source, [])
+        for field in ("threshold", "expression", "relation")
+        if (source := getattr(claim, field)) is not None and (field != "threshold" or "=" in source)
+    ]
+    settings: list[tuple[Location, Settings, Settings]] = [(("given",), claim.given, {})]
+    settings += [(("needs",), claim.needs, claim.given), (("for_all",), claim.for_all, claim.given)]
+    settings += [(("between", i), case, claim.given) for i, case in enumerate(claim.between)]
     before: list[str] = []
     for i, step in enumerate(claim.steps):
         if step.quantity is not None:
-            yield from _quantity(("steps", i, "quantity"), step.quantity, own)
+            quantities.append((("steps", i, "quantity"), step.quantity))
         if step.expression is not None:
-            yield from _formula(("steps", i, "expression"), step.expression, own, before)
-        yield from _settings(("steps", i, "given"), step.given, own, claim.given)
+            formulas.append((("steps", i, "expression"), step.expression, [*before]))
+        settings.append((("steps", i, "given"), step.given, claim.given))
         before.append(step.name)
-
-
-def _quantity(place: Location, name: str, own: Declarations) -> Iterator[Fault]:
-    try:
-        known(base_name(printed_name(name)), own)  # whether it has such a part depends on the model
-    except InputError as error:
-        yield place, f"{name[:60]}: {error.problems[0].message}", error.problems[0].hint
-
-
-def _threshold(source: str, own: Declarations) -> Iterator[Fault]:
-    if "=" in source:
-        yield from _formula(("threshold",), source, own)
-    elif own.threshold(base_name(source.strip())) is None:
-        yield (
-            ("threshold",),
-            f"{source[:60]}: no such threshold",
-            nearest(source, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'",
-        )
+    for place, name in quantities:
+        try:  # whether the model has such a part is seen where it is derived
+            known(base_name(printed_name(name)), own)
+        except InputError as error:
+            yield place, f"{name[:60]}: {error.problems[0].message}", error.problems[0].hint
+    named = claim.threshold
+    if named is not None and "=" not in named and own.threshold(base_name(named.strip())) is None:
+        hint = nearest(named, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'"
+        yield ("threshold",), f"{named[:60]}: no such threshold", hint
+    for place, source, steps in formulas:
+        yield from _formula(place, source, own, steps)
+    for place, chosen, base in settings:
+        yield from _settings(place, chosen, own, base)
 
 
 def _formula(
-    place: Location, source: str, own: Declarations, before: Sequence[str] = ()
+    place: Location, source: str, own: Declarations, steps: Sequence[str]
 ) -> Iterator[Fault]:
     try:
         used = names(written(source))
@@ -134,77 +115,64 @@ def _formula(
         yield place, f"{error.message} (column {error.column} of {source[:60]!r})", ""
         return
     for name in used:
-        if name not in before and own.symbol(base_name(printed_name(name))) is None:
-            yield place, f"unknown name {name[:60]!r}", nearest(name, [*own.known, *before])
+        if name not in steps and own.symbol(base_name(printed_name(name))) is None:
+            yield place, f"unknown name {name[:60]!r}", nearest(name, [*own.known, *steps])
 
 
 def _settings(
-    place: Location, chosen: Settings, own: Declarations, base: Settings | None = None
+    place: Location, chosen: Settings, own: Declarations, base: Settings
 ) -> Iterator[Fault]:
     """The faults of settings laid over those of the claim."""
-    base = base or {}
     for name, kind in KINDS.items():
-        if name in chosen:
-            yield from _entry((*place, name), kind, chosen[name], chosen.get("assume_family"))
+        if name in chosen and (fault := _entry(kind, chosen[name], chosen.get("assume_family"))):
+            yield ((*place, name), *fault)
     for name in NESTED:
-        if name in chosen and not isinstance(chosen[name], Mapping):
-            yield (
-                (*place, name),
-                "expected keys and values",
-                f"write {name}: {{...}}, or {name}.NAME=VALUE in a note",
-            )
+        if not isinstance(chosen.get(name, {}), Mapping):
+            hint = f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
+            yield (*place, name), "expected keys and values", hint
             return
     yield from _unitless(place, chosen, own)
+    others = {
+        name: value
+        for name, value in merged_settings(base, chosen).items()
+        if name == "theory" or (name not in SPECS and (name in chosen or name not in base))
+    }
     try:
-        study_of(
-            {
-                name: value
-                for name, value in merged_settings(base, chosen).items()
-                if name == "theory" or (name not in SPECS and (name in chosen or name not in base))
-            }
-        )
+        study_of(others)
     except InputError as error:
         for problem in error.problems:
-            inner = next((name for name in (problem.path, problem.file) if name in chosen), None)
-            yield (
-                ((*place, inner) if inner else place),
-                problem.message if inner else f"{problem.path or problem.file}: {problem.message}",
-                problem.hint,
-            )
+            if inner := [name for name in (problem.path, problem.file) if name in chosen]:
+                yield (*place, inner[0]), problem.message, problem.hint
+            else:
+                message = f"{problem.path or problem.file}: {problem.message}"
+                yield place, message, problem.hint
 
 
 def _unitless(place: Location, settings: Settings, own: Declarations) -> Iterator[Fault]:
     """Bare numbers of symbols with a unit: in Python they are in base units, in a file they are ambiguous."""
-    targets = settings.get("targets", {})
-    named = [((*place, name), canonical(str(name)), value) for name, value in settings.items()]
-    named += [
-        ((*place, "targets", name), TARGET_SYMBOLS[name], value)
-        for name, value in targets.items()
-        if name in TARGET_SYMBOLS
+    named: list[tuple[Location, str, Any]] = [
+        ((name,), canonical(str(name)), value) for name, value in settings.items()
     ]
-    for where, name, value in named:
-        if own.symbol(base_name(name)) is None:
-            continue
+    for name, value in settings.get("targets", {}).items():
+        named.append((("targets", name), TARGET_SYMBOLS.get(name, ""), value))
+    for below, name, value in named:
         for item in value if isinstance(value, list) else [value]:
-            if (
-                isinstance(item, (int, Fraction))
-                and not isinstance(item, bool)
-                and needs_unit(symbol_of(name, own))
-            ):
+            bare = isinstance(item, (int, Fraction)) and not isinstance(item, bool)
+            if bare and own.symbol(base_name(name)) and needs_unit(symbol_of(name, own)):
                 try:
                     setting(name, item, own=own)
                 except ValueError as error:
-                    yield where, *split_hint(str(error))
+                    yield ((*place, *below), *split_hint(str(error)))
 
 
-def _entry(place: Location, kind: str, name: object, family: str | None) -> Iterator[Fault]:
+def _entry(kind: str, name: object, family: str | None) -> tuple[str, str] | None:
+    """What is wrong with the name of a model, a device, a preset or a theory, and a hint."""
     if not isinstance(name, str):
-        yield place, "expected one name", f"`symroof list {kind}` shows them"
-        return
+        return "expected one name", f"`symroof list {kind}` shows them"
     if is_path(name) and not (os.path.isfile(name) or os.path.isdir(name)):
-        yield place, f"{name[:80]}: no such file", ""
-        return
+        return f"{name[:80]}: no such file", ""
     try:
         read_model(name, None, family) if kind == "models" else find(kind, name)
     except InputError as error:
-        yield place, f"{name[:80]}: {error.problems[0].message}", error.problems[0].hint
+        return f"{name[:80]}: {error.problems[0].message}", error.problems[0].hint
+    return None

@@ -35,10 +35,6 @@ def note_text(text: str, file: str) -> str:
         raise InputError(Problem(file, f"cannot be read as a notebook: {reason}", 1, 1)) from None
 
 
-def _blank(text: str) -> list[str]:
-    return [character if character in "\r\n" else " " for character in text]
-
-
 def markdown_cells(text: str) -> str:
     """The Markdown cells of a notebook.
 
@@ -47,7 +43,7 @@ def markdown_cells(text: str) -> str:
     ['\\ue001Takes', '\\ue0011.34', 'GB.']
     """
     json.loads(text)
-    view = _blank(text)
+    view = [character if character in "\r\n" else " " for character in text]
     for strings in _markdown(text):
         for i, (start, end) in enumerate(strings):
             view[start + 1 : end - 1] = _unescaped(text[start + 1 : end - 1])

@@ -10,16 +10,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
 
 from symroof.claims.read.written_units import (
     POWERS_OF_TEN,
+    SEPARATOR,
     Denominator,
     denominators,
-    head_of_unit,
     money_unit,
     unit_at,
 )
@@ -63,16 +61,16 @@ SPEEDS = {
     "no slower than": False, "not slower than": False,
 }  # fmt: skip
 """Bounds on speed: an upper one of a rate is a lower one of a time."""
-HEDGE = re.compile(rf"(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])", re.IGNORECASE)
-BOUND_WORD = re.compile(
-    rf"({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])",
-    re.IGNORECASE,
-)
 BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
-BEFORE = re.compile(
-    rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$",
-    re.IGNORECASE,
-)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
+HEDGE = re.compile(rf"(?:{_any_of(HEDGES)})(?![^\W\d_])", re.IGNORECASE)
+BOUND_WORD = re.compile(rf"({_any_of((*OPERATORS, *SPEEDS))})(?![^\W\d_])", re.IGNORECASE)
+BEFORE = re.compile(rf"(?<!\w)({_any_of((*BOUNDS, *SPEEDS, *HEDGES))})[\s*_`$]*$", re.IGNORECASE)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−])\s{0,8}\$?\s{0,8}")
 """Before how far a number may be off: it makes a hedge of it."""
@@ -149,76 +147,48 @@ class Figure:
         moved = {name: getattr(self, name) + by for name in places}
         return replace(self, range_end=last, **moved)
 
-    def of_unit(self, unit: str) -> Figure:
-        """The same number of another unit."""
-        return replace(self, unit=unit)
-
     @property
     def dimension(self) -> Dimension:
         return PLAIN if self.unit in ("", "x") else parse_unit(self.unit).dimension
-
-    @property
-    def amount(self) -> tuple[Any, ...]:
-        """Its value in base units and its dimension, by which numbers written otherwise are the same; empty without a unit."""
-        if not self.unit or self.range_end or self.unit == "x":
-            return ()
-        unit = parse_unit(self.unit)
-        return Fraction(self.number.replace(",", "")) * unit.size, strict(unit.dimension)
 
     def fit(self, unit: str) -> int:
         """How well its unit fits: 0 it is the unit, 1 of its kind, 2 a plain number where that will do, 3 it is, but of
         something else (dollars an hour for dollars), 9 not at all."""
         needed = parse_unit(unit).dimension
-        share = self.unit in ("%", "x")
         if self.unit in ("bit", "bits") and unit == "byte":
             return 9  # 16-bit is a precision
-        if self.unit and not share:
-            if self.dimension == needed or (unit == "FLOP/s" and self.dimension == WORK):
-                return 0
-            if strict(self.dimension) == strict(needed) and strict(needed):
-                return 0 if any(one.kind in PARTS for one in self.denominators) else 1
-            return (
-                3 if needed and parse_unit(self.unit.partition("/")[0]).dimension == needed else 9
-            )
-        if share:
+        if self.unit in ("%", "x"):
             return 0 if not needed else 9
-        return (
-            1 if not needed else 2 if not strict(needed) or describe(needed) == "FLOP/byte" else 9
-        )
+        if not self.unit:
+            count = not strict(needed) or describe(needed) == "FLOP/byte"
+            return (2 if count else 9) if needed else 1
+        if self.dimension == needed or (unit == "FLOP/s" and self.dimension == WORK):
+            return 0
+        if strict(self.dimension) == strict(needed) and strict(needed):
+            return 0 if any(one.kind in PARTS for one in self.denominators) else 1
+        per = parse_unit(self.unit.partition("/")[0]).dimension
+        return 3 if needed and per == needed else 9
 
 
 def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order; a number inside a name (``H100``, ``fp16``) is none."""
     numbers: list[Figure] = []
     for figure in _singles(text):
-        before = numbers[-1] if numbers else None
-        joined = (
-            JOINED.fullmatch(text, before.unit_end, figure.start)
-            if before and not before.range_end
-            else None
-        )
+        before = numbers[-1] if numbers and not numbers[-1].range_end else None
+        between = (before.unit_end, figure.start) if before else (0, 0)
+        joined = JOINED.fullmatch(text, *between) if before else None
         if before and joined and _range(text, before, figure, joined[1]):
-            shown = (
-                before.digits
-                + text[before.end : figure.start]
-                + figure.digits
-                + text[figure.end : figure.unit_end]
-            )
+            gap, tail = text[before.end : figure.start], text[figure.end : figure.unit_end]
             numbers[-1] = replace(
                 before,
-                text=without_marks(shown),
+                text=without_marks(before.digits + gap + figure.digits + tail),
                 qualifier="about" if before.qualifier == "about" else "",
-                range_end=figure.of_unit(figure.unit or before.unit),
+                range_end=replace(figure, unit=figure.unit or before.unit),
             )
-        elif (
-            before
-            and not before.range_end
-            and GIVE_OR_TAKE.fullmatch(text, before.unit_end, figure.start)
-        ):
-            shown = before.text + text[before.unit_end : figure.start] + figure.text
+        elif before and GIVE_OR_TAKE.fullmatch(text, *between):
             numbers[-1] = replace(
                 before,
-                text=without_marks(shown),
+                text=without_marks(before.text + text[slice(*between)] + figure.text),
                 qualifier="about",
                 unit=before.unit or figure.unit,
                 denominators=before.denominators or figure.denominators,
@@ -232,13 +202,9 @@ def figures(text: str) -> list[Figure]:
 def _singles(text: str) -> Iterator[Figure]:
     place = 0
     while match := TOKEN.search(text, place):
-        place = match.end()
-        if (
-            match["number"]
-            and all(sign.isascii() for sign in match["number"] if sign.isdigit())
-            and len(match["number"]) <= 40
-            and (figure := _figure(text, match))
-        ):
+        place, number = match.end(), match["number"] or ""
+        plain = all(sign.isascii() for sign in number if sign.isdigit()) and len(number) <= 40
+        if number and plain and (figure := _figure(text, match)):
             place = figure.unit_end
             yield figure
 
@@ -247,9 +213,12 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     start, end = match.span("number")
     place, power = match.end(), int((match["power"] or "e0")[1:])
     if ten := TIMES_TEN.match(text, place):
-        power, place = power + _whole(ten[1] or ten[2].translate(RAISED)), ten.end()
+        raised = ten[1] or ten[2].translate(RAISED)
+        power += int(raised) if re.fullmatch(r"[+-]?\d+", raised) else 0
+        place = ten.end()
     if size := MAGNITUDE.match(text, place):
-        power, place = power + POWERS_OF_TEN[(size[1] or size[2] or size[3]).lower()], size.end()
+        power += POWERS_OF_TEN[(size[1] or size[2] or size[3]).lower()]
+        place = size.end()
     begins = GAP.match(text, place).end()  # type: ignore[union-attr]
     peak = PEAK_OF.match(text, begins)
     unit, after = unit_at(text, peak.end() if peak else begins)
@@ -258,20 +227,19 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00
         end = place = start + match["number"].index(",")
-    digits = text[start:end].replace("−", "-")
-    digits = re.sub("['’\u2009\u202f]", ",", digits)
+    digits = re.sub("['’\u2009\u202f]", ",", text[start:end].replace("−", "-"))
     digits = digits.replace(",", ".") if comma else digits
-    if not unit and place < len(text) and (text[place].isalnum() or text[place] == "_"):
+    if not unit and re.match(r"\w", text[place : place + 1]):
         return None  # 3rd, 8x7
     stop = after if unit else place
-    own = head_of_unit(text, begins, stop)
+    behind = SEPARATOR.search(text, begins, stop)
+    own = behind.start() if behind and behind.start() > begins else stop  # before what it is of
+    first = start
     money = re.search(r"(?:US)?\$\s?$", text[max(start - 4, 0) : start])
     if money and (not unit or text[place : place + 1] == "/"):
         unit, stop = money_unit(text, place)
-        own = place
-    else:
-        money = None
-    sign, first = _sign(text, start - len(money[0]) if money else start, unit)
+        own, first = place, start - len(money[0])
+    sign, first = _sign(text, first, unit)
     shown = text[first:start] + (text[start:end] if comma else digits) + text[end:stop]
     of = denominators(text, start, own)
     return Figure(
@@ -280,29 +248,23 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     )  # fmt: skip
 
 
-def _whole(text: str) -> int:
-    """A written exponent; ``-`` alone or twice is none."""
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else 0
-
-
 def _sign(text: str, start: int, unit: str) -> tuple[str, int]:
     """The bound or hedge before a number of a unit, and where it begins."""
     low = max(start - 28, 0)
     match = BEFORE.search(text[low:start])
     if not match:
         return "", start
-    words = match[1].lower()
+    words, begin = match[1].lower(), low + match.start()
     if words in SPEEDS:  # of a time the other way round
         slow = unit in UNITS and UNITS[unit][1] == UNITS["s"][1]
-        return (">=" if SPEEDS[words] is slow else "<="), low + match.start()
+        return (">=" if SPEEDS[words] is slow else "<="), begin
     sign = BOUNDS.get(words, "about")
     if sign == ">" and ARROW.search(text, low, low + match.start(1)):
         return "", start
-    if sign in OPPOSITE and (
-        negated := NEGATED.search(text[max(low + match.start() - 30, 0) : low + match.start()])
-    ):  # cannot take less than
-        return OPPOSITE[sign], low + match.start() - len(negated[0])
-    return sign, low + match.start()
+    negated = NEGATED.search(text[max(begin - 30, 0) : begin])
+    if negated and sign in OPPOSITE:  # cannot take less than
+        return OPPOSITE[sign], begin - len(negated[0])
+    return sign, begin
 
 
 def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:

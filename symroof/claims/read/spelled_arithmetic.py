@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from symroof.claims.read.markdown import FORMULA
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
-from symroof.symbolic.evaluation import evaluate
 from symroof.symbolic.reading import FormulaError, parse
-from symroof.units import UnitError, parse_unit, settled, significant
+from symroof.units import parse_unit, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"
 BETWEEN = re.compile(
@@ -82,9 +81,9 @@ class Equation:
     @property
     def values(self) -> list[tuple[Fraction, Fraction]]:
         """The value of the arithmetic and of the result, as written and with their units."""
-        plain = (_value(self.source[0]), _number(self.result))
-        sized = (_value(self.source[1]), _sized(self.result))
-        return [(value, result) for value, result in (plain, sized) if value and result]
+        pairs = zip(self.source, (_number(self.result), _sized(self.result)), strict=True)
+        known = ((_value(source), result) for source, result in pairs)
+        return [(value, result) for value, result in known if value and result]
 
     @property
     def follows(self) -> bool:
@@ -95,20 +94,18 @@ class Equation:
             room = max([room, *(1 / result for _, result in self.values)])
         units = " ".join(figure.unit for figure in (*self.operands, self.result))
         factors = UNITS_LEFT_OUT if re.search("bit|[KMGTPE]i", units) else UNITS_LEFT_OUT[:1]
-        return not self.values or any(
-            abs(_mantissa(value / result * factor) - 1) <= room
-            for value, result in self.values
-            for factor in factors
-        )
+        tried = [value / result * factor for value, result in self.values for factor in factors]
+        return not tried or any(abs(_mantissa(ratio) - 1) <= room for ratio in tried)
 
     @property
     def scaled(self) -> str:
         """The arithmetic in symroof's grammar, in the unit that the result is written in."""
-        off = [abs(_mantissa(value / result) - 1) for value, result in self.values]
-        i = off.index(min(off))
-        value, result = self.values[i]
+        pairs = list(zip(self.values, self.source, strict=False))
+        (value, result), source = min(
+            pairs, key=lambda pair: abs(_mantissa(pair[0][0] / pair[0][1]) - 1)
+        )
         factor = _number(self.result) * _mantissa(value / result) / value
-        return f"({self.source[i]})*{_text(factor)}"
+        return f"({source})*{_text(factor)}"
 
     @property
     def right(self) -> str:
@@ -168,59 +165,41 @@ def _equations(text: str, run: list[Part]) -> Iterator[Equation]:
     for i, (left, right) in enumerate(itertools.pairwise(sides)):
         plain = len(left) == 1 and not left[0].figure.range_end
         sum_, result = (right, left) if plain and len(sides) == 2 else (left, right)
-        if len(result) > 1 or result[0].figure.range_end or (plain and sum_ is left):
+        numbers = [one for part in sum_ for one in (part.figure, part.figure.range_end) if one]
+        if len(result) > 1 or result[0].figure.range_end or len(numbers) < 2:
             continue
-        if len(sum_) == 1 and not sum_[0].figure.range_end:
-            continue
-        if sources := _sources(sum_, opened if i == 0 and sum_ is left else 0):
-            pairs = ((part.figure, part.figure.range_end) for part in sum_)
-            operands = tuple(one for pair in pairs for one in pair if one)
-            shown = text[operands[0].start : operands[-1].unit_end]
+        source, sized = (_source(sum_, number) for number in (_number, _sized))
+        missing = source.count(")") - source.count("(")
+        if 0 <= missing <= (opened if i == 0 and sum_ is left else 0):
+            begin = "(" * missing
+            shown = text[numbers[0].start : numbers[-1].unit_end]
             shown = re.sub(r"[`$]|\*\*", "", " ".join(shown.split())).replace("*", "×").strip()
-            yield Equation(operands, result[0].figure, sources, shown)
+            sources = (begin + source, begin + sized)
+            yield Equation(tuple(numbers), result[0].figure, sources, shown)
 
 
-def _sources(side: list[Part], opened: int) -> tuple[str, str] | None:
-    """One side in symroof's grammar, as it is written and with its units; None where brackets do
-    not match."""
-    plain = sized = ""
+def _source(side: list[Part], number: Callable[[Figure], Fraction]) -> str:
+    """One side in symroof's grammar."""
+    source = ""
     for part in side:
-        ends = [part.figure, *([part.figure.range_end] if part.figure.range_end else [])]
-        plain += " - ".join(_text(_number(one)) for one in ends) + part.close
-        sized += " - ".join(_text(_sized(one)) for one in ends) + part.close
+        ends = (one for one in (part.figure, part.figure.range_end) if one)
+        source += " - ".join(_text(number(one)) for one in ends) + part.close
         if part is not side[-1]:
-            operator = OPERATORS.get(part.operator, part.operator) + part.open
-            plain, sized = plain + operator, sized + operator
-    missing = plain.count(")") - plain.count("(")
-    if not 0 <= missing <= opened:
-        return None
-    return "(" * missing + plain, "(" * missing + sized
+            source += OPERATORS.get(part.operator, part.operator) + part.open
+    return source
 
 
 def _text(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value.numerator)
-    return f"({value.numerator}/{value.denominator})"
+    whole = value.denominator == 1
+    return str(value.numerator) if whole else f"({value.numerator}/{value.denominator})"
 
 
 def _value(source: str) -> Fraction | None:
     try:
-        value = evaluate(parse(source), _NoNames())
-    except (FormulaError, ArithmeticError, LookupError):
+        value = parse(source)
+    except FormulaError:
         return None
-    return settled(value) if isinstance(value, float) and value > 0 else None
-
-
-class _NoNames:
-    """Where arithmetic of numbers finds names: nowhere."""
-
-    axes, careful = 0, False
-
-    def value(self, name: str) -> Any:
-        raise LookupError(name)
-
-    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        raise LookupError(name)
+    return Fraction(int(value.p), int(value.q)) if value.is_Rational and value > 0 else None
 
 
 def _number(figure: Figure) -> Fraction:
@@ -228,11 +207,8 @@ def _number(figure: Figure) -> Fraction:
 
 
 def _sized(figure: Figure) -> Fraction:
-    try:
-        size = parse_unit(figure.unit).size if figure.unit not in ("", "x") else Fraction(1)
-    except UnitError:
-        size = Fraction(1)
-    return _number(figure) * size
+    unit = "" if figure.unit == "x" else figure.unit
+    return _number(figure) * parse_unit(unit).size
 
 
 def _loose(figure: Figure) -> Fraction:

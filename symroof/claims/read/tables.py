@@ -57,41 +57,29 @@ class NoteTable:
     rows: tuple[tuple[NoteCell, ...], ...]
     end: int
 
+    def title(self, column: int) -> str:
+        """The text of the head of a column; empty beyond the last."""
+        return self.head[column].text if column < len(self.head) else ""
+
     def unit(self, column: int) -> str:
         """The unit that the head of a column states; empty without one."""
-        match = UNIT.search(self.head[column].text) if column < len(self.head) else None
+        match = UNIT.search(self.title(column))
         text = next(filter(None, match.groups()), "") if match else ""
         unit, after = unit_at(text, 0)
-        rest = text[after:]
-        return (
-            unit if unit not in ("", "x") and (not rest.strip() or DENOMINATOR.match(rest)) else ""
-        )
+        alone = not text[after:].strip() or DENOMINATOR.match(text[after:])
+        return unit if unit != "x" and alone else ""
 
     def input(self, column: int) -> str:
         """The input that the head of a column names; empty for none, such as one that has a result under it: ``TPOT (ms)``, ``Weights (GB)``."""
-        words = (
-            re.sub(
-                r"\(.*?\)|\[.*?\]|[*_`$]",
-                " ",
-                self.head[column].text if column < len(self.head) else "",
-            )
-            .strip()
-            .lower()
-        )
+        words = re.sub(r"\(.*?\)|\[.*?\]|[*_`$]", " ", self.title(column)).strip().lower()
         name = WORDS.get(words) or words.replace(" ", "_").replace("-", "_")
         name = canonical(name) if name in ALIASES else name
         if name not in SETTABLE or (name in QUANTITIES and name not in LENGTHS):
             return ""
         unit, symbol = self.unit(column), INPUTS.get(name) or QUANTITIES.get(name)
-        fits = (
-            not unit
-            or (name == "hardware" and unit == "device")
-            or (
-                symbol is not None
-                and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension)
-            )
-        )
-        return name if fits else ""
+        if not unit or (name == "hardware" and unit == "device"):
+            return name
+        return name if symbol is not None and _alike(unit, symbol.unit) else ""
 
     def number(self, row: int, column: int) -> Figure | None:
         """The number of a cell, with the unit and the denominator that the head states where it has none."""
@@ -101,9 +89,9 @@ class NoteTable:
 
     def completed(self, figure: Figure, column: int) -> Figure:
         """A number of a column with what the head of the column says of it."""
-        unit, head = self.unit(column), self.head[column].text if column < len(self.head) else ""
-        behind = DENOMINATOR.search(f" {head}")
-        of = figure.denominators or (denominators(f" {head}", 0, behind.start()) if behind else ())
+        unit, head = self.unit(column), f" {self.title(column)}"
+        behind = DENOMINATOR.search(head)
+        of = figure.denominators or (denominators(head, 0, behind.start()) if behind else ())
         if figure.unit or not unit or figure.range_end:
             return replace(figure, denominators=of)
         return replace(figure, unit=unit, text=f"{figure.text} {unit}", denominators=of)
@@ -115,22 +103,8 @@ class NoteTable:
 
     def row_at(self, place: int) -> int | None:
         """The row that contains a place; None for the head."""
-        return max(
-            (i for i, row in enumerate(self.rows) if row and row[0].start <= place), default=None
-        )
-
-    def fitting(self, place: int, unit: str) -> int:
-        """The column of the head that an annotation at a place is about: its own, or, behind the whole head, the only one whose unit fits."""
-        own, last = self.column_at(place, None), self.head[-1]
-        if place < last.start + len(last.text) or not unit:
-            return own
-        needed = parse_unit(unit).dimension if unit != "any" else ()
-        fits = [
-            i
-            for i in range(len(self.head))
-            if (named := self.unit(i)) and strict(parse_unit(named).dimension) == strict(needed)
-        ]
-        return fits[0] if len(fits) == 1 else own
+        before = (i for i, row in enumerate(self.rows) if row and row[0].start <= place)
+        return max(before, default=None)
 
     def under(self, place: int, unit: str = "") -> list[tuple[Figure, dict[str, object]]]:
         r"""The numbers that an annotation at a place of the head, or of a row's first cell, is about, each with the inputs of its row or column.
@@ -141,63 +115,50 @@ class NoteTable:
         >>> [(figure.text, inputs) for figure, inputs in table.under(12)]
         [('1.34 GB', {'batch': 1}), ('2.68 GB', {'batch': 2})]
         """
-        row = self.row_at(place)
-        column = self.column_at(place, row) if row is not None else self.fitting(place, unit)
+        row, found = self.row_at(place), []
+        columns = range(len(self.head))
+        column = self.column_at(place, row)
         if row is None:
-            named = {
-                name: other
-                for other in range(len(self.head))
-                if other != column and (name := self.input(other))
-            }
-            cells = [
-                (
-                    self.number(i, column),
-                    {
-                        name: value
-                        for name, other in named.items()
-                        if (value := self.value(i, other)) != ""
-                    },
-                )
-                for i in range(len(self.rows))
-            ]
-            return [(figure, inputs) for figure, inputs in cells if figure]
-        if column == 0 and (name := self.input(0)):
-            cells = [
-                (
-                    self.number(row, i),
-                    {name: value} if (value := _value(self.head[i].text)) != "" else {},
-                )
-                for i in range(1, len(self.head))
-            ]
-            return [(figure, inputs) for figure, inputs in cells if figure and inputs]
-        return []
+            behind = place >= self.head[-1].start + len(self.head[-1].text)
+            fits = [i for i in columns if self.unit(i) and _alike(self.unit(i), unit)]
+            column = fits[0] if behind and unit not in ("", "any") and len(fits) == 1 else column
+            named = {name: i for i in columns if i != column and (name := self.input(i))}
+            for i in range(len(self.rows)):
+                inputs = {name: self.value(i, other) for name, other in named.items()}
+                stated = {name: value for name, value in inputs.items() if value != ""}
+                found.append((self.number(i, column), stated))
+        elif column == 0 and (name := self.input(0)):
+            for i in columns[1:]:
+                if (value := _value(self.head[i].text)) != "":
+                    found.append((self.number(row, i), {name: value}))
+        return [(figure, inputs) for figure, inputs in found if figure]
 
     def value(self, row: int, column: int) -> object:
         """A cell as the value of an input, in the unit of its head; empty where there is none, or a size in place of a precision."""
         text = self.rows[row][column].text if column < len(self.rows[row]) else ""
         if FORMULA in text:
             return "…"  # no input can be it: an error, where nothing would be the default
-        value = _value(text)
+        value, unit = _value(text), self.unit(column)
         if self.input(column) in PRECISIONS and not WIDTH.match(str(value)):
             return ""
-        unit = self.unit(column)
         if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value)):
             return f"{value} {unit}"
         return value
 
     def sums(self) -> Iterator[Equation]:
         """The sums that the table states: a last row, and a column, that is called a total."""
-        if len(self.rows) > 2 and TOTAL.match(self.rows[-1][0].text):
-            for column in range(1, len(self.head)):
-                above = [self.number(row, column) for row in range(len(self.rows) - 1)]
-                yield from _sum(above, self.number(len(self.rows) - 1, column))
-        for column in range(2, len(self.head)):
-            if TOTAL.match(self.head[column].text):
-                for row in range(len(self.rows)):
-                    yield from _sum(
-                        [self.number(row, other) for other in range(1, column)],
-                        self.number(row, column),
-                    )
+        rows, columns = range(len(self.rows)), range(len(self.head))
+        if len(rows) > 2 and TOTAL.match(self.rows[-1][0].text):
+            for column in columns[1:]:
+                yield from _sum([self.number(row, column) for row in rows])
+        for last in columns[2:]:
+            if TOTAL.match(self.head[last].text):
+                for row in rows:
+                    yield from _sum([self.number(row, i) for i in columns[1 : last + 1]])
+
+
+def _alike(one: str, other: str) -> bool:
+    return strict(parse_unit(one).dimension) == strict(parse_unit(other).dimension)
 
 
 def _value(text: str) -> object:
@@ -207,25 +168,17 @@ def _value(text: str) -> object:
     return int(number) if number.isdigit() and len(number) < 16 else text
 
 
-def _sum(parts: list[Figure | None], total: Figure | None) -> Iterator[Equation]:
-    """The sum of some numbers of one unit; a part that has no number, or another unit, makes none."""
-    known = [part for part in parts if part is not None]
-    if (
-        total is None
-        or len(known) < len(parts)
-        or len(known) < 2
-        or total.range_end
-        or not total.unit
-    ):
+def _sum(numbers: list[Figure | None]) -> Iterator[Equation]:
+    """The sum of some numbers of one unit, the last of them; a part that has no number, or another unit, makes none."""
+    known = [one for one in numbers if one is not None and not one.range_end]
+    if len(known) < max(len(numbers), 3) or not known[-1].unit:
         return
-    if any(
-        part.unit != total.unit or part.range_end or part.qualifier not in ("", "about")
-        for part in known
-    ):
-        return
-    numbers = [Fraction(part.number.replace(",", "")) for part in known]
-    source = "+".join(f"({number.numerator}/{number.denominator})" for number in numbers)
-    yield Equation(tuple(known), total, (source, source), " + ".join(part.digits for part in known))
+    *parts, total = known
+    if all(part.unit == total.unit and part.qualifier in ("", "about") for part in parts):
+        values = [Fraction(part.number.replace(",", "")) for part in parts]
+        source = "+".join(f"({value.numerator}/{value.denominator})" for value in values)
+        text = " + ".join(part.digits for part in parts)
+        yield Equation(tuple(parts), total, (source, source), text)
 
 
 def tables(text: str) -> list[NoteTable]:

@@ -10,7 +10,7 @@ one digit that is a lot: beyond 5 % it is ``approximate``, and beyond 25 % no he
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.read.prose_numbers import BOUND_WORD, HEDGE, Figure, figures
@@ -170,8 +170,8 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     while of := DENOMINATOR.match(plain, end):
         end = of.end()
     if plain[end:].strip():  # a unit that prose does not have: s*byte
-        last = last.of_unit(plain[last.number_end :].strip())
-    figure = figure.of_unit(figure.unit or last.unit) if figure.range_end else last
+        last = replace(last, unit=plain[last.number_end :].strip())
+    figure = replace(figure, unit=figure.unit or last.unit) if figure.range_end else last
     operator = figure.qualifier if figure.qualifier != "about" else ""
     value, half, digits = _in_base_units(figure, unit)
     if not figure.range_end:

@@ -1,7 +1,7 @@
 """Units as people write them, and the words behind them that say what a number is of: ``tps``, ``GB per GPU``, ``USD per 1K tokens``.
 
->>> spelled_unit("gigabytes per second"), spelled_unit("tok/s/user"), spelled_unit("GB per layer")
-('GB/s', 'token/s', 'GB')
+>>> unit_at("gigabytes per second", 0), unit_at("tok/s/user", 0)
+(('GB/s', 20), ('token/s', 5))
 """
 
 import re
@@ -21,29 +21,17 @@ NAMES = re.compile(
     re.IGNORECASE,
 )
 
-SPELLED = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "percent": "%", "dollar": "USD", "dollars": "USD", "hr": "hour", "hrs": "hour",
-           "μs": "us", "times": "x", "×": "x", "toks": "token", "params": "param", "reqs": "request", "req": "request", "flops": "FLOP", "flop": "FLOP",
-           "gpu": "device", "gpus": "device", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "tps": "token/s", "rps": "request/s"}  # fmt: skip
-SPELLED |= {
-    f"{word}{s}": unit
-    for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns"))
-    for s in ("", "s")
-}
-SPELLED |= {
-    f"{word}flop{s}": f"{letter}FLOP"
-    for word, letter in (("giga", "G"), ("tera", "T"), ("peta", "P"), ("exa", "E"))
-    for s in ("", "s")
-}
-SPELLED |= {
-    f"{word}byte{s}": f"{letter}B"
-    for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T"))
-    for s in ("", "s")
-}
-SPELLED |= {
-    f"{word}byte{s}": f"{letter}B"
-    for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti"))
-    for s in ("", "s")
-}
+ALIASES = {
+    "s": "sec secs second seconds", "ms": "msec millisecond milliseconds", "us": "μs microsecond microseconds",
+    "ns": "nanosecond nanoseconds", "hour": "hr hrs", "%": "percent", "USD": "dollar dollars", "x": "times ×",
+    "token": "toks tok tokens", "token/s": "tps", "request": "reqs req requests", "request/s": "rps", "param": "params",
+    "device": "gpu gpus", "byte": "bytes", "W": "watt watts", "J": "joule joules", "FLOP": "flop flops",
+    "GFLOP": "gigaflop gigaflops", "TFLOP": "teraflop teraflops", "PFLOP": "petaflop petaflops", "EFLOP": "exaflop exaflops",
+    "kB": "kilobyte kilobytes", "MB": "megabyte megabytes", "GB": "gigabyte gigabytes", "TB": "terabyte terabytes",
+    "KiB": "kibibyte kibibytes", "MiB": "mebibyte mebibytes", "GiB": "gibibyte gibibytes", "TiB": "tebibyte tebibytes",
+}  # fmt: skip
+SPELLED = {alias: unit for unit, aliases in ALIASES.items() for alias in aliases.split()}
+"""Units as people write them, in small letters, and as symroof does."""
 
 RATES = (["t", "s"], ["T", "s"])
 """``t/s``, tokens a second as llama.cpp prints them; alone the letter is no unit."""
@@ -64,15 +52,14 @@ LONG = (
 """``4k-token`` before the request that is so long."""
 COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)[\s-]?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
 POWERS_OF_TEN = {
-    "k": 3,
-    "thousand": 3,
-    "m": 6,
-    "million": 6,
-    "b": 9,
-    "bn": 9,
-    "billion": 9,
-    "t": 12,
-    "trillion": 12,
+    word: power
+    for power, words in {
+        3: "k thousand",
+        6: "m million",
+        9: "b bn billion",
+        12: "t trillion",
+    }.items()
+    for word in words.split()
 }
 """The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
@@ -135,16 +122,6 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
     return "", place
 
 
-def head_of_unit(text: str, start: int, stop: int) -> int:
-    """Where the first part of a unit ends, before what it is of.
-
-    >>> head_of_unit("GB per GPU", 0, 10)
-    2
-    """
-    behind = SEPARATOR.search(text, start, stop)
-    return behind.start() if behind and behind.start() > start else stop
-
-
 LADDERS = (
     ("ns", "us", "ms", "s"),
     ("byte", "kB", "MB", "GB", "TB", "PB"),
@@ -187,21 +164,11 @@ def money_unit(text: str, place: int) -> tuple[str, int]:
 
 def unit_name(name: str) -> str:
     """A unit's name as symroof writes it."""
-    if name in UNITS:
-        return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(
-            name, name
-        )
+    plural = name in ("tokens", "tok", "bytes", "requests")
+    if name in UNITS and not plural:
+        return name
     lower = name.lower()
     return SPELLED.get(lower) or (lower if len(lower) > 3 and lower in UNITS else name)
-
-
-def spelled_unit(text: str) -> str:
-    """A whole unit as symroof writes it, without the words that say what it is of; one that cannot be read stays as it is."""
-    unit, after = unit_at(text, 0)
-    rest = text[after:]
-    while unit and (match := DENOMINATOR.match(rest)):
-        rest = rest[match.end() :]
-    return unit if unit and not rest.strip() else text
 
 
 def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
@@ -223,15 +190,13 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
         while also := ALSO.match(text, stop):
             behind.append(Denominator(_kind(also["noun"] or also["bare"])))
             stop = also.end()
-    match = LEADING.search(text[max(start - 120, 0) : start])
-    leading = (
-        (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else []))
-        if match
-        else ()
-    )
+    leading: list[Denominator] = []
+    if match := LEADING.search(text[max(start - 120, 0) : start]):
+        leading = [_denominator(match)]
+        leading += [Denominator(_kind(match["also"]))] if match["also"] else []
     if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added
         kinds = {one.kind for one in behind}
-        leading = tuple(one for one in leading if one.kind in PARTS and one.kind not in kinds)
+        leading = [one for one in leading if one.kind in PARTS and one.kind not in kinds]
     return (*leading, *behind)
 
 

@@ -108,7 +108,7 @@ OF_CLAIMS = {
         )
     ],
     "A way prose writes a unit or a bound": [
-        Insert("symroof/claims/read/written_units.py", '"gigs": "GB", ', '"sec": "s"')
+        Insert("symroof/claims/read/written_units.py", "gigs ", "gigabyte gigabytes")
     ],
 }
 
