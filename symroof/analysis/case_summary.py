@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, target_checks, waits_without_end
+from symroof.analysis.case_titles import case_title
+from symroof.analysis.verdict import LOAD, all_met, case_warnings, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.table_formats import FAILS, IN_PART, PASSES
+from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 from symroof.theory.symbols import INPUTS
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symroof.cases.bound_case import BoundCase
 
 DIGITS = 3
@@ -76,12 +79,8 @@ def at_full_slots(words: str, name: str) -> str:
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
     """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
     if case.at_peak is not None:
-        header = [
-            "",
-            "expected (80 % range)" if is_measured(case) else "at the efficiencies given",
-            "bound (at peak)",
-            "limited by",
-        ]
+        how = "expected (80 % range)" if is_measured(case) else "at the efficiencies given"
+        header = ["", how, "bound (at peak)", "limited by"]
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]
         header = ["", "bound (100 % of peak)", "", "limited by"]
@@ -97,25 +96,22 @@ def _memory(case: BoundCase) -> tuple[str, str]:
         case.result(name).plain(DIGITS)
         for name in ("memory_bytes_per_device", "usable_memory_per_device")
     )
-    fits = (
-        f"{PASSES} fits"
-        if not case.does_not_fit
-        else f"{FAILS} does not fit"
-        if case.never_fits
-        else f"{IN_PART} fits in part of its ranges"
-    )
+    fits = f"{PASSES} fits"
+    if case.does_not_fit:
+        part = f"{IN_PART} fits in part of its ranges"
+        fits = f"{FAILS} does not fit" if case.never_fits else part
     return f"{used} of {usable}", fits
 
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:
     """A quantity as expected and its bound at the peak, or as given; a dagger where the case does not fit."""
-    own = case.result(name)
+    own = compact(case.result(name), DIGITS)
     if _is_given(case, name):
-        return f"{_cell(own)}, given", ""
+        return f"{own}, given", ""
     bound = case.peak_bound(name)
     if bound and case.priced(name):  # how far list prices move it is beside what is expected
         bound = replace(bound, low=None, high=None)
-    return _cell(own), _cell(bound) if bound else ""
+    return own, compact(bound, DIGITS) if bound else ""
 
 
 def _is_given(case: BoundCase, name: str) -> bool:
@@ -129,10 +125,6 @@ NO_END = "no end: the queue grows"
 def endless(case: BoundCase, name: str) -> bool:
     """Whether a wait has no end as expected, whether or not it has one at the peak."""
     return name == "loaded_ttft" and waits_without_end("ttft", case.case)
-
-
-def _cell(result: Result) -> str:
-    return compact(result, DIGITS)
 
 
 def compact(result: Result, digits: int) -> str:
@@ -155,57 +147,106 @@ ALIKE = 1.05
 
 
 def _limited_by(case: BoundCase, name: str, limit: str) -> str:
-    """What limits a time; under load that of a request alone where load adds next to nothing."""
+    """What limits a time, and at the peak where that is something else; under load that of a request alone where load adds next to nothing."""
     if _is_given(case, name):
         return ""
     if name in ALONE:
         alone, of_alone = ALONE[name]
-        times = [case.get(each) for each in (name, alone)]
-        if all(times) and times[0].value < ALIKE * times[1].value:  # type: ignore[union-attr]
-            return _limit(case, of_alone)
-    return _limit(case, limit)
-
-
-def _limit(case: BoundCase, name: str) -> str:
-    """The largest term of a time: as expected, and at the peak where that is another."""
-    found = case.get(name) if name else None
+        here, single = case.get(name), case.get(alone)
+        if here and single and here.value < ALIKE * single.value:
+            limit = of_alone
+    found = case.get(limit) if limit else None
     if found is None:
         return ""
-    first = limit_label(found, case)
-    at_peak = case.at_peak.get(name) if case.at_peak else None
-    second = limit_label(at_peak, case) if at_peak else first
+    at_peak = case.at_peak.get(limit) if case.at_peak else None
+    first, second = (limit_label(each or found, case) for each in (found, at_peak))
     return first if first == second else f"{first} (peak: {second})"
 
 
 def limit_label(limit: Result, case: BoundCase) -> str:
     """What limits a time: over ranges that somebody gave all that do, over measured ones that at the expected values."""
-    return (
-        str(limit.value)
-        if case.box.keys() <= case.measured_box.keys()
-        else limit.plain().replace(" or ", "/")
-    )
+    if case.box.keys() <= case.measured_box.keys():
+        return str(limit.value)
+    return limit.plain().replace(" or ", "/")
 
 
 def verdict_lines(case: BoundCase) -> list[str]:
     """Each target against what is expected; none is met by what does not fit."""
-    checks = target_checks(case) if case.hardware else []
-    endless_ones = [
-        name for name in case.targets if case.hardware and waits_without_end(name, case.case)
-    ]
     lines = []
-    for check in checks:
+    for check in target_checks(case) if case.hardware else ():
         mark = FAILS if case.never_fits else MARK[check.met]
         named = "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
         bound = both(case, check.metric.name)[1] if case.get(check.metric.name) else ""
         against = f", bound {bound}" if bound else ""
         lines.append(f"{mark} {named}: {compact(check.metric, DIGITS)}{against}")
-    return lines + [
-        f"{FAILS} {name} within {format_quantity(case.targets[name], 's', DIGITS)}: {NO_END}"
-        for name in endless_ones
-    ]
+    for name, limit in case.targets.items() if case.hardware else ():
+        if waits_without_end(name, case.case):
+            lines.append(f"{FAILS} {name} within {format_quantity(limit, 's', DIGITS)}: {NO_END}")
+    return lines
 
 
 def used_memory(case: BoundCase) -> str:
     """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
     used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
     return f"{100 * used.value / usable.value:.0f} %" if used and usable else ""
+
+
+MOST_CASES, MOST_QUANTITIES, MOST_WARNINGS = 4, 8, 2
+"""Cases of a study, quantities of one that has none of the usual, and warnings that a card shows."""
+
+
+def study_card(cases: Sequence[BoundCase], title: str) -> str:
+    """The first cases, a column each, with the targets of one or how many of several meet theirs, and warnings.
+
+    >>> from symroof.analysis.study import Study
+    >>> print(study_card(Study("gpt2").cases, "Study")[:88])
+    <p>GPT-2 124M on no hardware</p>
+    <table>
+    <caption>Study</caption>
+    <tr><th></th><th>GPT-2
+    """
+    first, *others = cases
+    left = len(cases) - MOST_CASES
+    caption = f"{title}{f'; {left} further case' + 's' * (left > 1) if left > 0 else ''}"
+    lines = [f"{case_title(first)}{_said(first)}", *verdict_lines(first)]
+    if others:
+        known = [case for case in cases if case.fits is not None]
+        met = sum(not case.does_not_fit and all_met(target_checks(case)) is True for case in known)
+        what = "fit and meet every target" if first.targets else "fit in memory"
+        lines = [f"{len(cases):,} cases{f'; {met:,} {what}' if known else ''}"]
+    shown = cases[:MOST_CASES]
+    warned = dict.fromkeys(text for case in shown for text in case_warnings(case))
+    lines += [f"! {text}" for text in list(warned)[:MOST_WARNINGS]]
+    rows = [] if others else summary_rows(first)
+    if not rows:
+        return card(lines, _table(shown, caption))
+    header, kept, rows = headed(first, rows)  # what the first screen of ``symroof eval`` has
+    table = [[*(row[i] for i in kept), row[-1]] for row in rows]
+    return card(lines, html_table([*(header[i] for i in kept), "name"], table, caption))
+
+
+def _said(case: BoundCase) -> str:
+    """Both latencies in a sentence."""
+    parts = []
+    for what, name, bound in (
+        ("to the first token", "ttft", "prefill_bound"),
+        ("a token after it", "itl", "decode_bound"),
+    ):
+        if (time := case.get(name)) and (limit := case.get(bound)):
+            parts.append(f"{compact(time, DIGITS)} {what}, limited by {limit.plain()}")
+    return f": {'; '.join(parts)}" if parts else ""
+
+
+def _table(cases: Sequence[BoundCase], caption: str) -> str:
+    """The same of several, a column a case; the first quantities of all where none of that has a value."""
+    asked = [(words, name) for words, name, _ in ROWS if any(case.get(name) for case in cases)]
+    if not asked:
+        theory = cases[0].case.theory
+        names = list(cases[0].quantities())[:MOST_QUANTITIES]
+        asked = [(theory.symbol(name).meaning, name) for name in names]
+    rows = []
+    for words, name in asked:
+        results = [case.get(name) for case in cases]
+        cells = [compact(result, DIGITS) if result else "" for result in results]
+        rows.append([words, *(map(used_memory, cases) if name == MEMORY_SHARE else cells), name])
+    return html_table(["", *map(case_title, cases), "name"], rows, caption)

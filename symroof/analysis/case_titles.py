@@ -22,28 +22,21 @@ def case_devices(bound_case: BoundCase) -> str:
 
 def case_title(bound_case: BoundCase) -> str:
     """The case in a line: model on devices, and what varies."""
-    model = bound_case.model.shown_name if bound_case.model else "no model"
+    model, draft = bound_case.model, bound_case.chosen_draft.spec
+    varied = dict(bound_case.varied)
     if bound_case.theory_only:
-        varied = [f"{name} {value}" for name, value in bound_case.varied]
-        return ", ".join([bound_case.case.theory.own.title, *varied])
-    drafted = (
-        f" drafted by {bound_case.chosen_draft.spec.shown_name}"
-        if bound_case.chosen_draft.spec
-        else ""
+        title = bound_case.case.theory.own.title
+        return ", ".join([title, *(f"{name} {value}" for name, value in varied.items())])
+    drafted = f" drafted by {draft.shown_name}" if draft else ""
+    named = ("batch", "prompt", "output")
+    return ", ".join(
+        [
+            f"{model.shown_name if model else 'no model'}{drafted} on {case_devices(bound_case)}",
+            *(f"{name} {_span(bound_case, name)}" for name in named if name in bound_case.given),
+            *degrees(bound_case),
+            *(f"{name} {x}" for name, x in varied.items() if name not in {*named, *DEGREES}),
+        ]
     )
-    parts = [f"{model}{drafted} on {case_devices(bound_case)}"]
-    parts += [
-        f"{name} {_span(bound_case, name)}"
-        for name in ("batch", "prompt", "output")
-        if name in bound_case.given
-    ]
-    parts += degrees(bound_case)
-    parts += [
-        f"{name} {value}"
-        for name, value in bound_case.varied
-        if name not in {"batch", "prompt", "output", *DEGREES}
-    ]
-    return ", ".join(parts)
 
 
 def _span(bound_case: BoundCase, name: str) -> str:
@@ -65,18 +58,13 @@ def _count(value: float) -> str:
 
 def degrees(bound_case: BoundCase) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
-    above = [
-        (name, bound_case.case.value(name))
-        for name in DEGREES
-        if name in bound_case.case.given and bound_case.case.value(name) != 1
-    ]
-    of_decode = (
-        []
-        if [name for name, _ in above] in ([], ["tp"])
-        else [f"{name} {_count(value)}" for name, value in above]
-    )
-    of_prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
-    return [*of_decode, *([f"prefill {of_prefill}"] if of_prefill else [])]
+    case = bound_case.case
+    above = {name: case.value(name) for name in DEGREES if name in case.given}
+    above = {name: value for name, value in above.items() if value != 1}
+    shown = [f"{name} {_count(value)}" for name, value in above.items()]
+    prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
+    of_decode = [] if list(above) in ([], ["tp"]) else shown
+    return [*of_decode, *([f"prefill {prefill}"] if prefill else [])]
 
 
 def case_label(bound_case: BoundCase) -> str:

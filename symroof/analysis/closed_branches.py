@@ -10,8 +10,7 @@ from typing import Any
 
 import sympy
 
-from symroof.analysis.implicit_quantities import because_searched, searched_quantity
-from symroof.analysis.inline import TOO_LONG, inlined
+from symroof.analysis.inline import TOO_LONG, because_searched, inlined, searched_quantity
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.arms import holds
 from symroof.symbolic.closed_forms import candidates, every_form, form_at

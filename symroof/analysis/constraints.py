@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sympy import Symbol
+
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.verdict import (
@@ -9,12 +11,14 @@ from symroof.analysis.verdict import (
     LOAD,
     TARGET_METRICS,
     findings,
+    memory_needed,
     metric_of,
     queues,
     unknown_targets,
     waits_without_end,
 )
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
 from symroof.symbolic.evaluation import NoValue, UndefinedValue
 from symroof.symbolic.kernels import holds
@@ -95,18 +99,14 @@ class Constraint:
             not waits or bound_case.case.theory.symbol(unknown).counted
         ):
             return None
-        named = next(
-            (
-                t.name
-                for t in THRESHOLDS.values()
-                if (t.equation, t.unknown) == (self.equation, unknown)
-            ),
-            None,
+        same = (
+            threshold.name
+            for threshold in THRESHOLDS.values()
+            if (threshold.equation, threshold.unknown) == (self.equation, unknown)
         )
+        named = next(same, None)  # the review solves the named ones anyhow
         try:
-            solution = (
-                solve(named, bound_case) if named else solve(self.equation, bound_case, unknown)
-            )  # the review solves the named ones anyhow
+            solution = solve(named or self.equation, bound_case, None if named else unknown)
         except (InputError, NoValue):
             return None
         return None if solution.missing else solution
@@ -114,27 +114,19 @@ class Constraint:
 
 def constraints(bound_case: BoundCase) -> list[Constraint]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
-    case = bound_case.case
-    memory = (
-        [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")]
-        if case.has_value("fits")
-        else []
-    )
-    load = [Constraint(LOAD, LOAD, "1")] if queues(case) and case.has_value(LOAD) else []
-    metrics = {
-        name: metric_of(name, case)
-        or (TARGET_METRICS[name] if waits_without_end(name, case) else None)
-        for name in bound_case.targets
-    }
-    return (
-        memory
-        + load
-        + [
-            Constraint(name, metric, TARGET_SYMBOLS[name])
-            for name, metric in metrics.items()
-            if metric
-        ]
-    )
+    case, found = bound_case.case, []
+    if case.has_value("fits"):
+        sides = "memory_bytes_per_device", "usable_memory_per_device"
+        found.append(Constraint("memory", *sides))
+    if queues(case) and case.has_value(LOAD):
+        found.append(Constraint(LOAD, LOAD, "1"))
+    for name in bound_case.targets:
+        metric = metric_of(name, case)
+        if metric is None and waits_without_end(name, case):
+            metric = TARGET_METRICS[name]
+        if metric:
+            found.append(Constraint(name, metric, TARGET_SYMBOLS[name]))
+    return found
 
 
 def passes(bound_case: BoundCase) -> bool | None:
@@ -149,8 +141,47 @@ def passes(bound_case: BoundCase) -> bool | None:
         return False
     if not findings(bound_case):
         return True
-    return (
-        None
-        if all(condition.holds(bound_case.case) for condition in constraints(bound_case))
-        else False
-    )
+    met = all(condition.holds(bound_case.case) for condition in constraints(bound_case))
+    return None if met else False
+
+
+BEST = frozenset({"best_batch", "max_goodput"})
+"""The quantities that are 0 where no batch is good enough."""
+
+HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
+"""What rises with the batch, and the target it is compared with."""
+
+
+def why_no_batch(bound_case: BoundCase) -> str | None:
+    """The reason for a ``best_batch`` of 0: what a batch of 1 breaks, or that no batch keeps up; None where there is a batch, or it is not known.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
+    >>> why_no_batch(study.first)
+    'best_batch is 0: a batch of 1 already has a sustained_itl of 23.11 ms, over its target of 15 ms'
+    """
+    best, case = bound_case.get("best_batch"), bound_case.case
+    if best is None or best.value != 0:
+        return None
+    alone, room = case.changed({"batch": 1}), int(case.value("concurrency"))
+    if room < 1:
+        return (
+            f"best_batch is 0: a batch of 1 does not fit, it {memory_needed(bound_case.at(alone))}"
+        )
+    missed = []
+    for name, limit in HELD.items():
+        if limit in case.given and alone.has_value(name) and alone.value(name) > case.value(limit):
+            metric, symbol = case.theory.definitions[name], case.theory.symbol(name)
+            value, target = (Result(symbol, alone.value(each)).plain() for each in (name, limit))
+            shown = metric.name if isinstance(metric, Symbol) else name
+            missed.append(f"a {shown} of {value}, over its target of {target}")
+    if missed:
+        return f"best_batch is 0: a batch of 1 already has {' and '.join(missed)}"
+    if "arrival_rate" not in case.given:
+        return None
+    largest = case.changed({"batch": room})
+    if largest.has_value("load") and largest.value("load") >= 1:
+        load = Result(case.theory.symbol("load"), largest.value("load")).plain()
+        few = f"no steady state at any batch that fits; at the largest, {room:,}, load is {load}"
+        return f"best_batch is 0: {few}"
+    return "best_batch is 0: no batch that fits keeps up with the arrivals and meets the targets"

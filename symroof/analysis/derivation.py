@@ -1,19 +1,146 @@
 """The derivation of a number: definition, expansion to inputs, substituted line, value, and the same for every step on the way."""
 
-from functools import cached_property
-from typing import Any
+from __future__ import annotations
 
-from symroof.analysis.asymptotics import LimitForm, limit_forms
-from symroof.analysis.derivation_steps import DerivationStep, is_number, step_of
-from symroof.analysis.implicit_quantities import implicit
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
 from symroof.analysis.in_sympy import in_sympy
+from symroof.analysis.inline import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.symbolic.expressions import Expr, names, symbol
+from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import (
+    At,
+    Expr,
+    Total,
+    mentions,
+    names,
+    parts,
+    rebuild,
+    symbol,
+)
 from symroof.symbolic.printing import latex, text
 from symroof.theory.quantity import ImplicitDefinition
-from symroof.theory.symbols import UNDECLARED_NAMES
+from symroof.theory.symbols import STEP_INDEX, UNDECLARED_NAMES, Symbol
+from symroof.units import is_whole, readable, scaled, significant
+
+
+class RenderedValue(NamedTuple):
+    """A name, its value, or a formula of values, as text and as LaTeX."""
+
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True, repr=False)
+class DerivationStep:
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
+
+    ``search`` says how the value is computed where no formula gives it; the formula is then the name alone.
+    """
+
+    symbol: Symbol
+    formula: Expr
+    substituted: RenderedValue
+    result: Result | None
+    why_unknown: str = ""
+    search: ImplicitDefinition | None = None
+
+    @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self.formula)
+
+    def __repr__(self) -> str:
+        value = f" = {self.result.text()}" if self.result else ""
+        return f"<{self.symbol.name} = {self.search or self.substituted.text}{value}>"
+
+
+def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> DerivationStep:
+    """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number."""
+    case, theory = bound_case.case, bound_case.case.theory
+    formula, put = case.readable_formula(name), dict[str, RenderedValue]()
+    settled = _with_values(formula, bound_case, put)
+    for node in parts(settled):
+        if node.is_Symbol and node.name not in put and node.name != name:
+            put[node.name] = _rendered_name(node.name, bound_case, with_ranges)
+
+    def shown(each: str) -> RenderedValue:
+        return put.get(each) or RenderedValue(each, theory.latex(each))
+
+    return DerivationStep(
+        theory.symbol(name),
+        formula,
+        RenderedValue(
+            text(settled, lambda each: shown(each).text),
+            latex(settled, lambda each: shown(each).latex, dots=True),
+        ),
+        bound_case.get(name),
+        bound_case.why_unknown(name),
+        case.search(name),
+    )
+
+
+def _with_values(
+    tree: Expr,
+    bound_case: BoundCase,
+    put: dict[str, RenderedValue],
+    moving: frozenset[str] = frozenset(),
+) -> Expr:
+    """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
+    if isinstance(tree, Total):
+        moving |= {tree.index}
+    if isinstance(tree, At) and not any(
+        mentions(value, index) for _, value in tree.changes for index in moving
+    ):
+        try:
+            value = bound_case.case.evaluate(tree)
+        except NoValue:
+            return tree
+        placeholder = f"at{len(put)}"
+        put[placeholder] = _rendered(value, bound_case.case.theory.symbol(tree.name))
+        return symbol(placeholder)
+    return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
+
+
+def is_number(tree: Expr) -> bool:
+    """Whether a formula contains no name."""
+    return not names(tree) and not any(isinstance(node, At) for node in parts(tree))
+
+
+def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
+    """A name's value as written in a substituted line; the name itself where it is not known."""
+    theory = bound_case.case.theory
+    if name == STEP_INDEX.name:
+        return RenderedValue(name, STEP_INDEX.latex)
+    try:
+        value = bound_case.case.value(name)
+    except (NoValue, LookupError):
+        return RenderedValue(name, theory.latex(name))
+    written = _rendered(value, theory.symbol(name))
+    result = bound_case.get(name) if with_ranges else None
+    if result is not None and result.ranged:
+        span = f"({result.span()})"
+        return RenderedValue(f"{written.text} {span}", rf"{written.latex}\,\text{{{span}}}")
+    return written
+
+
+def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
+    """A value as written in a formula."""
+    if not isinstance(value, float):
+        return RenderedValue(str(value), rf"\text{{{value}}}")
+    if symbol.unit in ("", "token", "request", "device") or symbol.counted:
+        plain = significant(value, 12 if is_whole(value) else 6).replace(",", "")
+        return RenderedValue(plain, plain)
+    number, unit = scaled(value, symbol.unit)
+    digits, spelled = (
+        significant(number).replace(",", ""),
+        unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu "),
+    )
+    return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}")
 
 
 class Derivation:
@@ -34,7 +161,6 @@ class Derivation:
         name, symbol: the quantity derived.
         bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
-        limits: its form as an input vanishes or grows.
         elasticities, binding_arms: its sensitivity to each input, and the arms of maxima that the sensitivities hold on.
     """
 
@@ -62,12 +188,7 @@ class Derivation:
 
     @property
     def search(self) -> ImplicitDefinition | None:
-        """How the value is computed where no formula gives it.
-
-        >>> from symroof.analysis.study import Study
-        >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
-        'the decoding_requests at which decoding_requests = arrival_r'
-        """
+        """How the value is computed where no formula gives it."""
         return self.bound_case.case.search(self.name)
 
     @cached_property
@@ -167,17 +288,6 @@ class Derivation:
         order[name] = None
 
     @cached_property
-    def limits(self) -> tuple[LimitForm, ...]:
-        """The form of the quantity as one input vanishes or grows; see :func:`symroof.analysis.asymptotics.limit_forms`.
-
-        >>> from symroof.analysis.study import Study
-        >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
-        >>> limit.says, limit.text
-        ('as the batch grows', '(2*params + attention_flops_per_pair*context)/(kv_bytes_per_token*context)')
-        """
-        return limit_forms(self.name, self.bound_case)
-
-    @cached_property
     def elasticities(self) -> tuple[Elasticity, ...]:
         """Per cent that the quantity moves when one input moves one per cent; see :func:`symroof.analysis.sensitivity.elasticities`.
 
@@ -213,7 +323,6 @@ class Derivation:
             **value,
             "steps": [self._step_json(step) for step in self.steps],
             **({} if implied is None else {"implicit": self._both(implied)}),
-            "limits": [limit.as_json(self._theory.latex) for limit in self.limits],
             "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
             "binding_arms": list(self.binding_arms),
             **self.bound_case.ledger((self.name,), everything=False),

@@ -203,7 +203,8 @@ def _signature(
     case: BoundCase, there: BoundCase, name: str
 ) -> tuple[tuple[str, Result, Result], ...]:
     """What the cause does to other figures that one can measure: the ITL of one request, the time to first token."""
-    alone, rows = case.case.value("batch") == 1, []
+    alone = case.case.value("batch") == 1
+    rows: list[tuple[str, str, Request | None]] = []
     if not (alone and name == "itl"):
         rows.append(("itl of one request", "itl", request_of(batch=1, origin=ORIGIN)))
     rows += [(each, each, None) for each in SIGNATURES if each != name]

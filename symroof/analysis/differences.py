@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -76,9 +76,9 @@ def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     found: list[CaseDifference] = []
     if a.request.own != b.request.own:
-        both = (", ".join(side.request.own) or "none" for side in (a, b))
-        own = b.request.own
-        found.append(CaseDifference("definition", "names of its own", *both, declared=own))
+        before, after = (", ".join(side.request.own) or "none" for side in (a, b))
+        own, title = b.request.own, "names of its own"
+        found.append(CaseDifference("definition", title, before, after, declared=own))
     for name in defining:
         found += _definition(name, a, b)
     # how operators' times add up comes first: under a maximum of sums, what one operator counts may not show
@@ -161,8 +161,12 @@ def _parts(name: str, side: BoundCase) -> Definition | None:
 def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """Changes of inputs: the model first, with all that it supplies, then a precision of the weights, then the others in declared order."""
 
-    def given(some: list[str]) -> tuple[tuple[str, Input | None], ...]:
-        return tuple((name, b.given.get(name)) for name in some)
+    def change(
+        said: str, shown: Iterable[str], some: Iterable[str], model: BoundCase | None = None
+    ) -> CaseDifference:
+        before, after = shown
+        given = tuple((name, b.given.get(name)) for name in some)
+        return CaseDifference("input", said, before, after, given, model, _slip(said, a, b))
 
     sources = {
         name: [each.source for side in (a, b) if (each := side.given.get(name))] for name in names
@@ -173,20 +177,19 @@ def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDiffer
     if a.model != b.model or model:
         titles = [side.chosen_model.name or "none" for side in (a, b)]
         if titles[0] != titles[1]:
-            yield CaseDifference("input", "model", *titles, given(model), model=b)
+            yield change("model", titles, model, b)
         else:
-            yield CaseDifference("input", "weights", *formats, given([*model, *widths]), model=b)
+            yield change("weights", formats, [*model, *widths], b)
             widths = []
         names = [name for name in names if name not in model]
     if widths:
         if formats[0] == formats[1]:
             formats = [_shown(widths[0], side) for side in (a, b)]
-        yield CaseDifference("input", "weights", *formats, given(widths))
+        yield change("weights", formats, widths)
     order = {name: index for index, name in enumerate(INPUTS)}
     rest = [name for name in names if base_name(name) not in WEIGHT_WIDTHS]
     for name in sorted(rest, key=lambda name: (order.get(base_name(name), len(order)), name)):
-        shown = (_shown(name, side) for side in (a, b))
-        yield CaseDifference("input", name, *shown, given([name]), slip=_slip(name, a, b))
+        yield change(name, (_shown(name, side) for side in (a, b)), [name])
 
 
 def _shown(name: str, side: BoundCase) -> str:

@@ -1,6 +1,7 @@
 """Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import sympy
@@ -126,22 +127,16 @@ def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = bound_case.case
     declared = (known.name for known in case.theory.own.inputs)
-    inputs = (
+    inputs = [
         name
         for name in dict.fromkeys((*case.given, *INPUTS, *declared))
         if name in case.given or case.default(name) is not None
-    )
-    derived = (
-        bound_case.quantities()
-        if quantities
-        else (name for name in QUANTITIES if case.theory.definition(name) is None)
-    )
+    ]
+    searched = (name for name in QUANTITIES if case.theory.definition(name) is None)
     numbers: dict[Any, Any] = {}
-    for name in dict.fromkeys((*inputs, *derived)):
-        try:
+    for name in dict.fromkeys((*inputs, *(bound_case.quantities() if quantities else searched))):
+        with suppress(NoValue, UnknownName):
             numbers[symbol(name, case.theory.own)] = number(case.value(name))
-        except (NoValue, UnknownName):
-            continue
     return Values(numbers, bound_case)
 
 
@@ -154,16 +149,15 @@ def number(value: Any) -> Any:
 
 def expression(form: Expr, bound_case: BoundCase) -> Any:
     """A formula in SymPy. Where degrees are free in the case, what it names only then is written out."""
-    if bound_case.case.free:
-        own = bound_case.given_case.theory
-        form = substitute(
-            form,
-            {
-                name: bound_case.case.expanded(named_formula(name), complete=False)
-                for name in names(form)
-                if own.definition(name) is None
-            },
-        )
+    case = bound_case.case
+    if case.free:
+        known = bound_case.given_case.theory.definition
+        opened = {
+            name: case.expanded(named_formula(name), complete=False)
+            for name in names(form)
+            if known(name) is None
+        }
+        form = substitute(form, opened)
     return in_sympy(form, bound_case)
 
 

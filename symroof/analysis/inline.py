@@ -1,32 +1,33 @@
-"""Inline definitions that depend on an unknown; everything else stays a named coefficient."""
+"""Definitions that depend on an unknown are inlined, everything else stays a named coefficient; and what no formula gives, but a search."""
+
+from sympy import Symbol
 
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import (
+    ONE,
     ZERO,
+    At,
     Expr,
+    Min,
+    at,
     changed_inputs,
     inline,
     inlined_size,
     names,
-    size,
-    substitute,
+    rebuild,
     symbol,
 )
+from symroof.symbolic.expressions import relation as compared
 from symroof.symbolic.polynomials import NoClosedForm
-from symroof.symbolic.printing import text
+from symroof.symbolic.reading import parse
 from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
 """They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""
 
-KEPT_NAMES = frozenset({"params", "active_params", "context", "batch"})
-"""The names that formulas for readers keep, whatever their values here."""
-
 TOO_LONG = "its closed form is too long to be written out"
-LONGEST_SHORTENED = 300
-"""The most nodes of a formula that a better choice of names may make readable."""
 
 
 def inlined(
@@ -77,17 +78,6 @@ def inlined(
     return known[key]
 
 
-def readable_form(name: str, unknown: str, bound_case: BoundCase) -> Expr:
-    """A quantity inlined for readers: it keeps :data:`KEPT_NAMES`, and without numbers the efficiencies too.
-
-    >>> from symroof.analysis.study import Study
-    >>> text(readable_form("kv_cache_bytes", "context", Study().first))
-    'batch*kv_bytes_per_token*context'
-    """
-    kept = KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES
-    return inlined(symbol(name), unknown, bound_case, kept)
-
-
 def neutral(node: Expr, bound_case: BoundCase) -> Expr:
     """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
     defaults that have no effect."""
@@ -102,16 +92,54 @@ def neutral(node: Expr, bound_case: BoundCase) -> Expr:
     return node if neutral is None else neutral
 
 
-def shortest(tree: Expr, bound_case: BoundCase) -> Expr:
-    """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
-    is ``2*gemm_m/b``."""
-    if size(tree) > LONGEST_SHORTENED:
-        return tree
-    case, length = bound_case.case, len(text(tree))
-    for name in names(tree):
-        if name in KEPT_NAMES or name in case.given or case.theory.definition(name) is None:
-            continue
-        put = substitute(tree, {name: case.formula_or_name(name)})
-        if len(text(put)) < length:
-            return shortest(put, bound_case)
-    return tree
+def implicit(name: str, bound_case: BoundCase) -> Expr | None:
+    """The relation in the quantity's own name: the fixed point it is the least of, or what the largest whole number meets; None for any other.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.symbolic.printing import text
+    >>> text(implicit("disaggregated_batch", Study().first))
+    'disaggregated_batch = min(slot_steps*loaded_decode_time(batch = max(disaggregated_batch, 1))*prefill_request_rate, batch)'
+    >>> implicit("itl", Study().first) is None
+    True
+    """
+    search = bound_case.case.search(name)
+    if search is None:
+        return None
+    high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
+    return (
+        compared("=", there, ONE)
+        if search.kind == "largest"
+        else compared("=", symbol(name), Min(there, high))
+    )
+
+
+def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
+    """The body where the unknown is the searched quantity, also in quantities that other changes move."""
+    if isinstance(tree, (Symbol, At)):
+        if tree == symbol(unknown):
+            return symbol(name)
+        changes = tree.changes if isinstance(tree, At) else ()
+        made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
+        moved = unknown in bound_case.case.dependencies(tree.name) and unknown not in dict(made)
+        changes = (*made, *([(unknown, symbol(name))] if moved else []))
+        return at(tree.name, changes) if changes else tree
+    return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
+
+
+def searched_quantity(tree: Expr, unknown: str, bound_case: BoundCase) -> str:
+    """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
+    case = bound_case.case
+    dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(tree))))
+    return next(
+        (
+            name
+            for name in dependencies
+            if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})
+        ),
+        "",
+    )
+
+
+def because_searched(searched: str, unknown: str) -> str:
+    """The reason where a quantity is searched."""
+    return f"{searched} is searched for each {unknown}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,6 @@ import numpy as np
 import sympy
 
 from symroof.analysis.closed_branches import EquationForms, domain
-from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.symbolic.axis_points import Axis, Crossings, Sides
 from symroof.symbolic.crossings import crossings
@@ -48,20 +48,20 @@ class PosedEquation:
         """The crossings where some inputs have other values, all looked at together; none where the sides have no value there."""
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         cases = [self.bound_case.case.changed(row) for row in rows]
+        places = [self.bound_case.at(case) for case in cases]
         if any(map(shapes_layout, columns)):
-            return [replace(self, bound_case=self.bound_case.at(case))._values() for case in cases]
+            return [replace(self, bound_case=place).values() for place in places]
         try:
             found = crossings(self.sides(columns), [self.axis(case) for case in cases])
         except NoValue:
             return [()] * len(rows)
-        places = [self.bound_case.at(case) if self.whole else self.bound_case for case in cases]
         return [self._closed(each.values, there) for each, there in zip(found, places, strict=True)]
 
-    def _values(self) -> tuple[float, ...]:
-        try:
+    def values(self) -> tuple[float, ...]:
+        """The places of the crossings; none where the sides have no value."""
+        with suppress(NoValue):
             return self.crossings().values
-        except NoValue:
-            return ()
+        return ()
 
     def _closed(self, values: tuple[float, ...], there: BoundCase) -> tuple[float, ...]:
         """The crossings; of an unknown that bounds a sum, of which whole numbers alone are searched, where the closed form of the sum has them."""
@@ -71,46 +71,35 @@ class PosedEquation:
         return tuple(sorted({forms.before(value) for value in values}))
 
     @cached_property
-    def inlined_sides(self) -> tuple[Expr, Expr]:
-        """Both sides with the definitions that the unknown moves written out."""
-        left, right = (
-            inlined(side, self.unknown, self.bound_case)
-            for side in (self.relation.lhs, self.relation.rhs)
-        )
-        return left, right
+    def forms(self) -> EquationForms:
+        """The equation with the definitions that the unknown moves written out."""
+        return EquationForms(self.relation, self.unknown, self.bound_case)
 
     @property
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case; of one that is too long to be written out it is assumed."""
         try:
-            return any(mentions(side, self.unknown) for side in self.inlined_sides)
+            return any(mentions(side, self.unknown) for side in self.forms.sides)
         except NoClosedForm:
             return True
 
     @cached_property
     def whole(self) -> bool:
         """Whether the unknown bounds a sum, so that only whole numbers have a meaning."""
-        try:
-            sides = self.inlined_sides
-        except NoClosedForm:
-            return self._bounds_a_sum()
-        return any(
-            mentions(node.first, self.unknown) or mentions(node.last, self.unknown)
-            for side in sides
-            for node in sums(side)
-        )
-
-    def _bounds_a_sum(self) -> bool:
-        """Whether a sum on the way ends at what the unknown moves."""
         case = self.bound_case.case
-        formulas = map(case.formula_or_name, case.reachable_names(*names(self.relation)))
-        return any(
-            self.unknown in case.dependencies(name)
-            for formula in formulas
-            for node in sums(formula)
-            for end in (node.first, node.last)
-            for name in names(end)
-        )
+        try:
+            return any(
+                mentions(end, self.unknown)
+                for side in self.forms.sides
+                for node in sums(side)
+                for end in (node.first, node.last)
+            )
+        except NoClosedForm:  # too long: whether a sum on the way ends at what the unknown moves
+            formulas = map(case.formula_or_name, case.reachable_names(*names(self.relation)))
+            ends = (e for tree in formulas for node in sums(tree) for e in (node.first, node.last))
+            return any(
+                self.unknown in case.dependencies(name) for end in ends for name in names(end)
+            )
 
     def axis(self, case: Case) -> Axis:
         """Where the unknown can lie in a case."""

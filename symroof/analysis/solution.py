@@ -119,12 +119,7 @@ class Solution(SolvedEquation):
 
     @property
     def why_numeric(self) -> str:
-        """Why :attr:`sympy` is None: there is no closed form, so that values were bracketed, or no answer at all; empty where it is an expression.
-
-        >>> from symroof.analysis.study import Study
-        >>> Study("llama-3-8b", "h100-sxm", prompt=1024).solve("batch**3 + batch = 30", "batch").why_numeric
-        'no closed form of readable size exists'
-        """
+        """Why :attr:`sympy` is None: there is no closed form, so that values were bracketed, or no answer at all; empty where it is an expression."""
         if self._answering:
             return ""
         if self.value is not None and self.candidates.because:
@@ -136,12 +131,7 @@ class Solution(SolvedEquation):
 
     @property
     def expanded(self) -> Any:
-        """The answer in inputs alone, so that its derivative by an input is whole; None where there is no closed form.
-
-        >>> import symroof as sr
-        >>> sr.solve("kv_cache_bytes = 1 GB", for_="batch").expanded
-        500000000/(head_dim*kv_bytes_per_element*n_kv_heads*n_layers*prompt)
-        """
+        """The answer in inputs alone, so that its derivative by an input is whole; None where there is no closed form."""
         return None if self.sympy is None else self.sympy.xreplace(self.where)
 
     @property
@@ -152,13 +142,7 @@ class Solution(SolvedEquation):
 
     @property
     def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy.
-
-        >>> import symroof as sr
-        >>> for form, conditions in sr.solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", for_="batch").branches:
-        ...     print(form, conditions)
-        mem_capacity/(context*kv_bytes_per_token) (batch*context*kv_bytes_per_token >= weight_bytes,)
-        """
+        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy."""
         return tuple(
             (self._expression(each), relations((c.tree for c in each.conditions), self.bound_case))
             for each in self.candidates.every
@@ -204,14 +188,7 @@ class Solution(SolvedEquation):
 
     @cached_property
     def assumed(self) -> dict[Any, Any]:
-        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default. Empty where the answer is symbolic.
-
-        >>> from symroof.analysis.study import Study
-        >>> Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, weights="fp8", kv="fp8").solve("max_context_memory").assumed
-        {memory_reserve: 0, batch: 1, memory_share: 1}
-        >>> Study().solve("max_context_memory").assumed
-        {}
-        """
+        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default. Empty where the answer is symbolic."""
         own = self.bound_case.case.theory.own
         return {public(n, own): number(entry.value) for n, entry in self.defaults.items()}
 
@@ -251,13 +228,7 @@ class Solution(SolvedEquation):
         return f"{word.replace('_', ' ')} {last:,} {plural(unit, last)}".rstrip()
 
     def in_ranges(self) -> str:
-        """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not.
-
-        >>> from symroof.analysis.study import Study
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.3..0.9")
-        >>> study.solve("batch_to_ridge").in_ranges(), study.solve("max_batch_memory").in_ranges()
-        ('at least 1,083 requests (150 to never)', 'at most 882 requests')
-        """
+        """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not."""
         value, (low, high, everywhere, beyond) = self.shown(), self.extent
         if low is None or high is None:
             return value

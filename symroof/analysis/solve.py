@@ -14,7 +14,7 @@ from symroof.analysis.equations import (
     unknown_of,
     without_idle_changes,
 )
-from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
+from symroof.analysis.inline import because_searched, searched_quantity
 from symroof.analysis.posed_equation import PosedEquation
 from symroof.analysis.solution import Solution
 from symroof.analysis.solved_equation import REACH
@@ -90,19 +90,13 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     except UndefinedValue as error:
         raise refused(equation, f"has no value: {error}", of=NoValueHere) from None
     if found.verdict == "none":
-        nowhere = "the equation has no value anywhere on the axis"
-        why = _without_value(relation, bound_case) or nowhere
+        why = "the equation has no value anywhere on the axis"
+        try:
+            bound_case.case.evaluate(relation.lhs), bound_case.case.evaluate(relation.rhs)
+        except NoValue as error:  # in the case as it is
+            why = str(error)
         raise refused(equation, f"has no value for any {unknown}: {why}", of=NoValueHere)
     return Solution(*posed, found, named)
-
-
-def _without_value(relation: Expr, bound_case: BoundCase) -> str:
-    """Why an equation has no value in the case as it is; empty where it has one."""
-    try:
-        bound_case.case.evaluate(relation.lhs), bound_case.case.evaluate(relation.rhs)
-    except NoValue as error:
-        return str(error)
-    return ""
 
 
 def _cancelled(
@@ -149,12 +143,10 @@ def _without_numbers(
             raise refused(equation, message, of=NoValueHere)
         return forms.answer()
     except NoClosedForm as error:
-        drawn = (
-            bound_case.case.theory.knows("expert_weight_bytes")
-            and bound_case.case.theory.assumptions["experts"] == "expected"
-        )
+        theory = bound_case.case.theory
+        drawn = theory.knows("expert_weight_bytes") and theory.assumptions["experts"] == "expected"
         every_read = "exponent" in str(error) and drawn
         hint = "`--assume experts=all`, every expert read, has one" if every_read else give
-        why = because(str(error), unknown)
+        why = str(error).replace("the unknown", unknown)
         message = f"has no symbolic answer ({why}), and {missing} is missing for one with numbers"
         raise refused(equation, message, hint, NoValueHere) from None

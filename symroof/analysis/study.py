@@ -95,20 +95,14 @@ class Study:
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        own = NONE if theory is None else _declarations(theory)
+        if isinstance(theory, (str, os.PathLike)):
+            own = declared_in(os.fspath(theory))
+        else:
+            own = NONE if theory is None else theory.declared
         made = request_of(
-            model,
-            hardware,
-            preset,
-            assume,
-            own=own,
-            assume_family=assume_family,
-            draft=draft,
-            efficiency=efficiency,
-            engine=engine,
-            prefill=prefill,
+            model, hardware, preset, assume, own=own, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine, prefill=prefill,
             **chosen,
-        )
+        )  # fmt: skip
         self.request = target_request(targets or {}).over(made)
 
     @classmethod
@@ -139,13 +133,7 @@ class Study:
         return study
 
     def select(self, line: Request) -> None:
-        """Lay a stronger request over the one of this study, in place; cases are bound anew.
-
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024)
-        >>> study.select(request_of(prompt=4096))
-        >>> int(study.value("prompt"))
-        4096
-        """
+        """Lay a stronger request over the one of this study, in place; cases are bound anew."""
         self.request = line.over(self.request)
         self.__dict__.pop("cases", None)
 
@@ -187,11 +175,7 @@ class Study:
 
     @property
     def empty(self) -> bool:
-        """Whether no model, device, precision or value was chosen.
-
-        >>> Study().empty, Study(prompt=128).empty
-        (True, False)
-        """
+        """Whether no model, device, precision or value was chosen."""
         chosen = self.request
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
@@ -209,10 +193,12 @@ class Study:
         return {name: value for name, value in vars(self).items() if name != "cases"}
 
     def __repr__(self) -> str:
-        return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
+        titles = [case_title(case) for case in self.cases[:MOST_SHOWN]]
+        more = ["..."] if len(self.cases) > MOST_SHOWN else []
+        return f"Study({'; '.join([*titles, *more])})"
 
     def _repr_html_(self) -> str:
-        from symroof.analysis.cards import study_card
+        from symroof.analysis.case_summary import study_card
 
         return study_card(self.cases, (self.spec.title if self.spec else "") or "Study")
 
@@ -248,10 +234,9 @@ class Study:
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
-            raise NoValueHere(
-                Problem(printed, f"has no value here: {error}"),
-                error.name if isinstance(error, MissingInput) else "",
-            ) from None
+            missing = error.name if isinstance(error, MissingInput) else ""
+            problem = Problem(printed, f"has no value here: {error}")
+            raise NoValueHere(problem, missing) from None
 
     def value(self, name: Any) -> Any:
         """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
@@ -274,20 +259,16 @@ class Study:
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
-            warnings.warn(
-                f"{name} = {result.plain()} is of a configuration that does not fit in memory",
-                DoesNotFit,
-                stacklevel=2,
-            )
+            message = f"{name} = {result.plain()} is of a configuration that does not fit in memory"
+            warnings.warn(message, DoesNotFit, stacklevel=2)
         if isinstance(result.value, (bool, str)):
             several = len(result.possible) > 1 and self.first.box != self.first.measured_box
             return result.possible if several else result.value
         try:
             return Number(result)
         except OverflowError:
-            raise InputError(
-                Problem(result.name, "is beyond the numbers that a float holds")
-            ) from None
+            problem = Problem(result.name, "is beyond the numbers that a float holds")
+            raise InputError(problem) from None
 
     def derive(self, name: Any) -> Derivation:
         """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
@@ -384,19 +365,7 @@ class Study:
         return solve(equation, self.first, for_)
 
     def solutions(self, equation: Any, for_: Any = None) -> list[Solution]:
-        """The same as :meth:`solve` in every case, in order.
-
-        >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
-        >>> [solution.integer for solution in study.solutions("max_batch_memory")]
-        [{'at_most': 110}, {'at_most': 217}]
-        """
+        """The same as :meth:`solve` in every case, in order."""
         from symroof.analysis.solve import solve
 
         return [solve(equation, case, for_) for case in self.cases]
-
-
-def _declarations(theory: str | os.PathLike[str] | Declaring) -> Declarations:
-    """The names that a theory declares: a file or a shipped one, one in Python, or another study."""
-    if isinstance(theory, (str, os.PathLike)):
-        return declared_in(os.fspath(theory))
-    return theory.declared

@@ -445,7 +445,9 @@ def kinds_of_requests(bound_case: BoundCase) -> list[str]:
 
     def slowest(name: str) -> float | None:
         found = bound_case.get(name)
-        return found and float(found.value if found.high is None else found.high)
+        if found is None:
+            return None
+        return float(found.value if found.high is None else found.high)
 
     mean = slowest("mix_loaded_ttft")
     if mean is None or mean > limit:

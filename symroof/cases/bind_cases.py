@@ -32,7 +32,6 @@ from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.prefill_layout import alone, prefill_inputs
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
-from symroof.cases.request_mix import add_mix
 from symroof.cases.spec_inputs import (
     Roles,
     inputs_of_specs,
@@ -46,10 +45,12 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
-from symroof.symbolic.expressions import mentions, number
+from symroof.symbolic.expressions import mentions, number, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import DEGREES
 from symroof.theory.operator_table import WIDTH
+from symroof.theory.quantities import OF_THE_MIX
+from symroof.units import significant
 
 MOST_CASES = 1000
 
@@ -63,17 +64,15 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     preset, documents = load_preset(chosen)
     models = [load_model(name, chosen.base, chosen.assume_family) for name in chosen.models]
     devices = [load_device(name, chosen.base) for name in chosen.hardware]
-    known = {d.spec.name: d.spec.name for d in devices if d.spec}
-    known |= {d.name: d.spec.name for d in devices if d.spec}
+    known = {name: d.spec.name for d in devices if d.spec for name in (d.name, d.spec.name)}
     request = _with_known_devices(chosen, known)
     if preset:
         precision = {role: value for role, value in preset.precision if value}
-        names = (*preset.set, *preset.assume, *precision)
-        origin = dict.fromkeys(names, f"preset {preset.name}")
-        of_preset = Request(
-            precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin
+        values, assume = dict(preset.set), dict(preset.assume)
+        origin = dict.fromkeys((*values, *assume, *precision), f"preset {preset.name}")
+        request = request.over(
+            Request(precision=precision, values=values, assume=assume, origin=origin)
         )
-        request = request.over(of_preset)
     lists: list[Any] = [models, devices, *request.precision.values(), *request.values.values()]
     count = math.prod(max(len(each), 1) for each in lists)
     if count > most:
@@ -100,12 +99,9 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
             made = Binding(request, specs, role, single, documents).case()
             if formulas := formulas_set(made.given):
                 check_formulas(formulas, made.given, made.box, made.case)
-            yield replace(
-                made,
-                several_models=len(models) > 1,
-                varied=(*shown, *made.varied),
-                warnings=(*made.warnings, *idle),
-            )
+            varied, warnings = (*shown, *made.varied), (*made.warnings, *idle)
+            several = len(models) > 1
+            yield replace(made, several_models=several, varied=varied, warnings=warnings)
 
 
 def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: Any) -> BoundCase:
@@ -243,12 +239,10 @@ class Binding:
         long = [name for name in ("long_prompt", "long_output") if name in given]
         if long and "long_share" not in given and not request.own.formulas:
             case.warn(f"{' and '.join(long)} without long_share: no request is long")
-        case.warn(
-            *(
-                f"the {statistic} of {name} is decided by simulation, in `symroof select` and `symroof simulate`; elsewhere its mean is held against the target"
-                for name, statistic in request.percentiles.items()
-            )
-        )
+        where = "is decided by simulation, in `symroof select` and `symroof simulate`"
+        for name, statistic in request.percentiles.items():
+            mean = "elsewhere its mean is held against the target"
+            case.warn(f"the {statistic} of {name} {where}; {mean}")
         check_split(values, given)
         case.warn(*check_together(given))
         check_engine(case)
@@ -267,11 +261,8 @@ class Binding:
 
     def _beside(self, request: Request, specs: CaseInputs, without: frozenset[str]) -> BoundCase:
         """The case of another model, or another layout, for the same combination."""
-        single = {
-            name: value
-            for name, value in self.single.items()
-            if name in request.values and name not in without
-        }
+        kept = request.values.keys() - without
+        single = {name: value for name, value in self.single.items() if name in kept}
         return Binding(request, specs, self.roles, single, self.documents).case()
 
     def _with_prefill(self, made: BoundCase) -> BoundCase:
@@ -319,3 +310,39 @@ def _add_what_follows(case: BoundCase) -> None:
         case.add(
             {name: Input(parse(text), source, defaulted=True) for name, text in EXPERTS.items()}
         )
+
+
+MIXED = ("prompt", "output", "long_prompt", "long_output")
+"""The lengths of both kinds: a mix is known with all of them."""
+
+SHARE = "long_share"
+
+
+def _has_long_requests(given: Mapping[str, Input]) -> bool:
+    return SHARE in given and given[SHARE].number != 0
+
+
+def has_mix(given: Mapping[str, Input]) -> bool:
+    """Whether some requests are long ones, of a length that is known."""
+    return _has_long_requests(given) and all(name in given for name in MIXED)
+
+
+def add_mix(case: CaseInputs) -> None:
+    """Let what decides be that of the mix, and say so; a quantity that is given stays."""
+    if has_mix(case.given):
+        source = "of the mix of requests"
+        mixed = OF_THE_MIX.items()
+        case.add({name: Input(symbol(own), source, defaulted=True) for name, own in mixed})
+        kinds = f"{SHARE} of {MIXED[2]} + {MIXED[3]} tokens, the others of {MIXED[0]} + {MIXED[1]}"
+        numbers = [case.given[name].number for name in (SHARE, *MIXED)]
+        if None not in numbers:
+            share, *lengths = (float(x) for x in numbers if x is not None)
+            prompt, output, long_prompt, long_output = (f"{x:,.10g}" for x in lengths)
+            few, many = (significant(100 * part, 3) for part in (1 - share, share))
+            kinds = f"{few} % of {prompt} + {output} tokens and {many} % of {long_prompt} + {long_output}"
+        case.warn(
+            f"a mix of requests: {kinds}; rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
+        )
+    elif _has_long_requests(case.given):
+        missing = " and ".join(name for name in MIXED if name not in case.given)
+        case.warn(f"{SHARE} without {missing}: all requests are treated as equal")

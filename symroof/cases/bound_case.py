@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from symroof.cases.case_inputs import CaseInputs, LoadedSpec
+from symroof.cases.case_inputs import EFFICIENCIES, PRICE, CaseInputs, LoadedSpec, RangedCase
 from symroof.cases.checks import check_together, without_value
 from symroof.cases.input import AT_PEAK, Input, slow_first
 from symroof.cases.measured_efficiencies import kind_of, values_at_peak
@@ -19,8 +19,6 @@ from symroof.cases.quantity_result import (
     Result,
     plain_value,
 )
-from symroof.cases.ranged_case import EFFICIENCIES, PRICE, RangedCase
-from symroof.cases.spec_inputs import load_device
 from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
@@ -52,7 +50,6 @@ class Memo:
     inlined: dict[Any, Expr] = field(default_factory=dict)
     moves: dict[Any, bool] = field(default_factory=dict)
     at_context: dict[float, BoundCase] = field(default_factory=dict)
-    signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
     in_sympy: Callable[[Expr], Any] | None = None
 
@@ -110,14 +107,6 @@ class BoundCase(RangedCase, DropsCaches):
         if case.free not in self.memo.symbolic:
             self.memo.symbolic[case.free] = self.at(case)
         return self.memo.symbolic[case.free]
-
-    def on(self, device: str) -> BoundCase:
-        """The same request on another device of the catalogue.
-
-        Raises:
-            InputError: there is no such device.
-        """
-        return self.with_changes(chosen_device=load_device(device))
 
     def check(self, values: Mapping[str, Any], source: str) -> None:
         """Check that a request may have these values together with those of the case.
@@ -213,9 +202,8 @@ class BoundCase(RangedCase, DropsCaches):
             return None
         bound = self.at_peak.get(name)
         own = self.get(name) if bound and bound.symbol.unit == "s" else None
-        if bound and own and bound.value > own.value:
-            return None  # a faster prefill on devices of its own keeps more requests decoding, and so their steps longer: the peak bounds nothing
-        return bound
+        # a faster prefill on devices of its own keeps more requests decoding, and so their steps longer: the peak then bounds nothing
+        return None if bound and own and bound.value > own.value else bound
 
     @cached_property
     def fits(self) -> Result | None:
@@ -260,12 +248,7 @@ class BoundCase(RangedCase, DropsCaches):
             return None
 
     def both_text(self, name: str) -> str:
-        """A quantity in one cell: what measurements lead to expect and its bound at the peak, where it depends on efficiencies that nobody gave.
-
-        >>> from symroof.analysis.study import Study
-        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
-        ['8.414 ms (6.601 to 11.09 ms), bound 4.642 ms', '4.642 ms']
-        """
+        """A quantity in one cell: what measurements lead to expect and its bound at the peak, where it depends on efficiencies that nobody gave."""
         own, bound = self.result(name), self.peak_bound(name)
         return f"{own.text()}, bound {bound.plain()}" if bound else own.text()
 
@@ -309,20 +292,14 @@ class BoundCase(RangedCase, DropsCaches):
         """A number with its extremes over the ranges and the list prices. What the extremes are in the ranges does not depend on the price, since a cost is in
         proportion to it."""
         found = self.ranges.bounds(name)
+        result = replace(result, low=found.low, high=found.high, found=found.found)
         if not self.priced(name):
-            return replace(result, low=found.low, high=found.high, found=found.found)
-        ends = [
-            float(self.ranges.at(at).changed({PRICE: price}).value(name))
-            for at in (found.lowest, found.highest)
-            for price in self.list_prices
-        ]
-        return replace(
-            result,
-            low=min(*ends, found.low),
-            high=max(*ends, found.high),
-            found=found.found,
-            at_median=(found.low, found.high),
-        )
+            return result
+        ends = [found.low, found.high]
+        for place in (found.lowest, found.highest):
+            there = self.ranges.at(place)
+            ends += [float(there.changed({PRICE: price}).value(name)) for price in self.list_prices]
+        return replace(result, low=min(ends), high=max(ends), at_median=(found.low, found.high))
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
@@ -350,9 +327,9 @@ class BoundCase(RangedCase, DropsCaches):
         given, case = self.case.given, self.case
         reached = case.inputs_used(*(quantities or self.quantities()))
         names = [name for name in reached if name in given or case.default(name) is not None]
-        for name, value in self.given.items() if everything else ():
-            if name in given and not (value.defaulted and self.why_unknown(name)):
-                names.append(name)
+        if everything:
+            set_here = (name for name in self.given if name in given)
+            names += [n for n in set_here if not (self.given[n].defaulted and self.why_unknown(n))]
         return {name: self._input(name) for name in dict.fromkeys(names)}
 
     def ledger(

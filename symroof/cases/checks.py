@@ -43,11 +43,9 @@ def check_split(names: Collection[str], given: Given) -> None:
     """
     problems = []
     for name in names:
-        parts = sorted(part for part in given if "." in part and base_name(part) == name)
-        if parts:
+        if parts := sorted(part for part in given if "." in part and base_name(part) == name):
             message = f"{name} differs between parts of this model"
-            hint = f"set {' and '.join(parts)}"
-            problems.append(Problem("given", message, path=name, hint=hint))
+            problems.append(Problem("given", message, path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
         raise InputError(problems)
 
@@ -67,9 +65,8 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, float]) -> list[
         length = sum(sizes[name] for name in known)
         if length > model.max_context:
             subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
-            remarks.append(
-                f"{subject} {int(length):,} tokens, which exceeds {model.shown_name}'s maximum context of {model.max_context:,} tokens"
-            )
+            most = f"{model.shown_name}'s maximum context of {model.max_context:,} tokens"
+            remarks.append(f"{subject} {int(length):,} tokens, which exceeds {most}")
     return remarks
 
 
@@ -103,12 +100,13 @@ def _check_prefix(given: Given) -> None:
     if cached is None or prompt is None:
         return
     most, least = cached.high, prompt.low
-    if most is not None and least is not None and most > least:
-        message = (
-            f"{most:,g} cached tokens are more than the {least:,g} of the prompt they are a part of"
-        )
-        hint = f"at most {least:,g}"
-        raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
+    if most is None or least is None or most <= least:
+        return
+    message = (
+        f"{most:,g} cached tokens are more than the {least:,g} of the prompt they are a part of"
+    )
+    hint = f"at most {least:,g}"
+    raise InputError(Problem(cached.source, message, path="cached_prefix", hint=hint))
 
 
 def _degree(name: str, given: Given) -> float | None:
@@ -141,17 +139,16 @@ def _divisors(heads: int) -> str:
 def _idle_degrees(given: Given, degrees: Mapping[str, float]) -> list[str]:
     """Degrees that leave devices idle, or do nothing."""
     found = []
-    batch, pp = number_of(given, "batch") or 1.0, degrees.get("pp", 1.0)
+    batch, pp, ep = number_of(given, "batch") or 1.0, degrees.get("pp", 1.0), degrees.get("ep", 1.0)
+    layers = sum(number_of(given, name) or 0 for name in given if base_name(name) == "n_layers")
     if batch < pp:
         found.append(f"batch {batch:g} is less than pp {pp:g}: stages are idle in a decode step")
-    kinds = {base_name(name) for name in given}
-    layers = sum(number_of(given, name) or 0 for name in given if base_name(name) == "n_layers")
     if layers and pp > layers:
         found.append(
             f"pp {pp:g} is more than the {layers:g} layers of the model: a stage needs at least one"
         )
-    if layers and degrees.get("ep", 1.0) > 1 and "n_experts" not in kinds:
-        found.append(f"ep {degrees['ep']:g} has no effect: the model has no experts")
+    if layers and ep > 1 and "n_experts" not in map(base_name, given):
+        found.append(f"ep {ep:g} has no effect: the model has no experts")
     return found
 
 
@@ -203,17 +200,15 @@ def check_formulas(formulas: Given, given: Given, box: Mapping[str, Ends], case:
             raise InputError(Problem(formula.source, message, path=name))
     reached = frozenset().union(*map(case.dependencies, formulas))
     moving = {name: ends for name, ends in box.items() if name in reached}
-    corners = (dict(zip(moving, ends, strict=True)) for ends in itertools.product(*moving.values()))
-    points = itertools.chain([dict[str, float]()], corners if moving else ())
-    for point in itertools.islice(points, MOST_POINTS):
+    corners = [dict(zip(moving, ends, strict=True)) for ends in itertools.product(*moving.values())]
+    for point in [{}, *(corners if moving else [])][:MOST_POINTS]:
         there = case.changed(point) if point else case
-        known = {
-            name: replace(formula, setting=_checked(name, formula, there, point))
-            for name, formula in formulas.items()
-            if _known(name, formula, there)
-        }
-        ends = {name: replace(given[name], setting=number(there.value(name))) for name in box}
-        check_together({**given, **ends, **known})
+        values = {name: number(there.value(name)) for name in box}
+        for name, formula in formulas.items():
+            if _known(name, formula, there):
+                values[name] = _checked(name, formula, there, point)
+        settled = {name: replace(given[name], setting=value) for name, value in values.items()}
+        check_together({**given, **settled})
 
 
 def without_value(name: str, formula: Input, error: NoValue) -> InputError:

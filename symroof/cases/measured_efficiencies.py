@@ -1,7 +1,6 @@
 """Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -25,24 +24,25 @@ from symroof.units import format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
 
+
+def _between(low: Any, value: Any, high: Any, text: str, source: str) -> Input:
+    return Input(ValueRange(low, high, text, value), source, measured=True)
+
+
 _LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
 OF_EXPERTS = {
-    "expert_spread": Input(
-        ValueRange(Fraction(0), Fraction(3), "0..3", Fraction(3, 2)),
+    "expert_spread": _between(
+        0, 1.5, 3, "0..3",
         "the largest of 8 to 16 random numbers of experts is 1.4 to 1.8 standard deviations above the mean (InferenceX, H200, few requests: about 2)",
-        measured=True,
     ),
     "exchange_overlap": Input(
-        ZERO,
-        "measured: engines exchange and then work, unless told to split batches in two",
-        measured=True,
+        ZERO, "measured: engines exchange and then work, unless told to split batches in two", measured=True
     ),
-    "expert_imbalance": Input(
-        ValueRange(Fraction(1), Fraction(3, 2), "1..1.5", Fraction(5, 4)),
+    "expert_imbalance": _between(
+        1, 1.25, 1.5, "1..1.5",
         f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
-        measured=True,
     ),
-}
+}  # fmt: skip
 """What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
 OF_GROUPS = {
     "work_overlap": Input(
@@ -53,12 +53,11 @@ OF_GROUPS = {
 }
 """What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
 OF_NETWORK = {
-    "network_latency": Input(
-        ValueRange(Fraction(20, 10**6), Fraction(70, 10**6), "20 us..70 us", Fraction(45, 10**6)),
+    "network_latency": _between(
+        20e-6, 45e-6, 70e-6, "20 us..70 us",
         "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)",
-        measured=True,
     )
-}
+}  # fmt: skip
 """What a collective between nodes costs beyond one inside, where a group is larger than a node."""
 
 FAMILIES = {

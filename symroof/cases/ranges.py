@@ -143,8 +143,9 @@ class Ranges:
 
     def labelled(self, name: str) -> tuple[str, ...]:
         """The labels that a quantity may have; none of a number."""
-        tree = None if self.case.search(name) else self.case.formula(name)
-        return tuple(label for label, _ in tree.arms) if is_label(tree) else ()
+        if self.case.search(name) or not is_label(tree := self.case.formula(name)):
+            return ()
+        return tuple(label for label, _ in tree.arms)
 
     def _answer(self, name: str) -> Any:
         """The ends of a number or the labels that occur; quantities that the same axes move share the work of their first grids."""

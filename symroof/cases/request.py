@@ -80,9 +80,7 @@ class Request:
     @property
     def percentiles(self) -> dict[str, str]:
         """The targets of a percentile, which closed forms cannot decide: they are means."""
-        return {
-            name: statistic for name, statistic in self.statistics.items() if statistic != "mean"
-        }
+        return {name: each for name, each in self.statistics.items() if each != "mean"}
 
     @property
     def basis(self) -> str:
@@ -117,11 +115,8 @@ class Request:
         (['prompt'], {})
         """
         roles = {role: formats for role, formats in self.precision.items() if role not in names}
-        return replace(
-            self,
-            precision=roles,
-            values={name: values for name, values in self.values.items() if name not in names},
-        )
+        values = {name: values for name, values in self.values.items() if name not in names}
+        return replace(self, precision=roles, values=values)
 
 
 def request_of(
@@ -239,14 +234,12 @@ def target_request(targets: dict[str, Any]) -> Request:
     statistics: dict[str, str] = {}
     for name, value in targets.items():
         if name not in TARGET_SYMBOLS:
-            raise InputError(
-                Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGET_SYMBOLS))
-            )
+            hint = nearest(name, TARGET_SYMBOLS)
+            raise InputError(Problem("targets", f"no such target {name!r}", hint=hint))
         symbol = INPUTS[TARGET_SYMBOLS[name]]
         try:
-            statistics[name], limit = (
-                split_statistic(value) if symbol.unit == "s" else ("mean", value)
-            )
+            timed = symbol.unit == "s"
+            statistics[name], limit = split_statistic(value) if timed else ("mean", value)
             values[symbol.name] = settings(symbol.name, exact(limit), formulas=False, bare=True)
         except ValueError as error:
             fault, *_ = _problems("targets", name, error)

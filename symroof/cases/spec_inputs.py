@@ -43,11 +43,8 @@ def load_preset(request: Request) -> tuple[PresetSpec | None, tuple[Document, ..
     if not request.preset:
         return None, ()
     own_file = catalogue.is_path(request.preset, request.base)
-    spec, document = (
-        _read_preset(request.preset, request.base)
-        if own_file
-        else _shipped_preset(request.preset, None)
-    )
+    read = _read_preset if own_file else _shipped_preset
+    spec, document = read(request.preset, request.base if own_file else None)
     return spec, (document,)
 
 
@@ -112,16 +109,13 @@ def inputs_of_specs(
     if case.hardware:
         _set_device(case, case.hardware, roles, widths)
     if preset:
-        case.given |= {
-            name: Input(values[0], f"preset {preset.name}")
-            for name, values in case.preset_for_this.items()
-        }
+        for name, values in case.preset_for_this.items():
+            case.given[name] = Input(values[0], f"preset {preset.name}")
         made = {name: own.for_model(case.given) for name, own in preset.definitions.items()}
-        case.given |= {
-            name: Input(own.tree, f"definition of preset {preset.name}", definition=own)
-            for name, own in made.items()
-            if own
-        }
+        source = f"definition of preset {preset.name}"
+        for name, own in made.items():
+            if own:
+                case.given[name] = Input(own.tree, source, definition=own)
     return case
 
 
@@ -131,9 +125,8 @@ def _store(case: CaseInputs, weights: str | None) -> bool:
     if weights is None or not is_checkpoint_precision(weights):
         return False
     if model is None or not model.layers:
-        case.warn(
-            f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide"
-        )
+        narrow = "without a model's layers every parameter counts as narrow"
+        case.warn(f"{narrow}; a checkpoint in {weights} leaves some wide")
         return False
     stored = model.model_copy(update={"quantization": quantization_at(weights, model)})
     case.chosen_model = replace(case.chosen_model, spec=stored)
@@ -199,9 +192,8 @@ def stored_size(model: ModelSpec, counted: float) -> tuple[Input, list[str]]:
         warnings.append(f"{said} {held / 1e9:,.4g} GB in 32 bits; the half is resident")
         held /= 2
     if abs(held / counted - 1) > TOLD_APART:
-        warnings.append(
-            f"{said} {held / 1e9:,.4g} GB, which is used; {counted / 1e9:,.4g} GB are counted"
-        )
+        used = f"{held / 1e9:,.4g} GB, which is used; {counted / 1e9:,.4g} GB are counted"
+        warnings.append(f"{said} {used}")
     source = f"model {model.name}: total_size of model.safetensors.index.json"
     return Input(number(held), source), warnings
 
@@ -264,21 +256,15 @@ def _set_peak(case: CaseInputs, device: HardwareSpec, required: str) -> None:
     compute: Any = peak_precision(required, list(own or rates))
     case.compute = compute
     if compute is None:
-        case.warn(
-            f"{device.title} has no dense peak at {required} or wider in its spec: times that need peak_flops are not known"
-        )
+        none = f"{device.title} has no dense peak at {required} or wider in its spec"
+        case.warn(f"{none}: times that need peak_flops are not known")
         return
     if compute != required:
-        case.warn(
-            f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}"
-        )
-    if own and case.preset:
-        where = f"preset {case.preset.name}"
-    else:
-        where = str(device.source_of(device.peaks[compute]))
-    case.given["peak_flops"] = Input(
-        number(rates[compute].value), f"{device.name}, {compute} dense: {where}"
-    )
+        widened = f"operands are widened and compute at {compute}"
+        case.warn(f"{device.title} has no dense {required} peak: {widened}")
+    preset = f"preset {case.preset.name}" if own and case.preset else ""
+    source = f"{device.name}, {compute} dense: {preset or device.source_of(device.peaks[compute])}"
+    case.given["peak_flops"] = Input(number(rates[compute].value), source)
 
 
 def _of_device(device: HardwareSpec, valued: Any, source: object) -> Input:

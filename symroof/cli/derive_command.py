@@ -27,7 +27,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.
+    """Derive a quantity: definition, expansion to inputs, numbers, elasticities.
 
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
     """
@@ -44,7 +44,7 @@ def command(
 
 MOST_STEPS, MOST_EXPANDED, MOST_ELASTICITIES = 10, 8, 6
 """Lines of steps and of an expansion on a first screen, and elasticities."""
-ALL = "--all: every step, expansion to inputs, limits, elasticities, inputs with their sources"
+ALL = "--all: every step, expansion to inputs, elasticities, inputs with their sources"
 
 
 def screen(derivation: Derivation) -> str:
@@ -145,7 +145,7 @@ def _value(derivation: Derivation) -> list[str]:
 
 
 def derivation_text(derivation: Derivation) -> str:
-    """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
+    """Definition, expansion, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
     from symroof.table_formats import text_table
     from symroof.theory.theory_files import DEFINITION
@@ -174,7 +174,6 @@ def derivation_text(derivation: Derivation) -> str:
     reference = derivation.bound_case.case.theory.reference(derivation.name)
     if reference not in ("", DEFINITION):
         lines += [f"source of the formula: {reference}", ""]
-    lines += _limits(derivation)
     if derivation.result is None:
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
@@ -192,15 +191,6 @@ def derivation_text(derivation: Derivation) -> str:
     return "\n".join([*lines, "", *_ledger(derivation), *_elasticities(derivation)])
 
 
-def _limits(derivation: Derivation) -> list[str]:
-    """Every limit, with its value if known."""
-    lines = []
-    for limit in derivation.limits:
-        value = f" = {limit.result.text()}" if limit.result else ""
-        lines.append(f"  {limit.says}: {limit.text}{value}")
-    return ["limits", *lines, ""] if lines else []
-
-
 def _elasticities(derivation: Derivation) -> list[str]:
     """The elasticity to each input, and the arms that it holds on."""
     from symroof.analysis.sensitivity import span_text
@@ -214,7 +204,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
 
 def _ledger(derivation: Derivation) -> list[str]:
     """Warnings, inputs and switches of the value."""
-    from symroof.analysis.best_batch import BEST, why_no_batch
+    from symroof.analysis.constraints import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
 
     answers = derivation.bound_case

@@ -70,8 +70,8 @@ def _chosen(written: Sequence[str], made: Study) -> list[str]:
 
 def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
-    from symroof.analysis.best_batch import why_no_batch
     from symroof.analysis.case_titles import case_label
+    from symroof.analysis.constraints import why_no_batch
     from symroof.cli.case_screen import screen, screen_warnings
     from symroof.cli.cases_table import comparison, single
 
@@ -108,7 +108,7 @@ def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
 
 def _warnings(answers: BoundCase) -> list[str]:
     """Warnings of the case, missed targets, and why no batch meets them."""
-    from symroof.analysis.best_batch import why_no_batch
+    from symroof.analysis.constraints import why_no_batch
     from symroof.analysis.verdict import case_warnings, target_warnings
 
     reason = why_no_batch(answers)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symroof.analysis.derivation_steps import DerivationStep, step_of
+from symroof.analysis.derivation import DerivationStep, step_of
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol

@@ -25,9 +25,9 @@ from symroof.analysis.verdict import (
     queues,
     under_load,
 )
+from symroof.cases.bind_cases import has_mix
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.input import AT_PEAK, COSTS, slow_first
-from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
 from symroof.select.configuration import (
     CLOSE,

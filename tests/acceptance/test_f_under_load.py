@@ -6,7 +6,7 @@ from math import ceil, comb
 
 import pytest
 
-from symroof.analysis.best_batch import why_no_batch
+from symroof.analysis.constraints import why_no_batch
 from symroof.api import Study
 
 from ..near import near
@@ -222,7 +222,7 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
         ),
         (
             {"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"},
-            "the least that keeps up with the arrivals, has a loaded_ttft",
+            "no batch that fits keeps up with the arrivals and meets the targets",
         ),
     ],
 )

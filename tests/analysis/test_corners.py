@@ -1,72 +1,12 @@
 """Thresholds at the corners of ranges: those of studies that have the numbers of a corner and no ranges."""
 
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
 from symroof.analysis.solve import solve
 from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.api import Study
-
-EFFICIENCIES = {"mfu": ("0.4", "0.6"), "mbu": ("0.6", "0.9")}
-CHUNKED = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 8, "chunk": 256,
-    "assume": {"scheduling": "chunked"}, "targets": {"itl": "8 ms"},
-}  # fmt: skip
-
-
-def ranged(case, spans):
-    return Study(**case, **{name: "..".join(ends) for name, ends in spans.items()}).first
-
-
-def alone(case, spans):
-    """The case at each corner, without ranges."""
-    return [
-        Study(**case, **dict(zip(spans, ends, strict=True))).first
-        for ends in product(*spans.values())
-    ]
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("equation", "unknown"),
-    [
-        ("sustained_itl = itl_target", "batch"),
-        ("sustained_itl = itl_target", "output"),  # exists from two tokens on only
-        ("sustained_itl = itl_target/100", "batch"),  # nowhere
-    ],
-)
-def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unknown):
-    solution = solve(equation, ranged(CHUNKED, EFFICIENCIES), unknown)
-    expected = [
-        solve(equation, answers, unknown).values for answers in alone(CHUNKED, EFFICIENCIES)
-    ]
-    together = solution.at_corners
-    assert [len(values) for values in together] == [len(values) for values in expected]
-    for here, there in zip(together, expected, strict=True):
-        assert all(abs(a - b) <= abs(b) / 10**9 for a, b in zip(here, there, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("equation", "unknown"),
-    [
-        ("itl = itl_target", "context"),
-        ("itl = itl_target", "step_overhead"),
-        ("itl_last = itl_target", "mem_bandwidth"),
-    ],
-)
-def test_a_range_of_heads_has_other_formulas_at_each_corner(equation, unknown):
-    """Four and sixteen heads of the cache on eight devices: four are copied."""
-    case, spans = CHUNKED | {"tp": 8}, {"n_kv_heads": ("4", "16"), "mbu": ("0.5", "0.9")}
-    solution = solve(equation, ranged(case, spans), unknown)
-    expected = [solve(equation, answers, unknown).values for answers in alone(case, spans)]
-    assert all(
-        abs(here[0] - there[0]) <= there[0] / 10**9
-        for here, there in zip(solution.at_corners, expected, strict=True)
-    )
-    assert len(set(expected)) == 4
-
 
 ROOFS = {
     "params": 10**10,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.derivation_steps import step_of
+from symroof.analysis.derivation import step_of
 from symroof.api import Study
 
 LINES = {  # name -> the line of a case of 100 tokens, and of one of 100 to 200, whose middle is 150

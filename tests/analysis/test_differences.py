@@ -63,20 +63,6 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
     assert a.case.value("prefill_time") == b.case.value("prefill_time")
 
 
-def test_names_of_ones_own_come_first():
-    plain, own = Study(**BASE).first, Study(**BASE, batch=2).define("mine", "2*batch").first
-    there, back = differences(plain, own), differences(own, plain)
-    assert [(change.name, change.before, change.after) for change in there] == [
-        ("names of its own", "none", "mine"),
-        ("batch", "1 request", "2 requests"),
-    ]
-    assert [(change.name, change.before, change.after) for change in back] == [
-        ("names of its own", "mine", "none"),
-        ("batch", "2 requests", "1 request"),
-    ]
-    assert there[0].applied(plain).request.own.known == own.request.own.known
-
-
 def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():
     """GenZ takes gigabytes for gibibytes, and has its own reasons elsewhere; no other change has a remark."""
     made = differences(Study(**BASE).first, Study(**BASE, preset="genz").first)

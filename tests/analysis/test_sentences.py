@@ -54,26 +54,6 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     assert solution.flags == (("does_not_fit",) if fits is False else ())
 
 
-@pytest.mark.parametrize(
-    ("unknown", "bytes_", "tokens", "remarked"),
-    [
-        ("prompt", 1023, 1004, False),
-        ("prompt", 1024, 1005, True),
-        ("output", 1023, 924, False),
-        ("output", 1024, 925, True),
-        ("batch", 1024, 9, False),
-    ],
-)
-def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarked, gpt2):
-    """1,024 tokens of 36,864 bytes; a prompt and its response, whose last token is not cached, are 1,024 together."""
-    solution = gpt2.solve(f"peak_kv_cache_bytes = {bytes_ * TOKEN} byte", unknown)
-    assert solution.integer == {"at_least": tokens}
-    assert (
-        solution.reason.endswith("; beyond GPT-2 124M's maximum context of 1,024 tokens")
-        is remarked
-    )
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("value", "last", "first"),

@@ -202,21 +202,6 @@ def test_what_exists_in_a_part_of_the_ranges_only():
 # ------------------------------------------------------------------------------------------------- a value like any
 
 
-@pytest.fixture(params=["batch_to_ridge", "min_devices_memory", "max_batch_sustained_itl"])
-def pair(request):
-    """The same equation solved in two studies that say the same."""
-    study = {**CHAT, "chunk": 256, "itl_target": "12 ms"}
-    return sr.Study(**study).solve(request.param), sr.Study(**study).solve(request.param)
-
-
-@pytest.mark.sample(2)
-def test_solutions_compare_and_are_keys(pair):
-    one, other = pair
-    assert one == other and hash(one) == hash(other) and len({one, other}) == 1
-    assert one != sr.Study(**CHAT, batch=2).solve("max_context_memory") and one != 1
-    assert sr.solve("batch_to_ridge") == sr.solve("batch_to_ridge") != sr.solve("prompt_to_ridge")
-
-
 def test_values_find_derived_quantities_when_asked(tmp_path):
     """The items are the inputs; a quantity is worked out where an expression names it."""
     values = sr.Study(**CHAT, batch=2).values()
@@ -289,18 +274,3 @@ def test_what_may_be_negative_is_a_condition(equation):
         )
         met += exact is not None
     assert met > 0
-
-
-def test_a_parabola_that_opens_either_way_is_solved():
-    """It was said not to meet zero at all: with 2 for the first coefficient 2x^2 + x - 1 = (2x - 1)(x + 1), with -1/8 the smaller root of x^2 - 8x + 8."""
-    x, a, b = sympy.symbols("gemm_m gemm_k gemm_n", positive=True)
-    whole = sr.solve(sympy.Eq((a - b) * x**2 + x, 1), x).sympy
-    values = [
-        whole.xreplace({s.gemm_k: first, s.gemm_n: second})
-        for first, second in ((3, 1), (1, sympy.Rational(9, 8)), (2, 2), (1, 9))
-    ]
-    assert (
-        values[:1] == [sympy.Rational(1, 2)]
-        and values[2:] == [1, sympy.nan]
-        and sympy.simplify(values[1] - (4 - 2 * sympy.sqrt(2))) == 0
-    )

@@ -51,20 +51,6 @@ def test_a_label_that_changes_over_a_range_comes_as_all_of_them():
     assert set(ranged.value("prefill_bound")) == {"compute", "memory"}
 
 
-def test_units_in_keywords():
-    given = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=10,
-        mem_bandwidth="3 TB/s",
-        step_overhead="50 us",
-        price="3.6 USD/hour",
-    )
-    assert given.value("mem_bandwidth") == 3 * 10**12
-    assert given.value("step_overhead") == near(50e-6)
-    assert given.value("price") == near(0.001)
-
-
 def test_a_range_has_a_middle_and_two_ends():
     value = sr.Study(**H100, mfu="0.5..0.7").value("prefill_compute_time")
     flops = sr.Study(**H100).value("prefill_flops")
@@ -85,15 +71,6 @@ def test_lists_make_cases_and_plain_questions_go_to_the_first():
     ]
     assert several.value("batch") == 1
     assert several.first.hardware.name == "h100-sxm"
-
-
-def test_any_quantity_may_be_set_and_the_rest_follows():
-    measured = sr.Study(**H100, itl="14 ms")
-    assert measured.value("itl") == 0.014
-    assert measured.value("decode_throughput") == pytest.approx(2 / 0.014)
-    assert measured.value("decode_mbu") == pytest.approx(
-        measured.value("decode_bytes") / 3.35e12 / 0.014
-    )
 
 
 def test_without_a_case_the_error_names_the_missing_input():
@@ -192,21 +169,3 @@ def test_every_step_of_a_derivation_comes_after_what_it_needs(study):
     for step in steps:
         assert set(names(parse(step.text))) & own <= seen, step.symbol.name
         seen.add(step.symbol.name)
-
-
-def test_a_threshold_by_name_and_by_equation_agree():
-    memory = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128)
-    named, written = (
-        memory.solve("max_batch_memory"),
-        memory.solve("memory_bytes = usable_memory", for_="batch"),
-    )
-    assert named.value == written.value
-    largest = next(iter(named.integer.values()))
-    assert (
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest).value("fits")
-        is True
-    )
-    assert (
-        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=128, batch=largest + 1).value("fits")
-        is False
-    )

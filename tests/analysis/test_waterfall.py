@@ -79,22 +79,9 @@ def test_from_a_preset_the_way_there_is_gone_backwards():
     assert not any(step.label.startswith("fusion") for step in back.steps)
 
 
-def test_a_given_quantity_is_a_definition():
-    found = way(PLAIN, {**PLAIN, "itl": "14 ms"}, "itl")
-    assert [(step.changes[0].kind, step.label) for step in found.steps] == [
-        ("definition", "itl = 14 ms")
-    ]
-    assert found.end.value == near(0.014)
-
-
 def test_the_same_case_twice_differs_in_nothing():
     found = way(PLAIN, PLAIN, "ttft")
     assert (found.steps, found.without_effect, found.effect, found.factor) == ((), (), 0, 1)
-
-
-def test_what_does_not_move_the_quantity_is_listed():
-    found = way(PLAIN, {**PLAIN, "mfu": 0.5}, "itl")
-    assert (found.steps, [change.name for change in found.without_effect]) == ((), ["mfu"])
 
 
 @pytest.mark.parametrize(

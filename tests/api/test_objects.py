@@ -90,15 +90,6 @@ def test_a_used_study_is_equal_to_a_fresh_one_and_pickles_as_small():
     assert pickle.loads(pickle.dumps(worn)).value("itl") == fresh.value("itl")
 
 
-def test_a_study_that_is_changed_is_another_one():
-    study, before = sr.Study(**CASE), sr.Study(**CASE)
-    copied = copy.copy(study)
-    study.define("share", "itl/ttft")
-    assert study != before == copied and study == sr.Study(**CASE).define("share", s.itl / s.ttft)
-    with pytest.raises(sr.InputError, match="no such quantity"):
-        copied.value("share")
-
-
 def test_errors_keep_their_problems():
     with pytest.raises(sr.InputError) as raised:
         sr.Study(bacth=3, prompt=-1)

@@ -129,20 +129,6 @@ def test_signs_are_those_of_the_symbols_or_as_declared():
     )
 
 
-def test_the_published_interval_of_young_has_no_absolute_values():
-    training = sr.Theory.load("training-step")
-    symbols = training.symbols
-    cost = symbols["model_parameters"] * symbols["optimizer_bytes"] / symbols["write_bandwidth"]
-    assert (
-        sympy.simplify(
-            training.sympy("young_interval")
-            - sqrt(2 * cost * symbols["device_mtbf"] / symbols["accelerators"])
-        )
-        == 0
-    )
-    assert not training.sympy("daly_interval").has(sympy.Abs)
-
-
 def test_what_may_be_negative_is_not_solved_for_and_needs_a_value():
     theory = sr.Theory({"offset": {"sign": "real"}, WIDTH: None}, {"far": "offset + width"})
     with pytest.raises(
@@ -163,10 +149,6 @@ def test_derivatives():
     assert study.value(diff(swing, DEPTH)) == pytest.approx(-study.value("swing") / 8)
     assert study.value(diff(swing * WIDTH, WIDTH)) == pytest.approx(2 * study.value("swing"))
     assert theory.sympy(diff(swing, WIDTH)) == 2 / (sqrt(theory.symbols["gravity"]) * sqrt(DEPTH))
-
-
-def test_thresholds_with_numbers():
-    assert water().study(depth=4).solve("slow").value == pytest.approx(30 * (9.81 * 4) ** 0.5)
 
 
 def test_formulas_speak_of_the_engine_and_definitions_stand_in_any_order():

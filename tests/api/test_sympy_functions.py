@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import sympy
-from sympy import Rational, pi
+from sympy import pi
 
 import symroof as sr
 from symroof import symbols as s
@@ -88,14 +88,6 @@ def test_where_there_is_no_real_value_it_says_so():
     assert np.isnan(
         sr.compile([sympy.asin(BATCH), sympy.gamma(8 - BATCH)], [BATCH], study=STUDY)([8.0])
     ).all()
-
-
-def test_arguments_are_plain_numbers():
-    with pytest.raises(sr.InputError, match=r"sin\(\) must be a plain number, but itl is s"):
-        STUDY.value(sympy.sin(s.itl))
-    assert STUDY.value(sympy.Mod(s.itl, Rational(1, 1000))) == pytest.approx(
-        float(STUDY.value("itl")) % 1e-3
-    )
 
 
 def test_a_function_that_nobody_knows_is_named():

@@ -1,7 +1,5 @@
 """SymPy in: expressions, relations and symbols wherever text is taken."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import sympy
@@ -75,15 +73,6 @@ def test_compile_takes_expressions_and_symbols():
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
 
 
-def test_a_derivative_of_a_symbol_of_ones_own_is_0_to_sympy():
-    with pytest.raises(
-        sr.InputError,
-        match=r"evaluated it to True, whatever the symbols are\n.*symbols of symroof\.symbols",
-    ):
-        STUDY.solve(sympy.Eq(sympy.diff(sympy.Symbol("itl"), s.batch), 0), for_=s.batch)
-    assert sr.Study(batch=sympy.Integer(1)).value("batch") == 1  # the number one is no truth
-
-
 def test_an_extremum_is_a_place():
     """B/(a + bB)² is largest at B = a/b, by the slope b and the start a of a step's time."""
     case = sr.Study("llama-3-8b", "h100-sxm", prompt=4096)
@@ -135,27 +124,6 @@ def test_check_takes_a_formula_and_gives_the_difference():
     assert terms is not None
     with pytest.raises(sr.InputError, match=r"is not Eq\(quantity, formula\)"):
         sr.check(sympy.Eq(2 * s.itl, s.itl + 1))
-
-
-def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
-    study.define("wasted", s.prefill_flops * (1 - s.hit_rate), unit="FLOP").define(
-        "training", 6 * s.params * s.prompt, unit="FLOP"
-    )
-    wasted = sympy.Symbol("wasted")
-    assert study.value("training") == 6 * 8_030_261_248 * 4096
-    assert study.value(wasted / s.prefill_flops) == 0.75
-    assert study.value(wasted + s.prefill_flops) == Fraction(7, 4) * study.value("prefill_flops")
-    with pytest.raises(sr.InputError, match=r"s\^2"):
-        study.define("squared", s.ttft * s.itl, unit="s")
-
-
-def test_a_row_of_the_catalogue_by_its_symbol():
-    assert sr.thresholds()["batch_to_ridge"]["unknown"] == "batch"
-    table = sr.hardware()
-    assert table[sympy.Symbol("h100-sxm")] == table["h100-sxm"]
-    with pytest.raises(KeyError, match="did you mean 'h100-sxm'"):
-        table["h100-sxn"]
 
 
 def test_a_symbol_that_is_none_points_to_ones_own():

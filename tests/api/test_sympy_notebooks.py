@@ -1,7 +1,5 @@
 """What notebooks show: short reprs, HTML and LaTeX forms, pictures with data, catalogue tables."""
 
-import pytest
-
 import symroof as sr
 from symroof import symbols
 
@@ -56,53 +54,3 @@ def test_latex_of_solutions_and_derivations():
         STUDY.derive(symbols.ttft / symbols.itl)._repr_latex_()
         == r"$\displaystyle \frac{\mathrm{TTFT}}{\mathrm{ITL}}$"
     )
-
-
-def test_a_formula_of_ones_own_over_an_input():
-    """Points of the line are values of the study there; memory ends where it is solved to end, and the axes name what they show."""
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        prompt=4096,
-        output=64,
-        batch=64,
-        price="2.5 USD/hour",
-        memory_share=0.92,
-        efficiency="peak",
-    )
-    study.define("cost_of_wait", symbols.price * symbols.ttft, unit="USD")
-    drawn = study.plot("cost_of_wait", over=symbols.prompt)
-    data = drawn.data
-    for prompt, value in (data["line"][0], data["line"][9], data["beyond"][-1]):
-        there = sr.Study("llama-3-8b", "h100-sxm", prompt=int(prompt), efficiency="peak")
-        assert abs(value / (there.value("ttft") * 2.5 / 3600) - 1) < 1e-12
-    ends = float(study.solve("max_batch_memory", "prompt").value)
-    assert data["memory"][0] == pytest.approx(ends)
-    assert (
-        drawn.axes[0].get_xlabel() == "prompt (token)"
-        and "cost_of_wait (USD)" in drawn._repr_svg_()
-    )
-    assert drawn._repr_svg_().startswith("<svg") and "cost_of_wait" in repr(drawn)
-    assert study.plot(symbols.ttft / symbols.itl, over="batch").says.startswith(
-        "At batch 64 requests, ttft/itl is "
-    )
-    assert repr(study.plot(symbols.itl)) == repr(study.plot("itl"))
-
-
-@pytest.mark.parametrize(
-    ("quantity", "over", "refused"),
-    [
-        (
-            symbols.ttft / symbols.itl,
-            None,
-            r"drawn over an input\n    hint: study.plot\(ttft/itl, over=batch\)",
-        ),
-        ("fits", "batch", "true/false or a category"),
-        ("itl", "output", "output does not move itl here"),
-        ("itl", "btach", "no such quantity or input"),
-        ("queue_wait", "batch", "queue_wait needs arrival_rate"),
-    ],
-)
-def test_what_cannot_be_drawn_is_said(quantity, over, refused):
-    with pytest.raises(sr.InputError, match=refused):
-        STUDY.plot(quantity, over=over)

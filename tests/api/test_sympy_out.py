@@ -70,22 +70,6 @@ def test_every_name_has_a_symbol_and_its_latex():
         symbols.no_such_name  # noqa: B018
 
 
-def test_truths_are_relations_and_labels_choices():
-    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024)
-    assert isinstance(study.sympy("fits"), sympy.core.relational.Relational)
-    assert {str(value) for value, _ in study.sympy("decode_bound", depth=1).args} == {
-        "compute",
-        "memory",
-        "link",
-        "overhead",
-    }
-
-
-def test_limits_of_a_derivation():
-    limits = sr.Study().derive("decode_memory_time").limits
-    assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in limits)
-
-
 SERVER = {
     "model": "llama-3-8b",
     "hardware": "h100-sxm",

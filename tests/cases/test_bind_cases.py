@@ -120,15 +120,6 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
 # ------------------------------------------------------------------------------------------------------ precision
 
 
-def test_sixteen_bits_are_the_default_and_marked_as_such():
-    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
-    assert set(result.precisions.values()) == {"fp16"}
-    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(
-        result.given
-    )
-    assert result.inputs()["weight_bytes_per_param"].defaulted
-
-
 def test_arithmetic_is_as_wide_as_its_widest_operand():
     """Weight-only quantization computes in the activations' precision: narrow weights do not raise the peak."""
     narrow = bound(
@@ -244,13 +235,3 @@ def test_the_totals_of_a_model_with_experts_by_hand():
     assert eight.value("decode_flops") == 8 * 74 * 10**9
     with pytest.raises(NoValueHere, match="needs n_experts"):
         Study(**totals, batch=8).value("decode_bytes")
-
-
-def test_a_measured_mean_time_per_token_is_that_of_every_step():
-    study = Study(ttft="350 ms", tpot="20 ms", output=200)
-    assert (study.value("decode_time"), study.value("response_time")) == near(
-        (
-            Fraction(398, 100),
-            Fraction(433, 100),
-        )
-    )

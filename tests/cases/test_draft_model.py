@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import pytest
 
 import symroof as sr
-from tests.cli import good, study_text
 
 F, BETA, M, LINK = 989.4e12, 3.35e12, 81559 * 2**20, 450e9
 
@@ -156,19 +155,3 @@ def test_a_range_of_the_reserve_is_refused():
 
 
 # ------------------------------------------------------------------------------------------------- files and line
-
-
-@pytest.mark.full
-def test_a_study_file_names_its_draft(tmp_path):
-    path = tmp_path / "study.yaml"
-    path.write_text(
-        study_text(model="llama-3.1-8b")
-        + "draft: llama-3.2-1b\nset: {draft_tokens: 4, acceptance: 0.8}\n",
-        encoding="utf-8",
-    )
-    good("validate", path)
-    case = good("eval", path, "--json").json["cases"][0]
-    assert case["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b:")
-    assert any("prefill of the prompt is not in ttft" in warning for warning in case["warnings"])
-    other = good("eval", path, "--draft", "llama-3.2-3b", "--json").json["cases"][0]
-    assert other["inputs"]["draft_cost"]["value"] > case["inputs"]["draft_cost"]["value"]

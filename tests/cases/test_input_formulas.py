@@ -68,13 +68,6 @@ def test_a_range_of_parallel_degrees_is_refused():
     assert [case.case.value("tp") for case in Study(**CASE, tp=[1, 2, 4, 8]).cases] == [1, 2, 4, 8]
 
 
-def test_a_range_whose_middle_is_no_whole_number_of_steps():
-    """A response of 200.5 tokens has no number of decode steps, and so no time."""
-    result = Study(**CASE | {"output": "100..301"}).first.result("decode_time")
-    assert result.value == Study(**CASE | {"output": 200}).first.result("decode_time").value
-    assert result.low < result.value < result.high
-
-
 @pytest.mark.parametrize(
     ("values", "warning"),
     [

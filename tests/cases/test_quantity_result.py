@@ -44,18 +44,6 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     assert solution.symbol.unit == "device"
 
 
-WAITS = (
-    "queue_wait",
-    "queue_wait_quantile",
-    "prefill_queue_wait",
-    "wait_for_slot",
-    "admission_wait",
-    "mix_admission_wait",
-    "slot_queue_wait",
-    "wait_to_decode",
-)
-
-
 def test_the_wait_of_an_idle_server_is_none_in_tables_and_exact_beside():
     wait = Study(**SERVED, arrival_rate="0.001/s").result("admission_wait")
     assert 0 < wait.value < Fraction(1, 10**9)

@@ -8,7 +8,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.cases.ranges import Ranges
-from symroof.resources import data_folder
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import is_relation
 from symroof.theory.quantities import QUANTITIES
@@ -143,33 +142,6 @@ def test_a_share_of_fractions_has_its_ends_at_corners():
     assert span(ranges, "prefill_device_share") == pytest.approx((1 / 5, 1 / 3), rel=1e-12)
     falling = Ranges(bound, {"decode_time": (4, 8)}).bounds("prefill_device_share")
     assert falling.found == "corners" and falling.highest == {"decode_time": 4}
-
-
-@pytest.mark.parametrize(
-    ("batch", "bounds"), [("1..19", "memory"), ("1..20", ("compute", "memory")), (20, "compute")]
-)
-def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
-    """70B in 4 bits on 80 TFLOP/s and 1 TB/s: 2 B/0.5 = 80 at a batch of 20 exactly, and a tie is compute."""
-    study = Study(
-        params=70e9,
-        weights="int4",
-        peak_flops="80 TFLOP/s",
-        mem_bandwidth="1 TB/s",
-        prompt=1,
-        assume={"detail": "weights"},
-        batch=batch,
-    )
-    found = study.value("decode_bound")
-    assert (tuple(sorted(found)) if isinstance(found, tuple) else found) == bounds
-
-
-def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corners():
-    """Only the MFU is a range in the study: all that it moves is fastest at one end, also where prompts are cut into pieces as long as the batch allows."""
-    for answers in Study.load(data_folder("specs") / "studies" / "llama-3-70b-chat.yaml").cases:
-        ends = [answers.case.changed({"mfu": mfu}) for mfu in (0.5, 0.7)]
-        for name in ("best_batch", "max_goodput", "prompt_prefill_time", "sustained_requests"):
-            values = [end.value(name) for end in ends]
-            assert span(answers.ranges, name) == (min(values), max(values)), name
 
 
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])

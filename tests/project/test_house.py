@@ -33,11 +33,11 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1955,
-    "symbolic": 5641,
+    "symbolic": 5526,
     "theory": 5943,
     "specs": 5791,
     "checkpoints": 3836,
-    "study": 9517,
+    "study": 8911,
     "select": 2851,
     "simulate": 2098,
     "servers": 1632,
@@ -45,8 +45,8 @@ BUDGETS = {
     "calibrate": 1593,
     "check": 7046,
     "report": 9228,
-    "cli": 5009,
-    "tests": 46634,
+    "cli": 4999,
+    "tests": 46012,
     "other": 3764,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

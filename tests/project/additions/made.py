@@ -37,7 +37,6 @@ OF_THE_THEORY = {
             "- name: batch_kv_equals_weights\n",
         )
     ],
-    "A limit form": [Insert("symroof/analysis/asymptotics.py", '    ("step_overhead", 0, "as the fixed cost of a step vanishes"),\n', '    ("tp", "infinity", ')],
     "A switch value": [
         Insert(f"{INFERENCE}/switches.yaml", "    doubled: twice what the tokens need\n", "    unified: sliding-window"),
         Insert(f"{INFERENCE}/memory.yaml", "        doubled: 2*peak_kv_cache_bytes\n", "        unified: batch*peak_context"),
