@@ -29,16 +29,9 @@ class Problem:
         place = self.file + (f":{self.line}:{self.column}" if self.line else "")
         lines = [": ".join(part for part in (place, self.path, self.message) if part)]
         if self.line and self.source:
-            shown = self.source.rstrip()[:200]
-            lines += [
-                f"    {shown}",
-                "    "
-                + " "
-                * len(
-                    visible(shown[: (self.column or 1) - 1].ljust(min(self.column or 1, 201) - 1))
-                )
-                + "^",
-            ]
+            shown, before = self.source.rstrip()[:200], min(self.column or 1, 201) - 1
+            caret = " " * len(visible(shown[:before].ljust(before)))
+            lines += [f"    {shown}", f"    {caret}^"]
         if self.hint:
             lines.append(f"    hint: {self.hint}")
         return "\n".join(map(visible, lines))
@@ -65,12 +58,10 @@ def visible(text: str, line_breaks: bool = False) -> str:
     >>> visible("a\\x1b[31m\\u202eb\\n")
     'a␛[31m\\\\u202eb␊'
     """
-    layout = "\n\t" if line_breaks else ""
-    return (
-        text
-        if text.isprintable()
-        else "".join(c if c.isprintable() or c in layout else _escaped(c) for c in text)
-    )
+    if text.isprintable():
+        return text
+    kept = "\n\t" if line_breaks else ""
+    return "".join(c if c.isprintable() or c in kept else _escaped(c) for c in text)
 
 
 def _escaped(c: str) -> str:
@@ -119,11 +110,8 @@ class NoValueHere(InputError):
 
 def why(problems: Iterable[Problem]) -> str:
     """Several problems on one line, without locations."""
-    return "; ".join(
-        dict.fromkeys(
-            "; ".join(filter(None, (problem.message, problem.hint))) for problem in problems
-        )
-    )
+    each = ("; ".join(filter(None, (p.message, p.hint))) for p in problems)
+    return "; ".join(dict.fromkeys(each))
 
 
 HINT = re.compile(r"; (?=did you mean |write |download |there are: )")
@@ -182,13 +170,7 @@ class DoesNotFit(UserWarning):
     """
 
 
-EXTRAS = {
-    "xarray": "sweep",
-    "dask": "sweep",
-    "netCDF4": "sweep",
-    "zarr": "sweep",
-    "pyarrow": "sweep",
-}
+EXTRAS = dict.fromkeys(("xarray", "dask", "netCDF4", "zarr", "pyarrow"), "sweep")
 """The extra of symroof that installs each package."""
 
 
@@ -204,10 +186,6 @@ def require(output: str, *modules: str) -> None:
         except ModuleNotFoundError as error:
             if error.name != module:  # installed, but one of its own dependencies is missing
                 raise
-            raise InputError(
-                Problem(
-                    output,
-                    f"needs {module}, which is not installed",
-                    hint=f"pip install 'symroof[{EXTRAS[module]}]'",
-                )
-            ) from None
+            message = f"needs {module}, which is not installed"
+            hint = f"pip install 'symroof[{EXTRAS[module]}]'"
+            raise InputError(Problem(output, message, hint=hint)) from None

@@ -1,10 +1,7 @@
 """Output files: regular files are written atomically, symbolic links are followed, devices and FIFOs are written to directly.
 
 That holds for paths that a person named. A name that symroof chose may lie in a folder of a stranger, who could have put a link there:
-:func:`refuse_link` comes before it is written.
-
-Errors are OSErrors with the path as the caller wrote it. A temporary file is locked while its process lives, so that later runs
-can recognise and remove the files of killed processes.
+:func:`refuse_link` comes before it is written. Errors are OSErrors with the path as the caller wrote it.
 """
 
 import contextlib
@@ -20,14 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-try:
-    import fcntl
-except ImportError:  # no locks on this system: abandoned files are not removed
-    fcntl = None  # type: ignore[assignment]
-
 PREFIX = ".symroof-"
-TEMPORARY = ".tmp"
-MOST_LINKS = 40
+DESCRIPTORS = {"/dev/stdout": 1, "/dev/stderr": 2}
+DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})")
 
 
 @dataclass(frozen=True)
@@ -62,10 +54,8 @@ def destination(path: str | os.PathLike[str], folder: bool = False) -> Destinati
         if stat.S_ISDIR(mode) and not folder:
             raise IsADirectoryError(errno.EISDIR, "is a folder, and the output is a file")
         if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
-            raise OSError(
-                errno.EINVAL,
-                f"is a {'socket' if stat.S_ISSOCK(mode) else 'block device'}, which no output is written into",
-            )
+            kind = "socket" if stat.S_ISSOCK(mode) else "block device"
+            raise OSError(errno.EINVAL, f"is a {kind}, which no output is written into")
     if stat.S_ISCHR(mode) or stat.S_ISFIFO(mode):
         return Destination(goal, goal, stream=True)
     return Destination(goal, Path(os.path.realpath(goal)) if goal.is_symlink() else goal)
@@ -84,8 +74,19 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
             with open_stream(goal) as stream:
                 stream.write(data)
             return
-        goal.file.parent.mkdir(parents=True, exist_ok=True)
-        _write_beside(goal.file, data)
+        folder = goal.file.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            replace(temporary, goal.file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
 
 
 def refuse_link(path: Path) -> None:
@@ -98,11 +99,8 @@ def refuse_link(path: Path) -> None:
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             kind = "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
-            raise OSError(
-                errno.EINVAL,
-                f"is {kind}, and only a path given with -o is written through one; remove it",
-                str(path),
-            )
+            message = f"is {kind}, and only a path given with -o is written through one; remove it"
+            raise OSError(errno.EINVAL, message, str(path))
 
 
 def write_all(folder: Path, files: Mapping[str, str | bytes]) -> None:
@@ -123,8 +121,7 @@ def write_new(path: str | os.PathLike[str], content: str) -> None:
     Raises:
         FileExistsError: the file exists already.
     """
-    goal = destination(path)
-    if not goal.stream and os.path.lexists(path):
+    if not destination(path).stream and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "exists already", str(path))
     write_atomic(path, content)
 
@@ -139,8 +136,14 @@ def open_stream(goal: Destination) -> BinaryIO:
 
 
 def replace(temporary: str | os.PathLike[str], file: Path) -> None:
-    """Replace a file and keep its mode."""
-    os.chmod(temporary, _mode(file))
+    """Replace a file and keep its mode; a new one has that of a new file."""
+    try:
+        mode = file.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    os.chmod(temporary, mode)
     os.replace(temporary, file)
 
 
@@ -153,84 +156,7 @@ def with_path(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def _try_lock(handle: int, path: str | os.PathLike[str]) -> bool:
-    """Lock an open file until it is closed or the process ends; False if another process has locked or removed it.
-
-    Raises:
-        OSError: the file system does not support locks.
-    """
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except (BlockingIOError, FileNotFoundError):
-        return False
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary files of ended processes."""
-    for path in folder.glob(f"{PREFIX}*{TEMPORARY}") if fcntl else ():
-        with contextlib.suppress(OSError):
-            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
-            try:
-                if _try_lock(handle, path):
-                    path.unlink()
-            finally:
-                os.close(handle)
-
-
-def _write_beside(file: Path, data: bytes) -> None:
-    """Write through a temporary file in the same folder."""
-    _remove_abandoned(file.parent)
-    handle, temporary = _temporary(file.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-            if fcntl:  # still open, so still locked; other systems cannot move an open file
-                replace(temporary, file)
-        if not fcntl:
-            replace(temporary, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _temporary(folder: Path) -> tuple[int, str]:
-    """Create a locked temporary file; retries if another run removes it before it is locked."""
-    while True:
-        handle, path = tempfile.mkstemp(prefix=PREFIX, suffix=TEMPORARY, dir=folder)
-        try:
-            held = _try_lock(handle, path)
-        except OSError:
-            held = True  # no locks on this file system, so nothing is ever considered abandoned
-        if held:
-            return handle, path
-        os.close(handle)
-
-
 def _descriptor(path: Path) -> int | None:
-    """The descriptor of this process that a path such as ``/dev/stdout`` or ``/dev/fd/3`` refers to."""
-    place = str(path)
-    for _ in range(MOST_LINKS):
-        parent, name = os.path.split(place)
-        if name.isdecimal() and re.fullmatch(
-            rf"/dev/fd|/proc/{os.getpid()}(/task/\d+)?/fd", os.path.realpath(parent)
-        ):
-            return int(name)
-        if not os.path.islink(place):
-            break
-        place = os.path.join(parent, os.readlink(place))
-    return None
-
-
-def _mode(file: Path) -> int:
-    """The mode of the file, or that of a new file."""
-    with contextlib.suppress(OSError):
-        return file.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    """The descriptor of this process that a path such as ``/dev/stdout`` or ``/dev/fd/3`` names."""
+    found = DESCRIPTOR.fullmatch(str(path))
+    return int(found[1]) if found else DESCRIPTORS.get(str(path))

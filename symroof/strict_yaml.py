@@ -47,11 +47,23 @@ class Document:
         known = location
         while known not in self.places and known:
             known = known[:-1]
-        line, column = self.places.get(known, (1, 1))
-        source = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Problem(
-            self.file, message, line, column, path_text(location), hint, source, location
+        return problem_at(
+            self.file, self.lines, self.places.get(known, (1, 1)), message, hint, location
         )
+
+
+def problem_at(
+    file: str,
+    lines: tuple[str, ...],
+    place: tuple[int, int],
+    message: str,
+    hint: str = "",
+    location: Location = (),
+) -> Problem:
+    """A problem at a line and column of a file."""
+    line, column = place
+    source = lines[line - 1] if line <= len(lines) else ""
+    return Problem(file, message, line, column, path_text(location), hint, source, location)
 
 
 def path_text(location: Location) -> str:
@@ -127,23 +139,18 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        tab = (
-            line <= len(reader.lines) and reader.lines[line - 1][column - 1 : column] == "\t"
-        )  # libyaml does not say which character it is
-        hint = "indent with spaces" if tab else ""
-        raise reader.stop(
-            f"not valid YAML: {error.problem or error.context}", line, column, hint
-        ) from None
+        shown = reader.lines[line - 1] if line <= len(reader.lines) else ""
+        # libyaml does not say which character it is
+        hint = "indent with spaces" if shown[column - 1 : column] == "\t" else ""
+        message = f"not valid YAML: {error.problem or error.context}"
+        raise reader.stop((line, column), message, hint) from None
     except yaml.reader.ReaderError as error:
         before, found, _ = text.partition(chr(error.character))
         rows = f"{before}.".splitlines() if found else ["."]
-        raise reader.stop(
-            f"not valid YAML: the character U+{error.character:04X} is not allowed",
-            len(rows),
-            len(rows[-1]),
-        ) from None
+        message = f"not valid YAML: the character U+{error.character:04X} is not allowed"
+        raise reader.stop((len(rows), len(rows[-1])), message) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
+        raise reader.stop((1, 1), f"not valid YAML: {str(error).splitlines()[0]}") from None
     if reader.problems and noted is None:
         raise InputError(reader.problems)
     if noted is not None:
@@ -161,9 +168,8 @@ class _YamlReader:
         self.written: dict[Location, str] = {}
         self.problems: list[Problem] = []
 
-    def stop(self, message: str, line: int, column: int, hint: str = "") -> InputError:
-        source = self.lines[line - 1] if line <= len(self.lines) else ""
-        return InputError(Problem(self.file, message, line, column, hint=hint, source=source))
+    def stop(self, place: tuple[int, int], message: str, hint: str = "") -> InputError:
+        return InputError(problem_at(self.file, self.lines, place, message, hint))
 
     def checked(self, events: Iterable[Any]) -> Iterator[Any]:
         """The events, stopped at a bound, an anchor, an alias, a tag or a second document before anything is built of it."""
@@ -172,29 +178,26 @@ class _YamlReader:
             if isinstance(event, yaml.NodeEvent):
                 nodes += 1
                 depth += isinstance(event, yaml.CollectionStartEvent)
-                if nodes > MOST_NODES:
-                    raise self.stop(f"more than {MOST_NODES:,} values", *_mark(event))
-                if depth > DEEPEST:
-                    raise self.stop(f"nested more than {DEEPEST} deep", *_mark(event))
-                if event.anchor:
-                    raise self.stop(
-                        "anchors and aliases are not used here",
-                        *_mark(event),
-                        "write the value out; a text that begins with * or & needs quotes",
-                    )
                 tag = getattr(event, "tag", None)
-                if tag not in (None, "!"):
-                    raise self.stop(
-                        f"tags are not used here: {tag}",
-                        *_mark(event),
-                        "a text that begins with ! needs quotes",
-                    )
+                message = hint = ""
+                if nodes > MOST_NODES:
+                    message = f"more than {MOST_NODES:,} values"
+                elif depth > DEEPEST:
+                    message = f"nested more than {DEEPEST} deep"
+                elif event.anchor:
+                    message = "anchors and aliases are not used here"
+                    hint = "write the value out; a text that begins with * or & needs quotes"
+                elif tag not in (None, "!"):
+                    message = f"tags are not used here: {tag}"
+                    hint = "a text that begins with ! needs quotes"
+                if message:
+                    raise self.stop(_mark(event), message, hint)
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             elif isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise self.stop("more than one document in the file", *_mark(event))
+                    raise self.stop(_mark(event), "more than one document in the file")
             yield event
 
     def document(self) -> Any:
@@ -240,9 +243,8 @@ class _YamlReader:
             name, value = key.value, next(self.events)
             if name in result:
                 first = self.places[(*location, name)][0]
-                self.complain(
-                    key, (*location, name), f"duplicate key, first written in line {first}"
-                )
+                message = f"duplicate key, first written in line {first}"
+                self.complain(key, (*location, name), message)
                 self.skip(value)
                 continue
             result[name] = self.read(value, (*location, name), key)
@@ -257,22 +259,14 @@ class _YamlReader:
         if text in ("true", "false"):
             return text == "true"
         if text.lower() in AMBIGUOUS:
-            self.complain(
-                node,
-                location,
-                f"{text!r} is ambiguous",
-                f"write true or false, or quote the text: '{text}'",
-            )
+            hint = f"write true or false, or quote the text: '{text}'"
+            self.complain(node, location, f"{text!r} is ambiguous", hint)
             return None
         if text[0] not in OF_NUMBERS:
             return text
         if LEADING_ZERO.fullmatch(text):
-            self.complain(
-                node,
-                location,
-                f"{text!r} is ambiguous: a number with a leading zero",
-                "leave the zero out, or quote the text",
-            )
+            message = f"{text!r} is ambiguous: a number with a leading zero"
+            self.complain(node, location, message, "leave the zero out, or quote the text")
             return None
         if INTEGER.fullmatch(text) or DECIMAL.fullmatch(text):
             return self.number(node, text, location)
@@ -287,13 +281,9 @@ class _YamlReader:
         self.written[location] = text
         return int(value) if value.denominator == 1 else value
 
-    def complain(
-        self, node: yaml.NodeEvent, location: Location, message: str, hint: str = ""
-    ) -> None:
-        line, column = _mark(node)
-        source = self.lines[line - 1] if line <= len(self.lines) else ""
+    def complain(self, node: Any, location: Location, message: str, hint: str = "") -> None:
         self.problems.append(
-            Problem(self.file, message, line, column, path_text(location), hint, source, location)
+            problem_at(self.file, self.lines, _mark(node), message, hint, location)
         )
 
 

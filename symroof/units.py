@@ -27,14 +27,8 @@ PLAIN: Dimension = ()
 STRICT = frozenset({"byte", "FLOP", "s", "USD", "J"})
 COUNTED = frozenset({"token", "request", "parameter", "device"})
 
-# One exponent table: every decimal prefix is 1000 times the one before it.
 DECIMAL_PREFIXES = {p: Fraction(1000) ** n for n, p in enumerate("kMGTPE", start=1)}
-SMALL_PREFIXES = {
-    "m": Fraction(1, 10**3),
-    "u": Fraction(1, 10**6),
-    "µ": Fraction(1, 10**6),
-    "n": Fraction(1, 10**9),
-}
+SMALL_PREFIXES = {p: Fraction(1, 1000**n) for p, n in (("m", 1), ("u", 2), ("µ", 2), ("n", 3))}
 BINARY_PREFIXES = {f"{p}i": Fraction(1024) ** n for n, p in enumerate("KMGTP", start=1)}
 
 LARGEST_EXPONENT = 60  # 1e60 is far beyond any FLOP count; more is a typing error or an attack
@@ -69,43 +63,28 @@ def _base() -> dict[str, tuple[Fraction, Dimension]]:
     def dim(**powers: int) -> Dimension:
         return tuple(sorted((name, Fraction(n)) for name, n in powers.items()))
 
-    byte, bit, flop, rate = dim(byte=1), dim(byte=1), dim(FLOP=1), dim(FLOP=1, s=-1)
-    one = Fraction(1)
-    table: dict[str, tuple[Fraction, Dimension]] = {
-        "byte": (one, byte), "bytes": (one, byte), "B": (one, byte), "bit": (Fraction(1, 8), bit), "bits": (Fraction(1, 8), bit),
-        "FLOP": (one, flop), "FLOPs": (one, flop), "FLOPS": (one, rate),
-        "s": (one, dim(s=1)), "hour": (Fraction(3600), dim(s=1)), "hours": (Fraction(3600), dim(s=1)), "h": (Fraction(3600), dim(s=1)),
-        "USD": (one, dim(USD=1)), "J": (one, dim(J=1)), "W": (one, dim(J=1, s=-1)), "Hz": (one, dim(s=-1)),
+    one, bits = Fraction(1), "B byte bytes bit bits"
+    written = {
+        "B byte bytes": (one, dim(byte=1)), "bit bits": (Fraction(1, 8), dim(byte=1)),
+        "FLOP FLOPs": (one, dim(FLOP=1)), "FLOPS": (one, dim(FLOP=1, s=-1)),
+        "s": (one, dim(s=1)), "hour hours h": (Fraction(3600), dim(s=1)), "Hz": (one, dim(s=-1)),
+        "USD": (one, dim(USD=1)), "J": (one, dim(J=1)), "W": (one, dim(J=1, s=-1)),
         "%": (Fraction(1, 100), PLAIN),
-        "token": (one, dim(token=1)), "tokens": (one, dim(token=1)), "tok": (one, dim(token=1)),
-        "request": (one, dim(request=1)), "requests": (one, dim(request=1)),
-        "parameter": (one, dim(parameter=1)), "parameters": (one, dim(parameter=1)), "param": (one, dim(parameter=1)),
-        "device": (one, dim(device=1)), "devices": (one, dim(device=1)),
+        "token tokens tok": (one, dim(token=1)), "request requests": (one, dim(request=1)),
+        "parameter parameters param": (one, dim(parameter=1)), "device devices": (one, dim(device=1)),
     }  # fmt: skip
-    prefixed = {}
-    for prefix, size in {**DECIMAL_PREFIXES, "K": Fraction(1000)}.items():
-        for name in (
-            "B",
-            "byte",
-            "bytes",
-            "bit",
-            "bits",
-            "FLOP",
-            "FLOPs",
-            "FLOPS",
-            "W",
-            "J",
-            "Hz",
-            "token",
-            "tokens",
-        ):
-            prefixed[prefix + name] = (size * table[name][0], table[name][1])
-    for prefix, size in BINARY_PREFIXES.items():
-        for name in ("B", "byte", "bytes", "bit", "bits"):
-            prefixed[prefix + name] = (size * table[name][0], table[name][1])
-    for prefix, size in SMALL_PREFIXES.items():
-        for name in ("s", "J", "W"):
-            prefixed[prefix + name] = (size * table[name][0], table[name][1])
+    table = {name: entry for names, entry in written.items() for name in names.split()}
+    taken = (
+        (DECIMAL_PREFIXES | {"K": Fraction(1000)}, f"{bits} FLOP FLOPs FLOPS W J Hz token tokens"),
+        (BINARY_PREFIXES, bits),
+        (SMALL_PREFIXES, "s J W"),
+    )
+    prefixed = {
+        prefix + name: (size * table[name][0], table[name][1])
+        for prefixes, names in taken
+        for prefix, size in prefixes.items()
+        for name in names.split()
+    }
     return table | prefixed
 
 

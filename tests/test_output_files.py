@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import threading
 
 import pytest
 
-from symroof.output_files import PREFIX, TEMPORARY, write_all, write_atomic, write_new
+from symroof.output_files import write_all, write_atomic, write_new
 from tests.cli import ROOT
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -128,40 +127,3 @@ def test_a_full_disk_names_the_path_and_leaves_the_old_file(step, tmp_path, monk
     assert caught.value.filename == str(goal)
     assert goal.read_text() == "old"
     assert os.listdir(tmp_path) == ["goal"]
-
-
-HANGING = """
-import os, sys, time
-from symroof.output_files import write_atomic
-def hang(*_):
-    print("written", flush=True)
-    time.sleep(60)
-os.fsync = hang
-write_atomic(sys.argv[1], "never finished")
-"""
-
-
-def test_what_a_killed_run_left_goes_and_what_a_live_one_writes_stays(tmp_path):
-    def temporaries():
-        return [
-            name
-            for name in os.listdir(tmp_path)
-            if name.startswith(PREFIX) and name.endswith(TEMPORARY)
-        ]
-
-    child = subprocess.Popen(
-        [sys.executable, "-c", HANGING, str(tmp_path / "goal")],
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        assert child.stdout.readline() == b"written\n"
-        (mine,) = temporaries()
-        write_atomic(tmp_path / "other", "text")
-        assert temporaries() == [mine]
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.communicate(timeout=20)
-    assert temporaries() == [mine]
-    write_atomic(tmp_path / "another", "text")
-    assert sorted(os.listdir(tmp_path)) == ["another", "other"]

@@ -10,10 +10,11 @@ from symroof.analysis.verdict import LOAD, all_met, case_warnings, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.table_formats import FAILS, IN_PART, PASSES, card, html_table
 from symroof.theory.symbols import INPUTS
+from symroof.theory.theory_files import column, listed
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from symroof.cases.bound_case import BoundCase
 
@@ -22,28 +23,9 @@ DIGITS = 3
 
 MARK = {True: PASSES, False: FAILS, None: IN_PART}
 
-ROWS = (
-    ("time to first token, alone", "ttft", "prefill_bound"),
-    ("time to first token, under load", "loaded_ttft", ""),
-    ("inter-token latency, alone", "itl", "decode_bound"),
-    ("inter-token latency, alone, with drafts", "speculative_itl", ""),
-    ("inter-token latency, under load", "loaded_itl", ""),
-    ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
-    ("memory per device", "memory_utilization", ""),
-    ("requests that fit at once", "concurrency", ""),
-    ("output throughput, under load", "sustained_throughput", ""),
-    ("output throughput, decoding alone", "decode_throughput", ""),
-    ("cost per million output tokens", "cost_per_mtok", ""),
-    ("cost per million tokens, at this rate", "cost_per_mtok_at_rate", ""),
-    ("price of the devices", "instance_price", ""),
-)
-"""What a reader looks for first: words, quantity, and what says its limit."""
-
-INSTEAD = {
-    "decode_throughput": "sustained_throughput",
-    "itl": "speculative_itl",
-    "cost_per_mtok": "cost_per_mtok_at_rate",
-}
+ROWS = listed("shown", "screen")
+WORDS, LIMITS = column("shown", "words"), column("shown", "limit")
+INSTEAD: dict[str, str] = column("shown", "instead")
 """Rows that another one replaces where it has a value."""
 
 
@@ -54,26 +36,33 @@ def is_measured(case: BoundCase) -> bool:
 def summary_rows(case: BoundCase) -> list[list[str]]:
     """Words, value, bound, limit and name of each quantity that has a value."""
     rate = "arrival_rate" in case.given
-    known = {name for _, name, _ in ROWS if case.get(name) and (rate or name != "loaded_itl")}
+    left_out = () if rate else ("loaded_itl",)  # every slot is taken: the row at full slots says it
+    known = [name for name in shown_first(case) if case.get(name) and name not in left_out]
     return [
         [
-            at_full_slots(words, name) if rate else words,
+            words_for(WORDS, name, rate),
             *(_memory(case) if name == MEMORY_SHARE else both(case, name)),
-            _limited_by(case, name, limit),
+            _limited_by(case, name, LIMITS.get(name, "")),
             name,
         ]
-        for words, name, limit in ROWS
-        if name in known and INSTEAD.get(name) not in known
+        for name in known
+        if INSTEAD.get(name) not in known
     ]
 
 
-def at_full_slots(words: str, name: str) -> str:
-    """The words of a quantity that holds while every slot is taken, beside others at an arrival rate.
+def shown_first(case: BoundCase) -> list[str]:
+    """What people look at first; the price of one copy of the model where there are no others."""
+    one = not case.case.has_value("dp") or case.case.value("dp") == 1
+    return [name for name in ROWS if name != ("fleet_price" if one else "instance_price")]
 
-    >>> at_full_slots("output throughput, under load", "sustained_throughput")
-    'output throughput, at full slots'
+
+def words_for(words: Mapping[str, str], name: str, rate: bool) -> str:
+    """The words of a quantity; without an arrival rate every slot is taken under load.
+
+    >>> words_for(WORDS, "sustained_itl", rate=False)
+    'inter-token latency, under load'
     """
-    return words.replace("under load", "at full slots") if name.startswith("sustained") else words
+    return words[name] if rate else words[name].replace("at full slots", "under load")
 
 
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
@@ -105,12 +94,15 @@ def _memory(case: BoundCase) -> tuple[str, str]:
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:
     """A quantity as expected and its bound at the peak, or as given; a dagger where the case does not fit."""
-    own = compact(case.result(name), DIGITS)
+    found = case.result(name)
+    own = compact(found, DIGITS)
     if _is_given(case, name):
         return f"{own}, given", ""
     bound = case.peak_bound(name)
     if bound and case.priced(name):  # how far list prices move it is beside what is expected
         bound = replace(bound, low=None, high=None)
+    if bound and bound.value == found.value and found.symbol.unit != "s":  # a price is the same
+        bound = None
     return own, compact(bound, DIGITS) if bound else ""
 
 
@@ -239,7 +231,8 @@ def _said(case: BoundCase) -> str:
 
 def _table(cases: Sequence[BoundCase], caption: str) -> str:
     """The same of several, a column a case; the first quantities of all where none of that has a value."""
-    asked = [(words, name) for words, name, _ in ROWS if any(case.get(name) for case in cases)]
+    usual = dict.fromkeys(name for case in cases for name in shown_first(case))
+    asked = [(WORDS[name], name) for name in usual if any(case.get(name) for case in cases)]
     if not asked:
         theory = cases[0].case.theory
         names = list(cases[0].quantities())[:MOST_QUANTITIES]

@@ -15,12 +15,10 @@ from symroof.symbolic.expressions import At, Expr, Total, in_order, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
+from symroof.theory.theory_files import listed
 from symroof.units import settled
 
-LEVERS = (
-    "peak_flops", "mem_bandwidth", "link_bandwidth", "weight_bytes_per_param", "kv_bytes_per_element",
-    "prompt", "batch", "layer_overhead", "step_overhead",
-)  # fmt: skip
+LEVERS = listed("moving", "elasticities")
 """Inputs that can be changed in practice: the columns of a review."""
 
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))

@@ -18,15 +18,10 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES
+from symroof.theory.theory_files import listed
 from symroof.units import is_whole
 
-UNCERTAIN = (
-    "mfu", "mbu",
-    "arrival_rate", "prompt", "output", "context", "batch", "chunk", "prefill_batch", "cached_prefix",
-    "dp", "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency", "price",
-    "weight_bytes_per_param", "kv_bytes_per_element",
-    "step_overhead", "layer_overhead", "queue_time",
-)  # fmt: skip
+UNCERTAIN = listed("moving", "flips")
 """Inputs that may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
 
 WIDEST = 4.0

@@ -21,21 +21,16 @@ from symroof.theory.case import Case
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
+from symroof.theory.theory_files import column
 from symroof.units import format_quantity
 
-TARGET_METRICS = {
-    "ttft": "loaded_ttft",
-    "itl": "sustained_itl",
-    "cost": "cost_per_mtok",
-    "price": "instance_price",
-    "fleet_price": "fleet_price",
-}
+TARGET_METRICS: dict[str, str] = column("targets", "metric")
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
 
-AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate", "sustained_itl": "loaded_itl"}
+AT_A_RATE: dict[str, str] = column("shown", "at_rate")
 """What a metric becomes where requests arrive at a rate: devices are paid for while they are idle, too, and fewer requests decode than there are slots."""
 
-ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
+ISOLATED_METRICS = {name: tuple(each) for name, each in column("targets", "alone").items()}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
 
 PUBLISHED_TOLERANCE = 0.001

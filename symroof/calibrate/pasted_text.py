@@ -141,9 +141,7 @@ def _split(line: str) -> list[str]:
     ]
 
 
-def _is_rule(line: str) -> bool:
-    """Whether a line only rules a table off."""
-    return not set(line) - set(" |:-=+")
+RULE = set(" |:-=+")  # characters of a line that only rules a table off
 
 
 def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
@@ -152,7 +150,7 @@ def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
         cells = _split(line)[: MAX_COLUMNS + 1]
         lower = [cell.lower() for cell in cells]
         rest = (
-            (number, _split(row)) for number, row in islice(lines, i + 1, None) if not _is_rule(row)
+            (number, _split(row)) for number, row in islice(lines, i + 1, None) if set(row) - RULE
         )
         if {"test", "t/s"} <= set(lower):
             return _llama_table(lower, rest, file)

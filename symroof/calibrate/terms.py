@@ -13,9 +13,10 @@ from symroof.symbolic.expressions import Expr
 from symroof.theory.case import Case
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import Theory
+from symroof.theory.theory_files import listed
 
-SHARES = ("mfu", "mbu")
-OVERHEADS = ("step_overhead", "layer_overhead", "link_latency", "prefill_overhead", "queue_time")
+SHARES = listed("moving", "shares")
+OVERHEADS = listed("moving", "overheads")
 """Overheads that can be fitted; each enters a time linearly."""
 DEFAULT_FIT = ("mfu", "mbu", "step_overhead", "link_latency")
 

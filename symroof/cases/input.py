@@ -12,6 +12,7 @@ from symroof.specs.input_values import Setting
 from symroof.symbolic.expressions import Expr, is_number, number
 from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import base_name
+from symroof.theory.theory_files import column
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition
@@ -35,33 +36,9 @@ COUNTS_OF_TERMS = (
 )
 """Names that sums run up to: between whole numbers the sums have no value."""
 
-AT_PEAK = {
-    "mfu": 1,
-    "mbu": 1,
-    "link_share": 1,
-    "work_overlap": 1,
-    "exchange_overlap": 1,
-    "expert_imbalance": 1,
-    "expert_spread": 0,
-    "network_latency": 0,
-    "server_latency": 0,
-    "layer_overhead": 0,
-    "step_overhead": 0,
-    "elementwise_bytes": 0,
-}
+AT_PEAK: dict[str, int] = column("moving", "at_peak")
 """Efficiencies, and the value of each at 100 % of peak."""
-COSTS = frozenset(
-    {
-        "layer_overhead",
-        "step_overhead",
-        "elementwise_bytes",
-        "link_latency",
-        "network_latency",
-        "server_latency",
-        "expert_imbalance",
-        "expert_spread",
-    }
-)
+COSTS = frozenset(column("moving", "slows"))
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
 

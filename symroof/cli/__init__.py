@@ -11,9 +11,9 @@ def run() -> None:
 
     try:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(
+            signal.signal(  # replaces the handler of symroof/__init__
                 signal.SIGINT, signal.default_int_handler
-            )  # replaces the handler of symroof/__init__
+            )
         code = _run()
     except KeyboardInterrupt:
         code = 130  # main.INTERRUPTED, which may not be imported yet
@@ -26,10 +26,11 @@ def _run() -> int:
     import sys
 
     gc.disable()  # a short process: collection costs more than it frees
-    os.environ.setdefault(
-        "PYDANTIC_DISABLE_PLUGINS", "__all__"
-    )  # plugin discovery reads the metadata of every installed package
-    _open_streams()
+    # plugin discovery reads the metadata of every installed package
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed: no other file may get its descriptor
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     try:
         from symroof.cli.main import main
 
@@ -44,32 +45,3 @@ def _run() -> int:
     except OSError:  # a full disk; the command has reported it when its own output failed
         code = code or 2
     return code
-
-
-# CPython allocates frames in chunks of 16 kB and frees a chunk when its last frame returns. Recursion back and forth across a chunk boundary then
-# allocates at every call, a tenth of the time of a review. A frame this large (in words) gets a chunk that also holds all later frames.
-_run.__code__ = _run.__code__.replace(co_stacksize=2**17)
-
-
-def _open_streams() -> None:
-    """Open standard streams that are closed on the null device, so that no other file gets their descriptor."""
-    import os
-    import sys
-
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            handle = os.open(os.devnull, os.O_RDWR)
-            if handle != number:
-                os.dup2(handle, number)
-                os.close(handle)
-            setattr(
-                sys,
-                name,
-                open(  # noqa: SIM115
-                    number,
-                    "w" if number else "r",
-                    encoding="utf-8",
-                    errors="backslashreplace",
-                    closefd=False,
-                ),
-            )

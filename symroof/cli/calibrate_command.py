@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
 from symroof.cli.output import json_text, say, say_one_of, write_file
-from symroof.errors import InputError, Problem
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -56,37 +55,17 @@ def command(
     """
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
-    if (
-        out
-        and out != "-"
-        and os.path.exists(out)
-        and any(
-            os.path.samefile(out, path)
-            for path in (measured, study)
-            if path and os.path.exists(path)
-        )
-    ):
-        raise InputError(
-            Problem(
-                out,
-                "is an input file, which the fitted block would overwrite",
-                hint="write it to another file",
-            )
-        )
     fitted = made.calibrate(measured, names)
     say_one_of(made.cases, "calibrating")
     if out == "-":
         say(fitted.block(), nl=False)
         return
     if out:
-        write_file(out, fitted.block())
-    say(
-        json_text(calibration_json(fitted))
-        if as_json
-        else calibration_text(fitted)
-        if everything
-        else screen(fitted)
-    )
+        write_file(out, fitted.block(), measured, study)
+    if as_json:
+        say(json_text(calibration_json(fitted)))
+    else:
+        say("\n".join(calibration_lines(fitted, everything)))
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
@@ -113,14 +92,14 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
         "deviation": fit.deviation,
         "rows": [
             {
-                "line": m.line,
-                "metric": m.metric,
-                "measured": float(m.seconds),
+                "line": r.measurement.line,
+                "metric": r.measurement.metric,
+                "measured": float(r.measurement.seconds),
                 "fitted": r.fitted,
                 "residual": r.relative,
                 "bound": r.bound,
             }
-            for r, m in ((r, r.measurement) for r in fit.residuals)
+            for r in fit.residuals
         ],
         "inputs": {name: entry for name, entry in ledger["inputs"].items() if name not in names},
         "assumptions": ledger["assumptions"],
@@ -135,112 +114,55 @@ def _metrics(fit: Calibration) -> tuple[str, ...]:
 
 FARTHEST = 3
 """Rows of a first screen: those that the fit meets least."""
+MORE = "--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block"
 
 
-def screen(fit: Calibration) -> str:
-    """Parameters, how well they fit, the rows that fit least, and the block for a study."""
+def calibration_lines(fit: Calibration, everything: bool) -> list[str]:
+    """Parameters, how well they fit, the rows that fit least or all, what the fit holds constant, and the block for a study."""
     from symroof.analysis.case_titles import case_title
-    from symroof.cli.case_screen import rests_on
-    from symroof.cli.terminal import folded_table, warning_lines, wrapped
+    from symroof.cli.case_screen import ledger
 
-    count = len(fit.residuals)
-    lines = [
-        *wrapped(f"{case_title(fit.answers)}: fitted to {count} measured times", "  ", ""),
-        *warning_lines(fit.warnings),
-    ]
-    lines += [
-        folded_table(
-            [_shown(p) for p in fit.parameters],
-            ["fitted", "value", f"{fit.level:.0%} interval", ""],
-            "  ",
+    most = len(fit.residuals) if everything else FARTHEST
+    warned = len(fit.warnings) if everything else 4
+    lines = wrapped(f"{case_title(fit.answers)}: fitted to {len(fit.residuals)} measured times")
+    lines += warning_lines(fit.warnings, warned)
+    head = ["fitted", "value", f"{fit.level:.0%} interval", ""]
+    lines.append(fitted_table([_shown(p) for p in fit.parameters], head, "  "))
+    typical = f"typical residual {fit.deviation:.1%}; " if fit.deviation is not None else ""
+    if everything:
+        lines.append(
+            f"{typical}least squares of relative residuals, Student's t with {fit.freedom} degrees of freedom"
         )
-    ]
-    lines += (
-        [f"typical residual {fit.deviation:.1%}; the farthest:"]
-        if fit.deviation is not None
-        else ["farthest from the fit:"]
-    )
-    ranked = sorted(fit.residuals, key=lambda r: -abs(r.relative))[:FARTHEST]
-    lines += [
-        folded_table(
-            [_row(r) for r in ranked],
-            ["line", "", "measured", "fitted", "residual", "limited by"],
-            "  ",
-        )
-    ]
-    fitted = {p.name for p in fit.parameters} | {
-        name for r in fit.residuals for name in r.measurement.inputs
-    }
-    lines += rests_on(fit.answers, names=_metrics(fit), but=fitted)
-    block = [
-        line
-        for text in fit.block().splitlines()
-        if not text.startswith("#")
-        for line in wrapped(text, "      ", "  ")
-    ]
-    lines += ["for a study file:", *block]
-    return "\n".join(
-        [
-            *lines,
-            *wrapped(
-                "--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block",
-                "  ",
-                "",
-            ),
-        ]
-    )
-
-
-def calibration_text(fit: Calibration) -> str:
-    """Parameters, warnings, residuals, held inputs, and the block."""
-    from symroof.analysis.case_titles import case_title
-    from symroof.table_formats import text_table
-
-    lines = [
-        f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==",
-        *(f"! {warning}" for warning in fit.warnings),
-        "",
-    ]
-    lines += [
-        text_table(
-            [_shown(p) for p in fit.parameters],
-            ["fitted", "value", f"{fit.level:.0%} interval", ""],
-        )
-    ]
-    how = f"least squares of relative residuals; Student's t with {fit.freedom} degree{'s' * (fit.freedom != 1)} of freedom"
-    lines += [
-        how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""),
-        "",
-    ]
-    lines += [
-        "rows",
-        text_table(
-            [_row(r) for r in fit.residuals],
-            ["line", "", "measured", "fitted", "residual", "limited by"],
-            indent="  ",
-        ),
-        "",
-    ]
-    return "\n".join([*lines, *_held(fit), "", "for a study file", fit.block().rstrip("\n")])
+    else:
+        lines.append(f"{typical}the farthest:" if typical else "farthest from the fit:")
+    rows = fit.residuals if everything else sorted(fit.residuals, key=lambda r: -abs(r.relative))
+    head = ["line", "", "measured", "fitted", "residual", "limited by"]
+    lines.append(fitted_table([_row(r) for r in rows[:most]], head, "  "))
+    moved = {name for r in fit.residuals for name in r.measurement.inputs}
+    fitted = moved | {p.name for p in fit.parameters}
+    lines += ledger(fit.answers, _metrics(fit), everything, but=fitted)
+    lines.append("for a study file:")
+    if everything:
+        return [*lines, fit.block().rstrip()]
+    for text in fit.block().splitlines():
+        lines += wrapped(text, "      ", "  ") if not text.startswith("#") else []
+    return [*lines, *wrapped(MORE)]
 
 
 def _shown(p: Parameter) -> list[str]:
-    if p.value is None:
-        return [p.name, "not determined by these rows", "", p.note]
-    interval = (
-        ""
-        if p.low is None or p.high is None
-        else f"{_written(p.name, p.low)} to {_written(p.name, p.high)}"
-    )
-    return [p.name, _written(p.name, p.value), interval, p.note]
-
-
-def _written(name: str, value: float) -> str:
     from symroof.calibrate.calibration_result import to_four_digits
     from symroof.calibrate.terms import unit_of
     from symroof.units import format_quantity
 
-    return format_quantity(to_four_digits(value), unit_of(name))
+    if p.value is None:
+        return [p.name, "not determined by these rows", "", p.note]
+    unit = unit_of(p.name)
+    value, *ends = (
+        format_quantity(to_four_digits(each), unit)
+        for each in (p.value, p.low, p.high)
+        if each is not None
+    )
+    return [p.name, value, " to ".join(ends) if len(ends) > 1 else "", p.note]
 
 
 def _row(r: Any) -> list[str]:
@@ -248,26 +170,5 @@ def _row(r: Any) -> list[str]:
     from symroof.units import format_quantity
 
     m = r.measurement
-    return [
-        str(m.line),
-        m.metric,
-        format_quantity(m.seconds, "s"),
-        format_quantity(to_four_digits(r.fitted), "s"),
-        f"{100 * r.relative:+.1f} %",
-        r.bound,
-    ]
-
-
-def _held(fit: Calibration) -> list[str]:
-    """Inputs and switches that the fit holds constant."""
-    from symroof.cli.output import inputs_table, switches_line
-
-    fitted = {p.name for p in fit.parameters} | {
-        name for r in fit.residuals for name in r.measurement.inputs
-    }
-    held = {
-        name: i
-        for name, i in fit.answers.inputs(_metrics(fit), everything=False).items()
-        if name not in fitted
-    }
-    return ["inputs held fixed (* = defaulted)", inputs_table(held), switches_line(fit.answers)]
+    times = [format_quantity(time, "s") for time in (m.seconds, to_four_digits(r.fitted))]
+    return [str(m.line), m.metric, *times, f"{100 * r.relative:+.1f} %", r.bound]

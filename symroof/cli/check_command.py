@@ -13,7 +13,6 @@ from symroof.cli.output import BAD_INPUT, json_text, print_problems, progress_ba
 if TYPE_CHECKING:
     from symroof.claims.checked import Report
 
-FORMATS = ("text", "github")
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
@@ -25,7 +24,7 @@ WITHOUT_TERMINAL = 140
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice(["text", "github"]),
     default="text",
     help="A table, or GitHub annotations (default: text).",
 )
@@ -54,7 +53,7 @@ WITHOUT_TERMINAL = 140
 @click.option(
     "--engine",
     metavar="NAME",
-    help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ...",
+    help="Engine, or engine class, of measured efficiencies: compiled, earlier, eager, ggml, vllm ...",
 )
 @json_option
 def command(
@@ -71,6 +70,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Check the calculations in claim files (YAML) and in notes: Markdown and notebooks.
+
+    symroof check notes.md
 
     In a note an annotation follows its sentence:
 
@@ -95,66 +96,62 @@ def command(
     )
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
-    if as_json or not report.problems or not all(claim.faulty for claim in report.claims):
-        detail = None if not (everything or verbose) else verbose
-        say(
-            json_text(report.as_json())
-            if as_json
-            else _printed(report, form, strict, detail, default_basis(efficiency, engine))
-        )
+    if as_json:
+        say(json_text(report.as_json()))
+    elif not report.problems or not all(claim.faulty for claim in report.claims):
+        timed = any(claim.unit in TIMES for claim in report.claims)
+        basis = BASIS.format(default_basis(efficiency, engine)) if timed else ""
+        detail = verbose if everything or verbose else None
+        say(_printed(report, form, strict, detail, basis))
     if fix and report.problems:
         say("nothing was corrected; fix these errors first:", err=True)
+    return _code(report, form, strict, as_json)
+
+
+def _code(report: Report, form: str, strict: bool, as_json: bool) -> int:
+    """Print what could not be read, and bugs, and tell the exit code."""
     debug = "--debug" in (click.get_current_context().obj or ())
     failed = [
         report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug)
         for claim in report.failures
         if claim.failure
     ]
-    refused = _report_problems(report, form, as_json) if report.problems else 0
-    return next(iter(failed), refused or int(bool(report.findings(strict))))
-
-
-def _report_problems(report: Report, form: str, as_json: bool) -> int:
-    """Report the problems of the files, after the claims that could be checked."""
-    if form == "github":
+    if form == "github" and report.problems:
         from symroof.report.claims_ci import github_problems
 
         say("\n".join(github_problems(report.problems)), err=True)
-    else:
+    elif report.problems:
         print_problems(report.problems, as_json)
-    return BAD_INPUT
+    found = BAD_INPUT if report.problems else int(bool(report.findings(strict)))
+    return next(iter(failed), found)
 
 
 def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:
-    if as_json and form != "text":
-        raise click.UsageError("--json and --format cannot be used together")
-    if (out is not None or in_place) and not fix:
-        raise click.UsageError("-o and --in-place need --fix")
-    if out == "-":
-        raise click.UsageError("--fix writes a file, not standard output")
-    if out is not None and in_place:
-        raise click.UsageError("-o and --in-place cannot be used together")
+    refused = {
+        "--json and --format cannot be used together": as_json and form != "text",
+        "-o and --in-place need --fix": (out is not None or in_place) and not fix,
+        "--fix writes a file, not standard output": out == "-",
+        "-o and --in-place cannot be used together": out is not None and in_place,
+    }
+    for message, wrong in refused.items():
+        if wrong:
+            raise click.UsageError(message)
 
 
-def _printed(report: Report, form: str, strict: bool, verbose: bool | None, rests_on: str) -> str:
+def _printed(report: Report, form: str, strict: bool, verbose: bool | None, basis: str) -> str:
     """The report in a form; as text the first screen, or every claim where ``verbose`` is not None."""
-    if form == "text":
+    from symroof.report.claims_text import summary, text
+
+    if form == "github":
+        from symroof.report.claims_ci import github
+
+        return "\n".join([*github(report, strict), summary(report)])
+    if verbose is None:
         from symroof.cli.check_screen import screen
-        from symroof.report.claims_text import text
 
-        basis = (
-            BASIS.format(rests_on) if any(claim.unit in TIMES for claim in report.claims) else ""
-        )
-        if verbose is None:
-            return screen(report, strict, basis)
-        whole = text(
-            report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose
-        )
-        return "\n".join(filter(None, [basis, whole]))
-    from symroof.report.claims_ci import github
-    from symroof.report.claims_text import summary
-
-    return "\n".join([*github(report, strict), summary(report)])
+        return screen(report, strict, basis)
+    wide = shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns
+    return "\n".join(filter(None, [basis, text(report, wide, strict, verbose)]))
 
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
@@ -35,99 +36,64 @@ NUMBERLESS = re.compile(r"true|false|compute|memory|link|overhead|up|down|not", 
 
 def screen(report: Report, strict: bool, basis: str = "") -> str:
     """Verdict, what does not hold, flags, what the numbers rest on; as much of it as fits on a screen."""
-    claims = [claim for claim in report.claims if not claim.faulty]
     if not report.claims:
         return "\n".join(f"{visible(file)}: {HOW_TO_BEGIN}" for file in dict.fromkeys(report.files))
-    failing = sorted(
-        (claim for claim in claims if claim.verdict not in HOLDS),
-        key=lambda claim: (not claim.finding(strict), ORDER.index(claim.verdict)),
-    )
-    head = wrapped(verdict_line(report, strict), "  ", "")
-    flagged = [claim for claim in claims if claim.flags]
-    several = len(dict.fromkeys(report.files)) > 1
-    tail = [
-        *warning_lines(_flags(flagged, several)),
-        *(wrapped(basis, "  ", "") if basis else []),
-        *wrapped(DETAILS, "  ", ""),
-    ]
-    shown, table = _fitting(
-        [_row(claim, several, strict) for claim in failing], ROOM - len(head) - len(tail) - 1
-    )
-    return "\n".join([*head, *table, *_left_out(failing[shown:]), *tail])
+    claims = [claim for claim in report.claims if not claim.faulty]
+    failing = [claim for claim in claims if claim.verdict not in HOLDS]
+    failing.sort(key=lambda claim: (not claim.finding(strict), ORDER.index(claim.verdict)))
+    several = len(set(report.files)) > 1
+    head = wrapped(verdict_line(report, strict))
+    tail = [*warning_lines(_flags(claims, several)), *wrapped(basis), *wrapped(DETAILS)]
+    rows = [_row(claim, several, strict) for claim in failing]
+    room = ROOM - len(head) - len(tail) - 1
+    table, shown = _table(rows), len(rows)
+    if len(table) > room:  # a line each; the last counts those that have none
+        table = _table(rows, clip=True)
+        if len(table) > room:
+            shown = max(room - (len(table) - len(rows)) - 1, 1)
+            table = _table(rows[:shown], clip=True)
+    left = Counter(claim.verdict for claim in failing[shown:])
+    more = ", ".join(f"{left[verdict]} more {verdict}" for verdict in ORDER if left[verdict])
+    return "\n".join([*head, *table, *([f"and {more}"] if more else []), *tail])
 
 
 def verdict_line(report: Report, strict: bool) -> str:
     """``✗ post.md: 8 claims: 1 wrong, 1 inconsistent, 2 conditional, 4 hold (4 rounded)``."""
-    counts = report.summary
     files = [*dict.fromkeys(report.files)]
-    of = (
-        visible(files[0] if len(files[0]) <= LONGEST_PATH else os.path.basename(files[0]))
-        if len(files) == 1
-        else f"{len(files)} files"
-    )
-    total = len(report.claims)
-    findings = report.findings(strict)
-    kinds = {
-        verdict: sum(claim.verdict == verdict for claim in findings) for verdict in (*ORDER, *HOLDS)
-    }
-    what = ", ".join(
-        f"{count} {verdict}{' and more than 25 % off' * (verdict == 'conditional' and not strict)}"
-        for verdict, count in kinds.items()
-        if count
-    )
-    others = {verdict: count - kinds[verdict] for verdict, count in counts.items()}
-    rest = [
-        f"{count} {verdict}" for verdict, count in others.items() if verdict not in HOLDS and count
-    ]
-    held = [f"{count} {verdict}" for verdict, count in others.items() if verdict in HOLDS and count]
-    holding = sum(count for verdict, count in others.items() if verdict in HOLDS)
-    hold = (
-        f"{'all' if holding == total > 1 else holding} hold{'s' if holding == 1 else ''} ({', '.join(held)})"
-        if holding
-        else "none holds"
-    )
-    mark = (
-        FAILS
-        if findings
-        else IN_PART
-        if rest or any(claim.faulty for claim in report.claims)
-        else PASSES
-    )
-    claims = f"{total} claim{'s' if total != 1 else ''}"
-    return f"{mark} {of}: {claims}: {', '.join(filter(None, (what, *rest, hold)))}"
+    path = files[0] if len(files[0]) <= LONGEST_PATH else os.path.basename(files[0])
+    of = visible(path) if len(files) == 1 else f"{len(files)} files"
+    found = Counter(claim.verdict for claim in report.findings(strict))
+    others = Counter(report.summary) - found
+    far = {} if strict else {"conditional": " and more than 25 % off"}
+    said = [f"{found[kind]} {kind}{far.get(kind, '')}" for kind in (*ORDER, *HOLDS) if found[kind]]
+    rest = [f"{count} {kind}" for kind, count in others.items() if kind not in HOLDS]
+    held = [f"{count} {kind}" for kind, count in others.items() if kind in HOLDS]
+    total, holding = len(report.claims), sum(others[kind] for kind in HOLDS)
+    many = "all" if holding == total > 1 else holding
+    hold = f"{many} hold{'s' if holding == 1 else ''} ({', '.join(held)})"
+    mark = IN_PART if rest or any(claim.faulty for claim in report.claims) else PASSES
+    mark = FAILS if found else mark
+    parts = [*said, *rest, hold if holding else "none holds"]
+    return f"{mark} {of}: {total} claim{'s' if total != 1 else ''}: {', '.join(parts)}"
 
 
-def _fitting(rows: Sequence[list[str]], room: int) -> tuple[int, list[str]]:
-    """As many rows as fit with a line that counts the others, and their table: reasons in full where all fit so, else in a line each."""
-    whole = _table(rows, clip=False)
-    if len(whole) <= room:
-        return len(rows), whole
-    lines = _table(rows, clip=True)
-    fitting = len(rows) if len(lines) <= room else max(room - (len(lines) - len(rows)) - 1, 1)
-    return fitting, _table(rows[:fitting], clip=True)
-
-
-def _table(rows: Sequence[list[str]], clip: bool) -> list[str]:
-    return (
-        fitted_table(
-            rows, ["", "line", "said", "right", "because"], clip=clip, left=True
-        ).splitlines()
-        if rows
-        else []
-    )
+def _table(rows: Sequence[list[str]], clip: bool = False) -> list[str]:
+    """A table with the reasons in full, or cut to a line each."""
+    header = ["", "line", "said", "right", "because"]
+    return fitted_table(rows, header, "", -1, clip, left=True).splitlines() if rows else []
 
 
 def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
     """The row of a claim: mark, place, what is said, what is right, why."""
-    mark = FAILS if claim.finding(strict) else IN_PART
-    said = claim.claimed or claim.says or claim.id
-    right = claim.correction or claim.derived
+    why = _why(claim)
+    if NUMBERLESS.fullmatch(claim.claimed):  # says nothing without its sentence
+        why = ": ".join(filter(None, (claim.says or str(claim.claim.relation or ""), why)))
     return [
-        mark,
+        FAILS if claim.finding(strict) else IN_PART,
         _place(claim, several),
-        clipped(visible(said), SAID),
-        clipped(visible(right), RIGHT),
-        visible(_because(claim)),
+        clipped(visible(claim.claimed or claim.says or claim.id), SAID),
+        clipped(visible(claim.correction or claim.derived), RIGHT),
+        visible(why),
     ]
 
 
@@ -138,44 +104,26 @@ def _place(claim: Checked, several: bool) -> str:
     return place if len(place) <= PLACE else f"…{place[1 - PLACE :]}"
 
 
-def _because(claim: Checked) -> str:
-    """Why a claim does not hold; of a truth or a label first which, as it says nothing without its sentence."""
-    if NUMBERLESS.fullmatch(claim.claimed):
-        return ": ".join(filter(None, (claim.says or str(claim.claim.relation or ""), _why(claim))))
-    return _why(claim)
-
-
 def _why(claim: Checked) -> str:
     """What it needs, the likely mistake, how far off it is."""
     far = off(claim.ratio).removeprefix(": ")
-    slips = [
-        f"{'' if each[0].named else 'perhaps '}{names(each)}: {each[0].text}"
-        for each in put_forward(claim)[:1]
-    ]
+    likely = next(iter(put_forward(claim)), None)
+    sure = likely is not None and likely[0].named
+    slip = f"{'' if sure else 'perhaps '}{names(likely)}: {likely[0].text}" if likely else ""
+    parts: list[str] = [claim.reason or claim.verdict, slip]
     if claim.verdict == "conditional" and claim.assumptions_needed:
-        slip = next(
-            (f"{one.slip} {times_of(one.text)}".strip() for one in claim.slips[:1] if one.named), ""
-        )
-        needs = f"needs {', '.join(claim.assumptions_needed)}"
-        return "; ".join(filter(None, (needs, slip or far)))
-    if claim.verdict == "wrong":
-        below = ["impossible: beyond the bound"] if claim.word != claim.verdict else []
-        parts = below + (slips if slips and "perhaps" not in slips[0] else [far, *slips])
-        return "; ".join(filter(None, parts)) or claim.reason
-    return "; ".join(filter(None, (claim.reason or claim.verdict, *slips)))
-
-
-def _left_out(claims: Sequence[Checked]) -> list[str]:
-    if not claims:
-        return []
-    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in ORDER}
-    return [
-        f"and {', '.join(f'{count} more {verdict}' for verdict, count in counts.items() if count)}"
-    ]
+        named = [f"{one.slip} {times_of(one.text)}".strip() for one in claim.slips[:1] if one.named]
+        parts = [f"needs {', '.join(claim.assumptions_needed)}", *(named or [far])]
+    elif claim.verdict == "wrong":
+        below = "impossible: beyond the bound" if claim.word != claim.verdict else ""
+        parts = [below, *([slip] if sure else [far, slip])]
+    return "; ".join(filter(None, parts)) or claim.reason
 
 
 def _flags(claims: Sequence[Checked], several: bool) -> Iterator[str]:
+    """What is remarkable about claims, each with its places."""
     for flag in sorted({flag for claim in claims for flag in claim.flags}):
         places = [_place(claim, several) for claim in claims if flag in claim.flags]
         where = f"{', '.join(places[:MOST_PLACES])}{' …' * (len(places) > MOST_PLACES)}"
-        yield f"{'' if several else 'lines ' if len(places) > 1 else 'line '}{where}: {MARKED.get(flag, flag)}"
+        line = "" if several else f"line{'s' * (len(places) > 1)} "
+        yield f"{line}{where}: {MARKED.get(flag, flag)}"

@@ -32,11 +32,6 @@ quantities_option = click.option(
 )
 
 
-def _names(quantities: str) -> list[str]:
-    """The comma-separated names, each once."""
-    return list(dict.fromkeys(name.strip() for name in quantities.split(",") if name.strip()))
-
-
 def waterfalls_between(
     sides: tuple[str, ...], quantities: str, options: dict[str, Any]
 ) -> tuple[list[Waterfall], list[Problem]]:
@@ -48,42 +43,51 @@ def waterfalls_between(
     Raises:
         InputError: no quantity can be compared.
     """
-    from symroof.claims.case_comparison import split_number_side, waterfall_to_text
+    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset
 
     if len(sides) not in (2, 3):
-        raise click.UsageError(
-            "give two sides: studies, cases in quotes, or presets (and a study for presets)"
-        )
-    names = _names(quantities)
+        message = "give two sides: studies, cases in quotes, or presets (and a study for presets)"
+        raise click.UsageError(message)
+    first, second, *common = sides
+    numbers = [side for side in sides if split_number_side(side)]
+    if len(numbers) > 1 or any(side in numbers for side in common):
+        raise click.UsageError("one of the two sides is a case; the other may be a number")
+
+    def study(side: str, other: str) -> Study:
+        if not is_preset(side):
+            return study_of_case(side, options)
+        bases = [word for word in (*common, other) if word not in numbers and not is_preset(word)]
+        counted = study_of_case(bases[0], options) if bases else study_from(None, options)
+        return study_under_preset(side, counted)
+
+    if first in numbers:
+        ways, problems = waterfalls_to(study(second, first), first, quantities)
+        return [way.reversed() for way in ways], problems
+    other = second if second in numbers else study(second, first)
+    return waterfalls_to(study(first, second), other, quantities)
+
+
+def waterfalls_to(
+    one: Study, other: Study | str, quantities: str
+) -> tuple[list[Waterfall], list[Problem]]:
+    """The waterfall from a study to another, or to a number, for each quantity, and the problems of those that have none.
+
+    Raises:
+        InputError: no quantity can be compared.
+    """
+    from symroof.analysis.waterfall import waterfall
+    from symroof.claims.case_comparison import alike, split_number_side, waterfall_to_text
+
+    names = list(dict.fromkeys(filter(None, map(str.strip, quantities.split(",")))))
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
-    first, second, *common = sides
-    numbers = [split_number_side(side) for side in sides]
-    cases = [side for side, number in zip(sides, numbers, strict=True) if number is None]
-
-    def study(side: str) -> Study:
-        return study_of_side(side, options, (*common, second if side == first else first))
-
-    if len(cases) == len(sides):
-        return _waterfall_for_each(study(first), study(second), names)
-    if len(cases) < len(sides) - 1 or numbers[2:] not in ([], [None]):
-        raise click.UsageError("one of the two sides is a case; the other may be a number")
-    number = numbers[0] or numbers[1]
-    assert number is not None
-    waterfall = waterfall_to_text(
-        study(second if numbers[0] else first),
-        _quantity_of_number(number[0], names, quantities),
-        number[1],
-    )
-    return [waterfall.reversed() if numbers[0] else waterfall], []
-
-
-def _waterfall_for_each(
-    one: Study, other: Study, names: list[str]
-) -> tuple[list[Waterfall], list[Problem]]:
-    from symroof.analysis.waterfall import waterfall
-    from symroof.claims.case_comparison import alike
-
+    if isinstance(other, str):
+        name, number = split_number_side(other) or ("", other)
+        asked = [name or names[0]] if quantities == QUANTITIES else names
+        if len(asked) > 1 or name not in ("", asked[0]):
+            remark = f", {name}, or leave it out" if name else ""
+            raise click.UsageError(f"a number belongs to one quantity: give -q one name{remark}")
+        return [waterfall_to_text(one, asked[0], number)], []
     one, other = alike(one, other)
     made: list[Waterfall] = []
     problems: list[Problem] = []
@@ -97,74 +101,48 @@ def _waterfall_for_each(
     return made, problems
 
 
-def _quantity_of_number(name: str, names: list[str], quantities: str) -> str:
-    """The quantity of a number: the one it names, or the one of the option."""
-    if quantities == QUANTITIES:
-        return name or names[0]
-    if len(names) != 1 or name not in ("", names[0]):
-        raise click.UsageError(
-            "a number belongs to one quantity: give -q one name"
-            + (f", {name}, or leave it out" if name else "")
-        )
-    return names[0]
-
-
-def study_of_side(side: str, options: dict[str, Any], others: tuple[str, ...]) -> Study:
-    """The study of one side; a preset applies to the first of the others that is a case, or to the case of the options."""
+def other_side(made: Study, against: str, options: dict[str, Any]) -> Study | str:
+    """What ``--against`` compares a study with: a preset that counts it, another study as its file says, a case in quotes, or a number as it is written."""
     from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset
 
-    if not is_preset(side):
-        return study_of_case(side, options)
-    base = next(
-        (word for word in others if not is_preset(word) and split_number_side(word) is None), None
-    )
-    return study_under_preset(
-        side, study_of_case(base, options) if base else study_from(None, options)
-    )
+    if split_number_side(against):
+        return against
+    if is_preset(against):
+        return study_under_preset(against, made)
+    return study_of_case(against, options if _is_line(against) else {})
 
 
 def study_of_case(side: str, options: dict[str, Any]) -> Study:
-    """A study by path or name, or a quoted command line, overridden by the options.
+    """A study by path or name, with the options over it; or a quoted command line, which says what the options do not.
 
     Raises:
         InputError: not a study, a quoted case or a preset.
     """
-    from symroof.claims.case_comparison import is_file, require_study
+    from symroof.claims.case_comparison import require_study
 
-    if (" " in side.strip() or side.startswith("-")) and not is_file(side):
-        study = _study_of_line(side)
-        study.select(line_selection(options))
-        say_one_of(study.cases, f"of {side!r} taking")  # of a file the first is the baseline
-        return study
-    require_study(side)
-    return study_from(side, options)
+    if not _is_line(side):
+        require_study(side)
+        return study_from(side, options)
+    try:
+        words = shlex.split(side)
+    except ValueError as error:
+        raise InputError(Problem(side[:80], f"cannot be read as a command line: {error}")) from None
+    name = f"symroof diff '{side[:80]}'"
+    path, own = _line.main(args=words, prog_name=name, standalone_mode=False)
+    study = study_from(path, options, needs_case=False)
+    study.select(line_selection(own, study.declared))
+    say_one_of(study.cases, f"of {side!r} taking")  # of a file the first is the baseline
+    return study
 
 
-def check_sides(sides: tuple[str, ...]) -> None:
-    """Reject unknown options among the sides.
+def _is_line(side: str) -> bool:
+    """Whether a side is a case in quotes."""
+    from symroof.claims.case_comparison import is_file
 
-    Raises:
-        click.NoSuchOption: a side that looks like an option and is not a quoted case.
-    """
-    if unknown := next(
-        (side for side in sides if side.startswith("-") and " " not in side.strip()), None
-    ):
-        raise click.NoSuchOption(unknown.partition("=")[0])
+    return (" " in side.strip() or side.startswith("-")) and not is_file(side)
 
 
 @click.command()
 @study_options
-def _line(study: str | None, **options: Any) -> Study:
-    return study_from(study, options)
-
-
-def _study_of_line(text: str) -> Study:
-    """The study of a command line in quotes."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise InputError(Problem(text[:80], f"cannot be read as a command line: {error}")) from None
-    made: Study = _line.main(
-        args=words, prog_name=f"symroof diff '{text[:80]}'", standalone_mode=False
-    )
-    return made
+def _line(study: str | None, **options: Any) -> tuple[str | None, dict[str, Any]]:
+    return study, options

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
-from symroof.cli.output import inputs_table, say, say_json, say_marked, say_one_of, switches_line
+from symroof.cli.output import say, say_json, say_marked, say_one_of
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -29,6 +31,8 @@ def command(
 ) -> None:
     """Derive a quantity: definition, expansion to inputs, numbers, elasticities.
 
+    symroof derive itl --model llama-3-8b --hardware h100-sxm --prompt 2048
+
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
     """
     made = study_from(study, options, needs_case=False)
@@ -39,7 +43,7 @@ def command(
     elif as_latex:
         say(f"{derivation.latex()}\n{derivation.as_json()['expanded']['latex']}")
     else:
-        say_marked(derivation_text(derivation) if everything else screen(derivation))
+        say_marked("\n".join(derivation_lines(derivation, everything)))
 
 
 MOST_STEPS, MOST_EXPANDED, MOST_ELASTICITIES = 10, 8, 6
@@ -47,170 +51,101 @@ MOST_STEPS, MOST_EXPANDED, MOST_ELASTICITIES = 10, 8, 6
 ALL = "--all: every step, expansion to inputs, elasticities, inputs with their sources"
 
 
-def screen(derivation: Derivation) -> str:
-    """The value, the formula, the steps next to it and what moves it, in the terminal's width."""
+def derivation_lines(derivation: Derivation, everything: bool) -> list[str]:
+    """The value, the formula, the steps next to it and what moves it; all of each with ``everything``."""
+    from symroof.analysis.constraints import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
-    from symroof.cli.case_screen import rests_on
-    from symroof.cli.terminal import warning_lines, wrapped
+    from symroof.cli.case_screen import ledger
 
-    symbol, case = derivation.symbol, derivation.bound_case
-    defined = (
-        f"{derivation.name}: {derivation.search}"
-        if derivation.search
-        else f"{derivation.name} = {derivation.text}"
-    )
-    lines = [
-        *wrapped(
-            f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", "  ", ""
-        ),
-        *_value(derivation),
-        "",
-    ]
-    lines += wrapped(defined, "      ", "  ")
-    if derivation.result:
-        lines += [
-            *_nearest_steps(derivation),
-            *warning_lines(case_warnings(case)),
-            *_moved_by(derivation),
-            *rests_on(case, names=(derivation.name,)),
-        ]
-    else:
-        expanded = (
-            wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ")
-            if derivation.expanded_text != derivation.text
-            else []
-        )
-        shown = expanded if len(expanded) <= MOST_EXPANDED else [f"  {len(expanded)} lines: --all"]
-        lines += ["", "expanded to inputs", *shown] if expanded else []
-    return "\n".join([*lines, *wrapped(ALL, "  ", "")])
-
-
-def _nearest_steps(derivation: Derivation) -> list[str]:
-    """The steps next to the quantity, itself last, with numbers: as many as fit a screen."""
-    from symroof.analysis.case_summary import DIGITS, compact
-    from symroof.cli.terminal import fitted_table
-
-    rows = [
-        [
-            f"{step.symbol.name}:" if step.search else step.symbol.name,
-            str(step.search) if step.search else f"= {step.substituted.text}",
-            f"= {compact(step.result, DIGITS)}" if step.result else "",
-        ]
-        for step in derivation.steps
-    ]
-    kept = next(
-        (
-            i
-            for i in range(len(rows))
-            if fitted_table(rows[i:], (), "  ", 1, clip=False, left=True).count("\n") < MOST_STEPS
-        ),
-        len(rows) - 1,
-    )
-    before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept > 0 else []
-    return (
-        ["", "with numbers", *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)]
-        if rows
-        else []
-    )
-
-
-def _moved_by(derivation: Derivation) -> list[str]:
-    """The largest elasticities in a sentence."""
-    from symroof.analysis.sensitivity import span_text
-    from symroof.cli.terminal import wrapped
-
-    said = ", ".join(
-        f"{entry.symbol.name} {span_text(*[entry.value] * 3)}"
-        for entry in derivation.elasticities[:MOST_ELASTICITIES]
-    )
-    return wrapped(f"elasticities (% per 1 %): {said}", "  ", "", 2) if said else []
+    name, symbol, case = derivation.name, derivation.symbol, derivation.bound_case
+    lines = wrapped(f"{name}: {symbol.meaning} [{symbol.unit or 'plain number'}]")
+    lines += [*_value(derivation), ""]
+    lines += _definition(derivation, everything)
+    if derivation.result is None:
+        return lines if everything else [*lines, *wrapped(ALL)]
+    lines += _steps(derivation, everything)
+    reason = why_no_batch(case) if name in BEST else None
+    warnings = [*case_warnings(case), *([reason] if reason else [])]
+    lines += warning_lines(warnings, len(warnings) if everything else 4)
+    lines += _elasticities(derivation, everything)
+    lines += ledger(case, (name,), everything)
+    return lines if everything else [*lines, *wrapped(ALL)]
 
 
 def _value(derivation: Derivation) -> list[str]:
     """What it comes to, as expected and at the peak, or what a number needs."""
     from symroof.analysis.case_summary import DIGITS, compact
     from symroof.analysis.verdict import basis_of
-    from symroof.cli.case_screen import option_for
-    from symroof.cli.terminal import wrapped
+    from symroof.cli.case_screen import missing_input, option_for
 
+    case, name = derivation.bound_case, derivation.name
     if derivation.result is None:
-        option = option_for(derivation.bound_case, derivation.why_unknown)
-        return wrapped(
-            f"no number: {derivation.why_unknown}{f' ({option})' if option else ''}", "    ", "  "
-        )
-    basis = basis_of(derivation.bound_case, (derivation.name,))
-    bound = derivation.bound_case.peak_bound(derivation.name)
+        option = option_for(case, missing_input(case, name))
+        why = f"{derivation.why_unknown}{f' ({option})' if option else ''}"
+        return wrapped(f"no number: {why}", "    ", "  ")
+    bound = case.peak_bound(name)
     at_peak = [f"bound {compact(bound, DIGITS)} (100 % of peak)"] if bound else []
-    return wrapped("; ".join([compact(derivation.result, DIGITS), *at_peak, *basis]), "    ", "  ")
+    said = [compact(derivation.result, DIGITS), *at_peak, *basis_of(case, (name,))]
+    return wrapped("; ".join(said), "    ", "  ")
 
 
-def derivation_text(derivation: Derivation) -> str:
-    """Definition, expansion, the steps with numbers, the value, elasticities."""
-    from symroof.analysis.verdict import basis_of
-    from symroof.table_formats import text_table
+def _definition(derivation: Derivation, everything: bool) -> list[str]:
+    """The definition; with ``everything``, or without a number, what it is over inputs; its source."""
     from symroof.theory.theory_files import DEFINITION
 
-    symbol = derivation.symbol
-    lines = [
-        f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]",
-        *basis_of(derivation.bound_case, (derivation.name,) if derivation.result else ()),
-        "",
-    ]
-    if bound := derivation.bound_case.peak_bound(derivation.name):
-        lines[-1:] = [f"bound at 100 % of peak: {bound.text()}", ""]
-    defined = (
-        f"{derivation.name}: {derivation.search}"
-        if derivation.search
-        else f"{derivation.name} = {derivation.text}"
-    )
-    lines += [
-        "definition",
-        f"  {defined}",
-        *([f"  {derivation.implicit_text}"] if derivation.search else []),
-        "",
-    ]
-    if derivation.expanded_text != derivation.text:
-        lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
-    reference = derivation.bound_case.case.theory.reference(derivation.name)
+    name = derivation.name
+    own = f": {derivation.search}" if derivation.search else f" = {derivation.text}"
+    lines = wrapped(name + own, "      ", "  ")
+    if everything and derivation.search:
+        lines += wrapped(derivation.implicit_text, "      ", "  ")
+    if derivation.expanded_text != derivation.text and (everything or not derivation.result):
+        expanded = wrapped(f"{name} = {derivation.expanded_text}", "      ", "  ")
+        if len(expanded) > MOST_EXPANDED and not everything:
+            expanded = [f"  {len(expanded)} lines: --all"]
+        lines += ["", "expanded to inputs", *expanded]
+    if not everything:
+        return lines
+    reference = derivation.bound_case.case.theory.reference(name)
     if reference not in ("", DEFINITION):
-        lines += [f"source of the formula: {reference}", ""]
-    if derivation.result is None:
-        return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
-    if derivation.steps:
-        rows = [
-            [
-                step.symbol.name,
-                f": {step.search}" if step.search else f"= {step.substituted.text}",
-                f"= {step.result.text()}" if step.result else "",
-            ]
-            for step in derivation.steps
-        ]
-        lines += ["with numbers", text_table(rows, indent="  ")]
-    else:
-        lines += [f"value: {derivation.result.text()}"]
-    return "\n".join([*lines, "", *_ledger(derivation), *_elasticities(derivation)])
+        lines += ["", f"source of the formula: {reference}"]
+    return lines
 
 
-def _elasticities(derivation: Derivation) -> list[str]:
-    """The elasticity to each input, and the arms that it holds on."""
+def _steps(derivation: Derivation, everything: bool) -> list[str]:
+    """The steps with numbers, the quantity itself last: all, or those next to it that fit a screen."""
+    from symroof.analysis.case_summary import DIGITS, compact
+
+    rows = []
+    for step in derivation.steps:
+        how = str(step.search) if step.search else f"= {step.substituted.text}"
+        value = ""
+        if step.result:
+            value = f"= {step.result.text() if everything else compact(step.result, DIGITS)}"
+        rows.append([step.symbol.name + ":" * bool(step.search), how, value])
+    if not rows:
+        return []
+    if everything:
+        return ["", "with numbers", text_table(rows, indent="  ", left=True)]
+    kept = 0
+    while (shown := fitted_table(rows[kept:], (), "  ", 1, left=True)).count(
+        "\n"
+    ) >= MOST_STEPS and kept < len(rows) - 1:
+        kept += 1
+    before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept else []
+    return ["", "with numbers", *before, shown]
+
+
+def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
+    """The largest elasticities in a sentence, or that to each input and the arms that they hold on."""
     from symroof.analysis.sensitivity import span_text
-    from symroof.table_formats import text_table
 
-    arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
-    heading = f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}"
-    rows = [[entry.symbol.name, span_text(*entry.span)] for entry in derivation.elasticities]
-    return ["", heading, text_table(rows, indent="  ")] if rows else []
-
-
-def _ledger(derivation: Derivation) -> list[str]:
-    """Warnings, inputs and switches of the value."""
-    from symroof.analysis.constraints import BEST, why_no_batch
-    from symroof.analysis.verdict import case_warnings
-
-    answers = derivation.bound_case
-    inputs = answers.inputs((derivation.name,), everything=False)
-    reason = why_no_batch(answers) if derivation.name in BEST else None
-    warnings = [
-        f"! {warning}" for warning in (*case_warnings(answers), *([reason] if reason else []))
-    ]
-    return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), switches_line(answers)]
+    found = derivation.elasticities
+    if not found:
+        return []
+    if everything:
+        arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
+        heading = f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}"
+        rows = [[entry.symbol.name, span_text(*entry.span)] for entry in found]
+        return ["", heading, text_table(rows, indent="  ")]
+    said = [f"{each.symbol.name} {span_text(*[each.value] * 3)}" for each in found]
+    return wrapped(f"elasticities (% per 1 %): {', '.join(said[:MOST_ELASTICITIES])}", most=2)

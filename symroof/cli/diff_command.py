@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import (
-    check_sides,
-    quantities_option,
-    study_of_case,
-    waterfalls_between,
-)
+from symroof.cli.compared_cases import quantities_option, study_of_case, waterfalls_between
 from symroof.cli.options import (
     all_option,
     case_options,
-    check_folder,
     json_option,
-    picture_format,
     study_from,
 )
 from symroof.cli.output import say, say_json, write_file
+from symroof.cli.terminal import fitted_table, reflowed, wrapped
 from symroof.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,20 +29,7 @@ if TYPE_CHECKING:
     metavar="'NAME = VALUE'",
     help="Which usual cause explains this figure, measured on a server of STUDY.",
 )
-@click.option(
-    "-o",
-    "--out",
-    metavar="FILE",
-    help="Draw the first quantity to a picture instead: .svg, .pdf or .png.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "md"]),
-    default="text",
-    show_default=True,
-    help="A table for the terminal, or Markdown.",
-)
+@click.option("-o", "--out", metavar="FILE", help="Draw the first quantity: .svg, .pdf or .png.")
 @all_option
 @case_options
 @json_option
@@ -59,7 +38,6 @@ def command(
     quantities: str,
     measured: str | None,
     out: str | None,
-    form: str,
     everything: bool,
     as_json: bool,
     **options: Any,
@@ -67,7 +45,7 @@ def command(
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
-    case of the options, which apply to both sides:
+    case of the options, which apply to both sides, but to a case in quotes only where that says nothing itself:
 
     symroof diff symroof genz --model llama-3-8b --hardware h100-sxm --prompt 2048
 
@@ -81,26 +59,28 @@ def command(
     the same steps are applied in reverse. One side may be a number. --measured tries what is often not as thought on a server:
     eager execution, precision, clocks, links, batch, context, devices, caches, prefills.
     """
-    check_sides(sides)
+    for side in sides:  # an option that is none of ours, and no case in quotes
+        if side.startswith("-") and " " not in side.strip():
+            raise click.NoSuchOption(side.partition("=")[0])
     if measured is not None:
         _diagnose(sides, measured, as_json, options)
         return
-    made, problems = waterfalls_between(
-        sides, quantities if out is None else quantities.partition(",")[0], options
-    )
+    asked = quantities.partition(",")[0] if out else quantities
+    made, problems = waterfalls_between(sides, asked, options)
     if out is not None:
-        _draw(made[0], sides, out)
+        from symroof.cli.plot_command import picture_format
+        from symroof.report.pictures.bars import waterfall as bars
+        from symroof.report.pictures.draw import draw
+
+        drawn = draw(bars(made[0], sides[0], sides[1]))
+        write_file(out, drawn.form(picture_format(out)))
+        say(drawn.says)
     elif as_json:
-        say_json(
-            {
-                "schema": "symroof/diff/2",
-                "from": sides[0],
-                "to": sides[1],
-                "quantities": [waterfall.as_json() for waterfall in made],
-            }
-        )
+        ways = [waterfall.as_json() for waterfall in made]
+        shown = {"from": sides[0], "to": sides[1], "quantities": ways}
+        say_json({"schema": "symroof/diff/2", **shown})
     else:
-        say(_written(made, sides, form, everything))
+        say(_written(made, sides, everything))
     if problems:  # quantities without a value on one side, reported after the others
         raise InputError(problems)
 
@@ -111,81 +91,48 @@ SMALL = 1e-3
 """Effects of less than this share of the value are not listed one by one."""
 
 
-def _written(made: list[Waterfall], sides: tuple[str, ...], form: str, everything: bool) -> str:
-    """The quantities in Markdown, in full, or with their largest differences alone."""
-    from symroof.cli.terminal import reflowed, wrapped
-    from symroof.report.waterfall_table import markdown, terminal
+def _written(made: list[Waterfall], sides: tuple[str, ...], everything: bool) -> str:
+    """The quantities in full, or with their largest differences alone."""
+    from symroof.report.waterfall_table import terminal
 
-    if form == "md":
-        return "\n\n".join(markdown(way, sides[0], sides[1]) for way in made)
     if everything:
-        return "\n".join(
-            reflowed("\n\n".join(terminal(way, sides[0], sides[1]) for way in made).splitlines())
-        )
+        whole = "\n\n".join(terminal(way, sides[0], sides[1]) for way in made)
+        return "\n".join(reflowed(whole.splitlines()))
     most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
     hidden = any(way.without_effect or way.presets for way in made)
-    behind = ["all: every difference, the value after each"] + [
-        "what differs without effect"
-    ] * hidden
-    return "\n\n".join(
-        [_largest(way, sides, most) for way in made] + wrapped(f"--{', '.join(behind)}", "  ", "")
-    )
+    behind = ", what differs without effect" * hidden
+    said = wrapped(f"--all: every difference, the value after each{behind}")
+    return "\n\n".join(["\n".join(_largest(way, sides, most)) for way in made] + said)
 
 
-def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
+def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> list[str]:
     """Both values of a quantity with its largest differences between them, and the mistakes among these."""
     from symroof.analysis.case_summary import DIGITS
     from symroof.analysis.waterfall import factor_text, signed_text
-    from symroof.cli.terminal import fitted_table, wrapped
 
     unit, least = way.symbol.unit, SMALL * abs(float(way.end.value))
-    ranked = sorted(
-        (step for step in way.steps if abs(float(step.effect)) > least),
-        key=lambda step: -abs(step.effect),
-    )[:most]
+    felt = [step for step in way.steps if abs(float(step.effect)) > least]
+    ranked = sorted(felt, key=lambda step: -abs(step.effect))[:most]
+    shown = [step for step in way.steps if step in ranked]
     small = [step for step in way.steps if step not in ranked]
     rows = [[sides[0], way.start.plain(DIGITS), ""]]
-    rows += [
-        [
-            f"  {_label(step)}",
-            signed_text(step.effect, unit, DIGITS),
-            factor_text(step.factor, DIGITS),
-        ]
-        for step in way.steps
-        if step in ranked
+    for step in shown:
+        effect = signed_text(step.effect, unit, DIGITS)
+        rows.append([f"  {_label(step)}", effect, factor_text(step.factor, DIGITS)])
+    if small:
+        rest = signed_text(sum(step.effect for step in small), unit, DIGITS)
+        rows.append([f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", rest, ""])
+    rows.append([sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)])
+    remarks = dict.fromkeys(f"slip: {step.slip}" for step in shown if step.slip)
+    return [
+        *wrapped(way.title),
+        fitted_table(rows, indent="  ", flexible=0),
+        *(
+            line
+            for text in (*remarks, *(() if way.steps else way.presets))
+            for line in wrapped(text, "    ", "  ", 2)
+        ),
     ]
-    rest = sum((step.effect for step in small), Fraction(0))
-    rows += (
-        [
-            [
-                f"  {len(small)} smaller difference{'s' * (len(small) > 1)}",
-                signed_text(rest, unit, DIGITS),
-                "",
-            ]
-        ]
-        if small
-        else []
-    )
-    rows += [[sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)]]
-    slips = [
-        line
-        for step in way.steps
-        if step in ranked and step.slip
-        for line in wrapped(f"slip: {step.slip}", "    ", "  ", 2)
-    ]
-    unmoved = (
-        [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)]
-        if not way.steps
-        else []
-    )
-    return "\n".join(
-        [
-            *wrapped(way.title, "  ", ""),
-            fitted_table(rows, indent="  ", flexible=0, clip=False),
-            *dict.fromkeys(slips),
-            *unmoved,
-        ]
-    )
 
 
 def _label(step: WaterfallStep) -> str:
@@ -197,42 +144,20 @@ def _label(step: WaterfallStep) -> str:
     return change_label(first) + (f", and {len(others)} more that come with it" if others else "")
 
 
-def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
-    """Write the picture and print its takeaway."""
-    from symroof.report.pictures import bars
-    from symroof.report.pictures.draw import draw
-
-    ending = picture_format(out)
-    check_folder(Path(out))
-    drawn = draw(bars.waterfall(waterfall, sides[0], sides[1]))
-    write_file(out, drawn.form(ending))
-    say(drawn.says)
-
-
-def _measured(sides: tuple[str, ...], written: str) -> tuple[str, str]:
-    """The quantity and the figure of --measured."""
-    from symroof.claims.case_comparison import split_number_side
-
-    name, text = split_number_side(written) or ("", "")
-    if not name or not text:
-        raise click.BadParameter(
-            f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--measured"
-        )
-    if len(sides) > 1:
-        raise click.UsageError("--measured takes one study, or a case of the options")
-    return name, text
-
-
 def _diagnose(
     sides: tuple[str, ...], measured: str, as_json: bool, options: dict[str, Any]
 ) -> None:
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
-    from symroof.claims.case_comparison import parse_claim
-    from symroof.cli.terminal import reflowed
+    from symroof.claims.case_comparison import parse_claim, split_number_side
     from symroof.report.diagnosis_text import diagnosis_text
 
-    name, text = _measured(sides, measured)
+    name, text = split_number_side(measured) or ("", "")
+    if not name or not text:
+        message = f"{measured!r} is not NAME = VALUE, such as 'itl = 14.2 ms'"
+        raise click.BadParameter(message, param_hint="--measured")
+    if len(sides) > 1:
+        raise click.UsageError("--measured takes one study, or a case of the options")
     printed, written = parse_claim(name, text, measured)
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     found = diagnose(study, printed, written.number)

@@ -6,8 +6,10 @@ import click
 
 from symroof.cli.options import all_option, json_option
 from symroof.cli.output import json_text, say
+from symroof.cli.terminal import fitted_table
 from symroof.errors import InputError, Problem
 from symroof.report.catalogue_tables import KINDS, shown
+from symroof.table_formats import text_table
 from symroof.units import parse_quantity
 
 COLUMNS = {
@@ -58,15 +60,8 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
     if as_json:
         return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
     if not rows:
-        raise InputError(
-            Problem(
-                f"list {kind}",
-                f"no entry contains {str(word)[:60]!r}",
-                hint=f"`symroof list {kind}` shows all",
-            )
-        )
-    from symroof.cli.terminal import fitted_table
-    from symroof.table_formats import text_table
+        message = f"no entry contains {str(word)[:60]!r}"
+        raise InputError(Problem(f"list {kind}", message, hint=f"`symroof list {kind}` shows all"))
 
     if everything:
         return text_table(
@@ -75,12 +70,11 @@ def listing(kind: str, as_json: bool, everything: bool = False, word: str | None
         )
     printed = COLUMNS[kind]
     return fitted_table(
-        [[_cell(key, row[key]) for key in printed] for row in rows], [_head(key) for key in printed]
+        [[_cell(key, row[key]) for key in printed] for row in rows],
+        [UNITS[key][0] if key in UNITS else key.replace("_", " ") for key in printed],
+        flexible=-1,
+        clip=True,
     )
-
-
-def _head(key: str) -> str:
-    return UNITS[key][0] if key in UNITS else key.replace("_", " ")
 
 
 def _cell(key: str, value: Any) -> str:

@@ -3,8 +3,7 @@
 import importlib
 import io
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -12,34 +11,70 @@ from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
 from symroof.cli.terminal import colour_option, columns
 from symroof.version import __version__
 
-if TYPE_CHECKING:
-    from symroof.errors import Problem
-
-COMMANDS = {
-    "report": "Write the design review of a study.",
-    "eval": "What to expect of a case, what limits it, and whether it fits.",
-    "select": "Rank configurations against targets; say what those that fail need.",
-    "vllm": "Explain a vllm serve command line, and recommend one.",
-    "server": "The same for SGLang, TensorRT-LLM, llama.cpp and containers.",
-    "simulate": "Serve requests step by step: percentiles of latencies.",
-    "derive": "Derive a quantity: formula, steps with numbers, elasticities.",
-    "solve": "Solve an equation or a named threshold in closed form.",
-    "diff": "Why two cases, two tools or a measurement give other numbers.",
-    "plot": "One picture: roofline, latency-throughput, pareto, tornado ...",
-    "check": "Check hand calculations in claim files and Markdown notes.",
-    "sweep": "Compute quantities over a grid of inputs.",
-    "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
-    "list": "The catalogue: models, hardware, quantities, thresholds ...",
-    "show": "One entry with values, units and sources.",
-    "validate": "Check spec files.",
-    "schema": "The JSON Schema of a kind of file.",
-    "init": "A starter file to fill in.",
+GROUPS = {
+    "Decide": {
+        "select": "What to buy for targets: the cheapest configuration that meets them.",
+        "report": "Write the design review of a study.",
+        "vllm": "Explain a vllm serve command line, and recommend one.",
+        "server": "The same for SGLang, TensorRT-LLM, llama.cpp and containers.",
+        "simulate": "Serve requests step by step: percentiles of latencies.",
+    },
+    "Understand": {
+        "eval": "What to expect of a case, what limits it, and whether it fits.",
+        "derive": "Derive a quantity: formula, steps with numbers, elasticities.",
+        "solve": "Solve an equation or a named threshold in closed form.",
+        "diff": "Why two cases, two tools or a measurement give other numbers.",
+        "plot": "One picture: roofline, latency-throughput, pareto, tornado ...",
+    },
+    "Verify": {
+        "check": "Check hand calculations in claim files and Markdown notes.",
+        "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
+    },
+    "Data": {
+        "sweep": "Compute quantities over a grid of inputs.",
+        "list": "The catalogue: models, hardware, quantities, thresholds ...",
+        "show": "One entry with values, units and sources.",
+        "init": "A starter file to fill in.",
+        "validate": "Check spec files.",
+        "schema": "The JSON Schema of a kind of file.",
+    },
 }
 """Every command with its one-line help, so that --help loads none of them."""
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+BESIDE = {"server": "vllm", "schema": "validate", "init": "validate"}
+"""Commands in the module of another."""
 
 OK, INTERRUPTED = 0, 130
 WIDEST_HELP = 110
 """Columns beyond which a help text is hard to read."""
+
+
+def load(name: str) -> click.Command:
+    """A command, imported when it is called."""
+    module = importlib.import_module(f"symroof.cli.{BESIDE.get(name, name)}_command")
+    made: click.Command = getattr(module, name if name in BESIDE else "command")
+    return Command(
+        made.name,
+        made.context_settings,
+        made.callback,
+        [*made.params, colour_option()],
+        made.help,
+        made.epilog,
+    )
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups: its own, those of the case, and the rarer ones."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record and isinstance(param, click.Option):
+                groups.setdefault(getattr(param, "group", "This command"), []).append(record)
+        for title in sorted(groups, key=("This command", "The case", "Advanced").index):
+            with formatter.section(title):
+                formatter.write_dl(groups[title])
 
 
 class Lazy(click.Group):
@@ -49,22 +84,12 @@ class Lazy(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"symroof.cli.{cmd_name}_command").command
-        if not any(option.name == "color" for option in command.params):
-            command.params.append(colour_option())
-        return command
+        return load(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if (
-            args
-            and args[0] not in COMMANDS
-            and not args[0].startswith("-")
-            and not ctx.resilient_parsing
-        ):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from symroof.cli.usage_errors import no_such_command
             from symroof.errors import InputError
 
@@ -73,19 +98,20 @@ class Lazy(click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands, which people look for, before the options."""
-        self.format_commands(ctx, formatter)
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=12)
         click.Command.format_options(self, ctx, formatter)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
-    """Why is my LLM this fast, and what would make it faster?"""
+    """Why is my LLM this fast, and what would make it faster?
+
+    symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048 --output 256
+    """
 
 
 group.params.append(colour_option())
@@ -107,11 +133,8 @@ def main(arguments: Sequence[str]) -> int:
         return result if isinstance(result, int) else OK
     except click.exceptions.Exit as done:
         return done.exit_code
-    except click.ClickException as error:
+    except (InputError, click.ClickException) as error:
         _show(error, arguments, as_json)
-        return BAD_INPUT
-    except InputError as error:
-        print_problems(error.problems if as_json else _placed(error.problems, arguments), as_json)
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
@@ -129,24 +152,21 @@ def main(arguments: Sequence[str]) -> int:
         return report_bug(error, debug="--debug" in arguments)
 
 
-def _placed(problems: Iterable["Problem"], arguments: Sequence[str]) -> list["Problem"]:
-    """Problems of the command line with the option that each is of."""
-    from symroof.cli.usage_errors import on_the_line
+def _show(error: Exception, arguments: Sequence[str], as_json: bool) -> None:
+    """Print the problems of an input, or of how the command was called; without a command, the help."""
+    from symroof.cli.usage_errors import on_the_line, problem
+    from symroof.errors import InputError
 
-    name = next((word for word in arguments if word in COMMANDS), "")
-    command = group.get_command(click.Context(group), name)
-    return [on_the_line(problem, arguments, command) for problem in problems]
-
-
-def _show(error: click.ClickException, arguments: Sequence[str], as_json: bool) -> None:
-    """Print a usage error as any other problem; without a command, the help."""
-    from symroof.cli.usage_errors import problem
-
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+    if isinstance(error, InputError):
+        name = next((word for word in arguments if word in COMMANDS), "")
+        command = load(name) if name and not as_json else None
+        placed = [on_the_line(each, arguments, command) for each in error.problems]
+        print_problems(error.problems if as_json else placed, as_json)
+    elif isinstance(error, click.exceptions.NoArgsIsHelpError):
         shown = io.StringIO()
         error.show(file=shown)
         say(shown.getvalue(), err=True, nl=False)
-    else:
+    elif isinstance(error, click.ClickException):
         print_problems([problem(error, arguments, COMMANDS)], as_json)
 
 

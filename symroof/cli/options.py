@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -16,112 +14,71 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SYMBOL_OPTIONS = {
-    "prompt": (("--prompt", "--isl"), "Prompt tokens of one request."),
-    "output": (("--output", "--osl"), "Generated tokens of one request."),
-    "batch": (("--batch", "--bs"), "Batch size: requests decoded together."),
-    "context": (
-        ("--context",),
-        "Context length: keys a decode step attends to (default: the prompt).",
-    ),
-    "tp": (("--tp",), "Tensor-parallel degree."),
-    "pp": (("--pp",), "Pipeline-parallel degree: stages of layers."),
-    "dp": (("--dp",), "Data-parallel degree: replicas of the instance."),
-    "ep": (("--ep",), "Expert-parallel degree: devices over which whole experts are spread."),
-    "attention_dp": (
-        ("--attention-dp",),
-        "Data-parallel attention degree (DP attention): groups that share only the routed experts.",
-    ),
-    "mfu": (("--mfu",), "Achieved share of peak compute (MFU), or a range 0.5..0.7."),
-    "mbu": (("--mbu",), "Achieved share of peak memory bandwidth (MBU), or a range."),
-    "weights": (
-        ("--weights",),
-        "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ...; see `symroof list precisions`.",
-    ),
-    "kv": (("--kv",), "Precision of the KV cache: fp16, fp8, int8 ..."),
-    "activations": (
-        ("--activations",),
-        "Precision of the activations: with 8-bit weights it decides which peak counts.",
-    ),
-}
-
-
 COMMAND_LINE = "command line"
 """The origin of what options give."""
 
-family_option = click.option(
-    "--assume-family",
-    metavar="FAMILY",
-    help="Read a config.json as this family, whatever model_type it says.",
-)
+
+class CaseOption(click.Option):
+    """An option that describes a case, in its group of the help."""
+
+    def __init__(self, *args: Any, group: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+
+CASE = {
+    "model": ("--model", "NAME|PATH", "Catalogue or hub name, spec, config.json or GGUF file."),
+    "hardware": ("--hardware --system", "NAME|PATH", "Name, a part's name, or hardware spec."),
+    "engine": ("--engine", "NAME", "Engine (vllm, sglang, vllm@0.11 ...) or engine class."),
+    "target": ("--target", "NAME=VALUE", "A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas)."),
+    "settings": ("--set", "NAME=VALUE", "Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'."),
+    "prompt": ("--prompt --isl", "VALUE", "Prompt tokens of one request."),
+    "output": ("--output --osl", "VALUE", "Generated tokens of one request."),
+    "batch": ("--batch --bs", "VALUE", "Batch size: requests decoded together."),
+    "tp": ("--tp", "VALUE", "Tensor-parallel degree."),
+    "dp": ("--dp", "VALUE", "Data-parallel degree: replicas of the instance."),
+    "weights": ("--weights", "VALUE", "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ..."),
+    "kv": ("--kv", "VALUE", "Precision of the KV cache: fp16, fp8, int8 ..."),
+}  # fmt: skip
+"""Options that describe a case: the spellings, what stands for the value, the help."""
+ADVANCED = {
+    "efficiency": ("--efficiency", "peak|measured", "Source of the efficiencies not given: measured (the default) or peak (100 %, a bound)."),
+    "assume": ("--assume", "SWITCH=VALUE", "A counting choice (`list assumptions`)."),
+    "preset": ("--preset", "NAME", "A named set of switches and values."),
+    "prefill": ("--prefill", "NAME=N", "Instances that only prefill, with a layout of their own: tp, pp, attention_dp, ep, and instances (or devices)."),
+    "draft": ("--draft", "NAME|PATH", "A model that drafts tokens for the model."),
+    "assume_family": ("--assume-family", "FAMILY", "Read a config.json as this family, whatever model_type it says."),
+    "context": ("--context", "VALUE", "Keys a decode step attends to (default: the prompt)."),
+    "pp": ("--pp", "VALUE", "Pipeline-parallel degree: stages of layers."),
+    "ep": ("--ep", "VALUE", "Expert-parallel degree: devices over which experts are spread."),
+    "attention_dp": ("--attention-dp", "VALUE", "Groups that share only the routed experts."),
+    "activations": ("--activations", "VALUE", "Precision of the activations."),
+    "mfu": ("--mfu", "VALUE", "Achieved share of peak compute, or a range 0.5..0.7."),
+    "mbu": ("--mbu", "VALUE", "Achieved share of peak memory bandwidth, or a range."),
+}  # fmt: skip
+"""The rarer of them."""
+OPTIONS = CASE | ADVANCED
+INPUTS = tuple(name for name, (_, metavar, _) in OPTIONS.items() if metavar == "VALUE")
+ONCE = ("draft", "efficiency", "engine", "preset", "assume_family")
+
+
+def case_option(name: str) -> Callable[[F], F]:
+    """One option of a case."""
+    flags, metavar, text = OPTIONS[name]
+    many = name not in ONCE
+    group = "The case" if name in CASE else "Advanced"
+    return click.option(
+        *flags.split(), name, cls=CaseOption, group=group, multiple=many, metavar=metavar, help=text
+    )
+
+
+family_option = case_option("assume_family")
 
 
 def case_options(command: F) -> F:
     """Add the options that describe a case; repeated options make several cases."""
-    decorators = [
-        click.option(
-            "--model",
-            multiple=True,
-            metavar="NAME|PATH",
-            help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file.",
-        ),
-        family_option,
-        click.option(
-            "--draft",
-            metavar="NAME|PATH",
-            help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7).",
-        ),
-        click.option(
-            "--hardware",
-            "--system",
-            "hardware",
-            multiple=True,
-            metavar="NAME|PATH",
-            help="Catalogue name, a part's name such as 'H100 SXM', or hardware spec.",
-        ),
-        *(
-            click.option(*flags, name, multiple=True, metavar="VALUE", help=text)
-            for name, (flags, text) in SYMBOL_OPTIONS.items()
-        ),
-        click.option(
-            "--assume",
-            multiple=True,
-            metavar="SWITCH=VALUE",
-            help="A counting choice; see `symroof list assumptions`.",
-        ),
-        click.option(
-            "--efficiency",
-            metavar="peak|measured",
-            help="Source of the efficiencies not given: measured (what to expect, the default) or peak (100 %, a bound).",
-        ),
-        click.option(
-            "--engine",
-            metavar="NAME",
-            help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ...",
-        ),
-        click.option("--preset", metavar="NAME", help="A named set of switches and values."),
-        click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
-        ),
-        click.option(
-            "--prefill",
-            multiple=True,
-            metavar="NAME=N",
-            help="Instances that only prefill, with a layout of their own: tp, pp, attention_dp, ep, and instances (or devices) beside all that decode.",
-        ),
-        click.option(
-            "--target",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas).",
-        ),
-    ]
-    for decorate in reversed(decorators):
-        command = decorate(command)
+    for name in reversed(OPTIONS):
+        command = case_option(name)(command)
     return command
 
 
@@ -133,20 +90,9 @@ def study_options(command: F) -> F:
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on standard output."
 )
-all_option = click.option(
-    "--all",
-    "-v",
-    "everything",
-    is_flag=True,
-    help="Everything: more than the first screen, all digits.",
-)
-details_option = click.option(
-    "--details",
-    "-v",
-    "everything",
-    is_flag=True,
-    help="Everything: more than the first screen, all digits.",
-)
+WHOLE = "Everything: more than the first screen, all digits."
+all_option = click.option("--all", "-v", "everything", is_flag=True, help=WHOLE)
+details_option = click.option("--details", "-v", "everything", is_flag=True, help=WHOLE)
 strict_option = click.option(
     "--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target."
 )
@@ -154,38 +100,19 @@ strict_option = click.option(
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     """``NAME=VALUE`` arguments as a mapping; a repeated name maps to a list."""
-    mapping: dict[str, Any] = {}
+    mapping: dict[str, list[str]] = {}
     for value in values:
         name, mark, text = value.partition("=")
         if not mark or not name.strip() or not text.strip():
             raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint=option)
-        known = mapping.get(name.strip())
-        mapping[name.strip()] = (
-            text.strip()
-            if known is None
-            else [*(known if isinstance(known, list) else [known]), text.strip()]
-        )
-    return mapping
+        mapping.setdefault(name.strip(), []).append(text.strip())
+    return {name: texts if len(texts) > 1 else texts[0] for name, texts in mapping.items()}
 
 
-NOT_INPUTS = {
-    **{
-        name: f"; --{name.replace('_', '-')} sets it"
-        for name in (
-            "model",
-            "hardware",
-            "preset",
-            "assume",
-            "assume_family",
-            "draft",
-            "efficiency",
-            "engine",
-        )
-    },
-    "prefill": "; --prefill tp=4 sets it",
-    **dict.fromkeys(("origin", "base", "own"), ""),
+OWN_OPTIONS = {
+    name: flags.split()[0] for name, (flags, *_) in OPTIONS.items() if name not in INPUTS
 }
-"""Names of a case that are not inputs, with a hint which option sets them."""
+"""What a case takes besides inputs, with the option that gives it."""
 
 
 def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Request:
@@ -193,25 +120,27 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     from symroof.cases.request import request_of, target_request
     from symroof.theory.declarations import NONE
 
-    named = {
-        name: (list(values) if len(values) > 1 else values[0])
-        for name in SYMBOL_OPTIONS
-        if (values := options.get(name))
-    }
     settings = pairs(options.get("settings", ()), "--set")
-    if no_input := next((name for name in settings if name in NOT_INPUTS), None):
-        raise click.BadParameter(
-            f"{no_input} is not an input{NOT_INPUTS[no_input]}", param_hint="--set"
-        )
-    chosen = {**named, **settings}
+    for name in settings:
+        if name in OWN_OPTIONS or name in ("origin", "base", "own"):
+            hint = f"; {OWN_OPTIONS[name]} sets it" if name in OWN_OPTIONS else ""
+            raise click.BadParameter(f"{name} is not an input{hint}", param_hint="--set")
     assume = pairs(options.get("assume", ()), "--assume")
-    if twice := next((name for name, value in assume.items() if isinstance(value, list)), None):
-        raise click.BadParameter(
-            f"{twice} is {' and '.join(assume[twice])}; a case takes one", param_hint="--assume"
-        )
-    chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
-    chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
-    chosen |= {"own": own or NONE, "prefill": pairs(options.get("prefill", ()), "--prefill")}
+    for name, value in assume.items():
+        if isinstance(value, list):
+            message = f"{name} is {' and '.join(value)}; a case takes one"
+            raise click.BadParameter(message, param_hint="--assume")
+    chosen = {
+        **{
+            name: (list(values) if len(values) > 1 else values[0])
+            for name in INPUTS
+            if (values := options.get(name))
+        },
+        **settings,
+        **{name: options.get(name) for name in ("assume_family", "draft", "efficiency", "engine")},
+        "own": own or NONE,
+        "prefill": pairs(options.get("prefill", ()), "--prefill"),
+    }
     line = request_of(
         options.get("model") or None,
         options.get("hardware") or None,
@@ -223,31 +152,18 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     return target_request(pairs(options.get("target", ()), "--target")).over(line)
 
 
-def picture_format(file: str) -> str:
-    """The picture format of a file name.
-
-    Raises:
-        click.BadParameter: another ending, or none.
-    """
-    from symroof.report.pictures import ENDINGS
-
-    suffix = os.path.splitext(file)[1]
-    if suffix.lower().removeprefix(".") not in ENDINGS:
-        shown = f"no picture ends in {suffix!r}" if suffix else f"{file!r} has no ending"
-        raise click.BadParameter(
-            f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out"
-        )
-    return suffix.lower().removeprefix(".")
-
-
-def check_folder(file: Path) -> None:
-    """Raise an InputError if the folder of an output file does not exist."""
-    from symroof.errors import InputError, Problem
-
-    if not file.parent.is_dir():
-        raise InputError(
-            Problem(str(file), f"there is no folder {file.parent}", hint=f"mkdir -p {file.parent}")
-        )
+def words_without(
+    words: Iterable[str], with_value: Collection[str], flags: Collection[str] = ()
+) -> list[str]:
+    """The words of a command line without some options, and their values."""
+    kept, left = [], iter(words)
+    for word in left:
+        option, given, _ = word.partition("=")
+        if option in with_value and not given:
+            next(left, "")
+        elif option not in with_value and word not in flags:
+            kept.append(word)
+    return kept
 
 
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:

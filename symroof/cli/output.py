@@ -63,10 +63,19 @@ def say_one_of(cases: Sized, doing: str) -> None:
         say(f"several cases given; {doing} the first of {len(cases)}", err=True)
 
 
-def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write an output file atomically and report its name on standard error."""
+def write_file(path: str | os.PathLike[str], content: str | bytes, *read: str | None) -> None:
+    """Write an output file atomically and report its name on standard error.
+
+    Raises:
+        InputError: it is one of the files that the command ``read``.
+    """
+    from symroof.errors import InputError, Problem
     from symroof.output_files import write_atomic
 
+    inputs = [name for name in read if name and os.path.exists(name)]
+    if os.path.exists(path) and any(os.path.samefile(path, name) for name in inputs):
+        message = "is an input file, which the output would replace"
+        raise InputError(Problem(str(path), message, hint="write it to another file"))
     write_atomic(path, content)
     say(f"wrote {path}", err=True)
 
@@ -88,11 +97,8 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     if debug:
         say("".join(traceback.format_exception(error)), err=True)
     place = f"{where}: " if where else ""
-    ask = (
-        "report it with the traceback above"
-        if debug
-        else "`symroof --debug …` shows where; report it"
-    )
+    shown = "report it with the traceback above"
+    ask = shown if debug else "`symroof --debug …` shows where; report it"
     line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} ({ask})"
     say(visible(line), err=True)
     return BUG

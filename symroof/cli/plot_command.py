@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import against_option, quantities_option, waterfalls_between
-from symroof.cli.options import check_folder, picture_format, study_from, study_options
+from symroof.cli.compared_cases import (
+    against_option,
+    other_side,
+    quantities_option,
+    waterfalls_to,
+)
+from symroof.cli.options import study_from, study_options
 from symroof.cli.output import say, write_file
+from symroof.cli.terminal import reflowed
+from symroof.errors import InputError, Problem
 from symroof.output_files import refuse_link
 from symroof.report.pictures import ENDINGS, STYLES
 from symroof.report.pictures.picture_kinds import COMPARING, KINDS, WATERFALL, checked
@@ -80,15 +87,15 @@ def command(
     text alternative.
     """
     from symroof.cli.report_command import slug
-    from symroof.cli.terminal import reflowed
 
-    form = _form(out, ending)
+    form = picture_format(out, ending)
     name = kind.strip() if over else checked(kind)
 
     stem = f"{slug(Path(study).stem)}-{slug(name)}" if study else slug(name)
     goal = Path(out or f"{stem}.{form}")
-    if out != "-":
-        check_folder(goal)
+    if out != "-" and not goal.parent.is_dir():
+        message, hint = f"there is no folder {goal.parent}", f"mkdir -p {goal.parent}"
+        raise InputError(Problem(str(goal), message, hint=hint))
     if not out:
         refuse_link(goal)
     second = against or other
@@ -120,27 +127,29 @@ def _chart(
     from symroof.analysis.verdict import basis_lines, basis_of
     from symroof.report.pictures import bars, over_input, picture_kinds
 
-    if second:
-        from symroof.claims.case_comparison import SYMROOF
-
-        sides, quantity = (study or SYMROOF, second), quantities.partition(",")[0]
-        (waterfall, *_), _ = waterfalls_between(sides, quantity, options)
-        return bars.waterfall(waterfall, study or "the case", second), ()
     made = study_from(study, options)
+    if second:
+        other = other_side(made, second, options)
+        (waterfall, *_), _ = waterfalls_to(made, other, quantities.partition(",")[0])
+        return bars.waterfall(waterfall, study or "the case", second), ()
     if over:
         return over_input.over_input(made, name, over), tuple(basis_of(made.first, (name,)))
     return picture_kinds.chart(name, made), basis_lines(made.cases)
 
 
-def _form(out: str | None, ending: str | None) -> str:
+def picture_format(out: str | None, ending: str | None = None) -> str:
     """The file format: by the file name, or as given by ``--format``."""
-    if ending is not None and ending.lower() not in ENDINGS:
-        raise click.BadParameter(
-            f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format"
-        )
+    known, written = ENDINGS, (ending or ENDINGS[0]).lower()
+    if written not in known:
+        message = f"{ending!r} is not a format; there are {', '.join(known)}"
+        raise click.BadParameter(message, param_hint="--format")
     if not out or out == "-":
-        return (ending or ENDINGS[0]).lower()
-    suffix = picture_format(out)
-    if ending and ending.lower() != suffix:
+        return written
+    suffix = Path(out).suffix
+    if suffix.lower().removeprefix(".") not in known:
+        shown = f"no picture ends in {suffix!r}" if suffix else f"{out!r} has no ending"
+        message = f"{shown}; there are {', '.join(f'.{each}' for each in known)}"
+        raise click.BadParameter(message, param_hint="--out")
+    if ending and f".{written}" != suffix.lower():
         raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
-    return suffix
+    return suffix.lower().removeprefix(".")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.compared_cases import against_option, study_of_case
-from symroof.cli.options import pairs, strict_option, study_from, study_options
+from symroof.cli.compared_cases import against_option, other_side
+from symroof.cli.options import pairs, strict_option, study_from, study_options, words_without
 from symroof.cli.output import report_bug, say
+from symroof.cli.terminal import wrapped
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 from symroof.report.review_parts import BRIEF, PARTS
@@ -24,22 +25,18 @@ if TYPE_CHECKING:
 
 FORMATS = (*OUTPUTS, "pdf", "json")
 DEFAULT_FORMATS = "html,md"
-COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
-"""Quantities of the section that compares two cases, if both have them."""
 
 
 @click.command("report")
 @click.option(
     "-o",
     "--out",
-    default=None,
     metavar="DIR",
     help="Folder for the review (default: reports/STUDY); - writes one format to standard output.",
 )
 @click.option(
     "--format",
     "formats",
-    default=None,
     metavar="LIST",
     help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).",
 )
@@ -50,15 +47,11 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 )
 @click.option(
     "--sections",
-    default=None,
     metavar="LIST",
     help=f"Only these sections, comma-separated: {', '.join(PARTS)}.",
 )
 @click.option(
-    "--among",
-    multiple=True,
-    metavar="NAME=LIST",
-    help="Candidates, as in `symroof select`.",
+    "--among", multiple=True, metavar="NAME=LIST", help="Candidates, as in `symroof select`."
 )
 @click.option("--no-plots", is_flag=True, help="Omit the figures.")
 @against_option
@@ -80,7 +73,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     from symroof.analysis.verdict import findings
     from symroof.report.recommendation import reviewed, subject_of
     from symroof.report.render import tex_engine
-    from symroof.report.review_files import review_files
+    from symroof.report.review_files import conclusion, review_files
     from symroof.report.view import view
     from symroof.select.candidates import device_counts, with_candidates
 
@@ -92,8 +85,12 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     folder = Path(out) if out else _own_folder(name)
     rest, counts = device_counts(pairs(options.pop("among"), "--among"))
     made, found = reviewed(with_candidates(study_from(study, options), rest, bool(rest)), counts)
+    listed = options["sections"]
     other = _other(made, options)
-    parts = _parts(options["sections"], options["full"])
+    parts: tuple[str, ...] = PARTS if options["full"] else BRIEF
+    if listed is not None:
+        chosen = _chosen(listed, PARTS, "section", "--sections")
+        parts = tuple(part for part in PARTS if part in chosen)
     data = view(made, reproduce(list(context.obj or ())), parts, other, found)
     failures = data["claims"].pop("failures") if data["claims"] else []
     drawn = not options["no_plots"] and out != "-"
@@ -102,7 +99,10 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
         _write(folder, files, [f"{name}.{chosen}" for chosen in formats])
-        _conclude(data, folder / f"{name}.html" if "html" in formats else None)
+        for sentence in conclusion(data):  # as the review words them
+            say("\n".join(wrapped(sentence, "    ")))
+        if "html" in formats:
+            say(f"open {folder / f'{name}.html'}")
     failed = [
         report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures
     ]
@@ -133,50 +133,43 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
     against = options.pop("against")
     if against is None:
         if "against" in (options["sections"] or ""):
-            raise click.BadParameter(
-                "the section against needs --against B", param_hint="--sections"
-            )
+            message = "the section against needs --against B"
+            raise click.BadParameter(message, param_hint="--sections")
         return None
-    from symroof.claims.case_comparison import (
-        is_preset,
-        split_number_side,
-        study_under_preset,
-        waterfall_to_text,
-        waterfalls,
-    )
+    from symroof.claims.case_comparison import split_number_side, waterfall_to_text, waterfalls
     from symroof.report.recommendation import subject_of
+    from symroof.theory.theory_files import listed
 
-    if number := split_number_side(against):
-        if not number[0]:
-            raise click.BadParameter(
-                f"a number belongs to one quantity: --against 'itl = {number[1][:40]}'",
-                param_hint="--against",
-            )
-        return number[1], [waterfall_to_text(made, *number)]
-    other = (
-        study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
-    )
-    return against, waterfalls(subject_of(made), subject_of(other), COMPARED)
+    other = other_side(made, against, options)
+    if isinstance(other, str):
+        name, number = split_number_side(other) or ("", other)
+        if not name:
+            message = f"a number belongs to one quantity: --against 'itl = {number[:40]}'"
+            raise click.BadParameter(message, param_hint="--against")
+        return number, [waterfall_to_text(made, name, number)]
+    return against, waterfalls(subject_of(made), subject_of(other), listed("shown", "against"))
 
 
-def _parts(listed: str | None, full: bool) -> tuple[str, ...]:
-    """The parts of the review, in its own order.
+def _chosen(listed: str, known: Sequence[str], what: str, option: str) -> list[str]:
+    """The names of a list with commas, each once.
 
     Raises:
-        click.BadParameter: an unknown section, or none.
+        click.BadParameter: an unknown one, or none.
     """
-    names = (
-        [part.strip() for part in listed.split(",") if part.strip()]
-        if listed is not None
-        else PARTS
-        if full
-        else BRIEF
-    )
-    unknown = [name for name in names if name not in PARTS]
+    names = list(dict.fromkeys(filter(None, map(str.strip, listed.split(",")))))
+    unknown = ", ".join(name for name in names if name not in known)
     if unknown or not names:
-        named = f"unknown section {', '.join(unknown)}" if unknown else "no section is named"
-        raise click.BadParameter(f"{named}; there are {', '.join(PARTS)}", param_hint="--sections")
-    return tuple(part for part in PARTS if part in names)
+        named = f"unknown {what} {unknown}" if unknown else f"no {what} is named"
+        raise click.BadParameter(f"{named}; there are {', '.join(known)}", param_hint=option)
+    return names
+
+
+def _formats(listed: str | None, out: str | None) -> list[str]:
+    default = "md" if out == "-" else DEFAULT_FORMATS
+    formats = _chosen(default if listed is None else listed, FORMATS, "format", "--format")
+    if out == "-" and len(formats) > 1:
+        raise click.BadParameter("standard output takes one format", param_hint="--format")
+    return formats
 
 
 def slug(stem: str) -> str:
@@ -190,48 +183,15 @@ def slug(stem: str) -> str:
 
 def reproduce(arguments: list[str]) -> str:
     """The command line that reproduces this review, without options for destination and format."""
-    words, skip = [], False
-    for argument in arguments:
-        if skip:
-            skip = False
-        elif argument in ("-o", "--out", "--format"):
-            skip = True
-        elif not argument.startswith(("--out=", "--format=", "-o")):
-            words.append(argument)
+    kept = words_without(arguments, ("-o", "--out", "--format"))
+    words = [word for word in kept if not word.startswith("-o")]
     return visible(shlex.join(["symroof", *words]))
-
-
-def _formats(formats: str | None, out: str | None) -> list[str]:
-    chosen = [
-        part.strip()
-        for part in (formats or ("md" if out == "-" else DEFAULT_FORMATS)).split(",")
-        if part.strip()
-    ]
-    unknown = [part for part in chosen if part not in FORMATS]
-    if unknown or not chosen:
-        named = f"unknown format {', '.join(unknown)}" if unknown else "no format is named"
-        raise click.BadParameter(f"{named}; there are {', '.join(FORMATS)}", param_hint="--format")
-    if out == "-" and len(chosen) > 1:
-        raise click.BadParameter("standard output takes one format", param_hint="--format")
-    return list(dict.fromkeys(chosen))
 
 
 def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str]) -> None:
     from symroof.output_files import write_all
 
     write_all(folder, files)
-    pictures = (
-        f" and {len(files) - len(documents)} picture files" if len(files) > len(documents) else ""
-    )
-    say(f"wrote {', '.join(str(folder / document) for document in documents)}{pictures}", err=True)
-
-
-def _conclude(data: dict[str, Any], page: Path | None) -> None:
-    """Print the recommendation and the verdict, as the review words them, and the page to open."""
-    from symroof.cli.terminal import reflowed
-    from symroof.report.review_files import conclusion
-
-    for sentence in conclusion(data):
-        say("\n".join(reflowed([sentence])))
-    if page:
-        say(f"open {page}")
+    pictures = len(files) - len(documents)
+    named = ", ".join(str(folder / document) for document in documents)
+    say(f"wrote {named}{f' and {pictures} picture files' if pictures else ''}", err=True)

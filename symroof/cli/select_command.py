@@ -32,11 +32,11 @@ import click
 
 from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, progress_bar, say, say_marked
+from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
     from symroof.select.selection import Selection
 
-FORMATS = ("text", "md")
 MOST_DETAILED = 20
 """Configurations that are shown in detail."""
 
@@ -67,14 +67,6 @@ MOST_DETAILED = 20
     metavar="N",
     help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="Plain text, or Markdown with all details.",
-)
 @details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
@@ -88,7 +80,6 @@ def command(
     by: str | None,
     show: int | None,
     lacks: int,
-    form: str,
     everything: bool,
     strict: bool,
     as_json: bool,
@@ -110,19 +101,15 @@ def command(
     from symroof.vllm.serve_line import serve_command
 
     rest, counts = device_counts(pairs(among, "--among"))
-    choice = select_from(
-        with_candidates(study_from(study, options, needs_case=not rest), rest, True),
-        by,
-        progress_bar,
-        counts,
-    )
+    made = with_candidates(study_from(study, options, needs_case=not rest), rest, True)
+    choice = select_from(made, by, progress_bar, counts)
     if as_json:
         data = selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)
         found = recommended_of(choice)
         data |= found.as_json(serve_command(found.pick))
         say(json_text(data))
-    elif everything or form != "text":
-        say_marked(written(choice, show or MOST_DETAILED, lacks, form))
+    elif everything:
+        say_marked(details(choice, show or MOST_DETAILED, lacks))
     else:
         from symroof.cli.selection_screen import MOST_ROWS, screen
 
@@ -131,45 +118,15 @@ def command(
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
-def written(choice: Selection, show: int, lacks: int, form: str) -> str:
-    """Tables, warnings, inputs and assumptions as text or Markdown."""
-    from symroof.report.markup import markdown_table, markdown_text
+def details(choice: Selection, show: int, lacks: int) -> str:
+    """Tables, warnings, inputs and assumptions."""
     from symroof.report.selection_parts import ledger, warnings
     from symroof.report.selection_tables import headline, parts
-    from symroof.table_formats import text_table
 
-    plain = form == "text"
-    lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
-    lines += [
-        text if plain else f"\n{markdown_text(text[:1].upper() + text[1:])}.\n"
-        for text in choice.basis
-    ]
-    lines += [
-        f"! {text}" if plain else f"- {markdown_text(text)}"
-        for text in (*choice.hints, *warnings(choice, show))
-    ]
+    lines = [headline(choice), *choice.basis]
+    lines += [f"! {text}" for text in (*choice.hints, *warnings(choice, show))]
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
-        heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
-        lines += (
-            [
-                "",
-                heading,
-                text_table(part.rows, part.header, "  "),
-                *(f"  {note}" for note in part.notes),
-            ]
-            if plain
-            else ["", f"## {markdown_text(part.title)}", ""]
-        )
-        if not plain:
-            lines += [
-                *(
-                    [markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""]
-                    if part.says
-                    else []
-                ),
-                markdown_table(part.rows, part.header),
-            ]
-            lines += (
-                ["", *(f"- {markdown_text(note)}" for note in part.notes)] if part.notes else []
-            )
+        heading = f"{part.title} ({part.says})" if part.says else part.title
+        lines += ["", heading, text_table(part.rows, part.header, "  ")]
+        lines += [f"  {note}" for note in part.notes]
     return "\n".join(lines)

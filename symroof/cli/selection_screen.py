@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, limit_of, metrics_of
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import rests_on
+from symroof.cli.case_screen import ledger
+from symroof.cli.options import words_without
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import (
     cheaper_text,
@@ -21,6 +22,7 @@ from symroof.report.purchase_text import (
 )
 from symroof.report.selection_parts import warnings
 from symroof.table_formats import FAILS, IN_PART, PASSES
+from symroof.units import significant
 from symroof.vllm.serve_line import serve_command
 
 if TYPE_CHECKING:
@@ -41,66 +43,55 @@ def screen(found: Recommendation, show: int, words: Sequence[str] = ()) -> str:
     choice = found.choice
     lines = [*_question(choice), "", *_use(found), "", *_devices(found, show)]
     lines += _listed(found, show)
-    lines += [line for text in prices_text(found) for line in wrapped(text, "  ", "")]
-    cheaper = cheaper_text(found)
-    lines += wrapped(cheaper, "  ", "") if cheaper else []
+    lines += [line for text in (*prices_text(found), cheaper_text(found)) for line in wrapped(text)]
     lines += _next(found, words)
     lines += warning_lines((*warnings(choice, 1), *choice.hints), 4)
     first = "first row; " if len(choice.configurations) > 1 else ""
-    lines += rests_on(choice.configurations[0].run.bound_case, first)
-    return "\n".join([*lines, *wrapped(DETAILS, "  ", "")])
+    lines += ledger(choice.configurations[0].run.bound_case, of=first)
+    return "\n".join([*lines, *wrapped(DETAILS)])
 
 
 def _question(choice: Selection) -> list[str]:
     """The workload and the targets."""
     case = choice.configurations[0].run.own
-    names = (
-        ("arrival_rate", ""),
-        ("prompt", "prompt "),
-        ("output", "output "),
-        ("batch", "batch "),
-    )
     said = [case.model.shown_name] if case.model and not case.several_models else []
-    for name, word in names:
+    for name in ("arrival_rate", "prompt", "output", "batch"):
         if name in case.given and case.case.has_value(name):
-            told = case.result(name).plain(6)
-            said.append(f"{word}{told.partition(' ')[0]}" if word else told.replace("request/s", "requests/s"))  # fmt: skip
-    lines = wrapped(", ".join(said), "  ", "")
+            number = significant(case.result(name).value, 6)
+            rate = name == "arrival_rate"
+            said.append(f"{number} requests/s" if rate else f"{name} {number}")
     tails = choice.study.request.percentiles
-    limits = [
-        " ".join(
-            [
-                name.upper() if name in ("ttft", "itl") else name.replace("_", " "),
-                *([statistic] if (statistic := tails.get(name)) else []),
-                limit_of(case.case.theory.symbol(metrics_of(name, case.case)[0]), limit).plain(),
-            ]
+    limits = []
+    for name, limit in choice.targets.items():
+        word = name.upper() if name in ("ttft", "itl") else name.replace("_", " ")
+        metric = case.case.theory.symbol(metrics_of(name, case.case)[0])
+        limits.append(
+            " ".join(filter(None, (word, tails.get(name), limit_of(metric, limit).plain())))
         )
-        for name, limit in choice.targets.items()
-    ]
-    ranged = any(c.run.own.box for c in choice.configurations)
     means = " (means)" if limits and not tails else ""
     aim = f"Targets: {', '.join(limits)}{means}" if limits else "No targets: only memory decides"
+    ranged = any(c.run.own.box for c in choice.configurations)
     marks = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
-    basis = [line for text in choice.basis[:1] for line in wrapped(text + marks, "  ", "")]
-    return [*lines, *wrapped(aim, "  ", ""), *basis]
+    basis = [text + marks for text in choice.basis[:1]]
+    return [line for text in (", ".join(said), aim, *basis) for line in wrapped(text)]
 
 
 def _use(found: Recommendation) -> list[str]:
     """What to use, what it costs and gives; or that nothing passes, and what is closest."""
     pick = found.pick
     if pick is None:
-        return [*wrapped(found.reason, "  ", "")]
-    lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ", "")
-    price = [text for text in (price_text(pick), tokens_text(pick)) if text]
-    lines += wrapped(", ".join(price) or "no price of it is known", "    ", "    ")
+        return wrapped(found.reason)
+    lines = wrapped(f"Use {pick.devices:,} × {device_word(pick)}: {layout_text(pick)}", "    ")
+    price = ", ".join(text for text in (price_text(pick), tokens_text(pick)) if text)
     times = [f"{name} {result.plain(DIGITS)}" for name, result in _times(pick) if result]
     times += [f"at {100 * pick.load:.0f} % of capacity"] if pick.load is not None else []
-    lines += wrapped("   ".join(times), "    ", "    ") if times else []
+    said = [price or "no price of it is known", "   ".join(times)]
     if pick.highest_rate and pick.headroom is not None:
         rate = Result(pick.case.case.theory.symbol("arrival_rate"), pick.highest_rate)
-        word = f"{100 * pick.headroom:.0f} % more may arrive ({rate.plain(DIGITS)}) before another replica is needed"
-        lines += wrapped(word, "    ", "    ")
-    return lines
+        said.append(
+            f"{100 * pick.headroom:.0f} % more may arrive ({rate.plain(DIGITS)}) before another replica is needed"
+        )
+    return lines + [line for text in said for line in wrapped(text, "    ", "    ")]
 
 
 def _times(one: Purchase) -> list[tuple[str, Result | None]]:
@@ -120,9 +111,9 @@ def _devices(found: Recommendation, show: int) -> list[str]:
     marks = [MARK[one.configuration.state] for one in found.best[:show]]
     kept = len(header) - (header[-1] == "lacks")
     cells = [[mark, *row[:kept]] for mark, row in zip(marks, rows, strict=True)]
-    lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], clip=False)]
-    for name, lacks in ((row[0], row[kept]) for row in rows if row[kept:] not in ((), ("",))):
-        lines += wrapped(f"{name} lacks: {lacks}", "    ", "")
+    lines = [fitted_table(cells, ["", "best of each device", *header[1:kept]], flexible=-1)]
+    for name, *lacks in ((row[0], *row[kept:]) for row in rows):
+        lines += wrapped(f"{name} lacks: {lacks[0]}", "    ") if any(lacks) else []
     more = len(found.best) - show
     return lines + [f"and {more:,} more; --show {len(found.best)} shows all"] * (more > 0)
 
@@ -143,7 +134,6 @@ def _listed(found: Recommendation, show: int) -> list[str]:
         [[row[i] for i in kept] for row in rows],
         [header[i] for i in kept],
         flexible=1,
-        clip=False,
     )
     count = len(choice.configurations)
     more = [f"the first {show:,} of {count:,}; --show {count} shows all"] if count > show else []
@@ -162,7 +152,7 @@ def _cells(c: Configuration) -> list[str]:
 
 
 MOST_REVIEWED = 4  # devices, where none was named
-WITH_VALUE = ("--by", "--show", "--lacks", "--format")
+WITH_VALUE = ("--by", "--show", "--lacks")
 """Options with a value that a review does not take."""
 
 
@@ -175,13 +165,7 @@ def _next(found: Recommendation, words: Sequence[str]) -> list[str]:
     role = "Run it (each decoding instance): " if apart else "Run it: "
     command = serve_command(pick)
     lines = [f"{role}{command}"] if command else []
-    study, left = [], iter(words)
-    for word in left:
-        option, _, value = word.partition("=")
-        if option in WITH_VALUE and not value:
-            next(left, "")
-        elif option not in {"select", "-v", "--details", "--strict", *WITH_VALUE}:
-            study.append(word)
+    study = words_without(words, WITH_VALUE, ("select", "-v", "--details", "--strict"))
     spec = found.choice.study.spec
     if not (spec and spec.hardware) and not any("hardware" in word for word in words):
         devices = ",".join(one.hardware for one in found.best[:MOST_REVIEWED])

@@ -1,4 +1,4 @@
-"""The first screen of ``symroof vllm`` and ``symroof server``: the line to start, why, and what changes."""
+"""The screen of ``symroof vllm`` and ``symroof server``: the line to start, why, and what changes."""
 
 from __future__ import annotations
 
@@ -9,65 +9,54 @@ from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
 from symroof.cli.case_screen import marked
+from symroof.cli.output import switches_line
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 from symroof.report.purchase_text import price_text
+from symroof.table_formats import text_table
+from symroof.theory.theory_files import column, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from symroof.cases.bound_case import BoundCase
+    from symroof.cases.quantity_result import Result
     from symroof.vllm.advice import Review
 
-COMPARED = (
-    ("inter-token latency, under load", "loaded_itl"),
-    ("inter-token latency, at full slots", "sustained_itl"),
-    ("longest step a request waits for", "worst_itl"),
-    ("time to first token, under load", "loaded_ttft"),
-    ("output tokens of a device", "sustained_throughput_per_device"),
-    ("load of all replicas", "load"),
-    ("cost per million output tokens", "cost_per_mtok"),
-    ("price of all devices", "fleet_price"),
-)
-WITHOUT_LOAD = (
-    ("inter-token latency, alone", "itl"),
-    ("time to first token, alone", "ttft"),
-    ("requests that fit at once", "concurrency"),
-)
+WORDS = column("shown", "words")
 NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
 DETAILS = (
     "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
 )
 
 
-def screen(advised: Review, without_effect: Iterable[str]) -> str:
-    """The recommended line, why, what it gives against now, and warnings."""
-    made, answers = advised.served, advised.served.study.first
-    lines = [advised.line, "", *_why(advised)] if advised.line else []
-    lines += wrapped(f"{case_title(answers)}; {efficiency_basis(answers)}", "  ", "")
+def screen(advised: Review, idle: Iterable[str], everything: bool) -> str:
+    """The recommended line, why, what it gives against now, and warnings; with ``everything`` each flag, quantity and limit."""
+    served, case = advised.served, advised.served.study.first
+    lines = [advised.line, ""] if advised.line else []
+    for advice in advised.advice:  # a reason for each flag
+        flag = f"{served.line.engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
+        lines += wrapped(f"{flag}: {advice.because}", "    ", "  ", None if everything else 2)
+    lines += wrapped(f"{case_title(case)}; {efficiency_basis(case)}")
     rows = _rows(advised)
-    lines += (
-        [
-            fitted_table(
-                rows,
-                ["", "as given", *(["with this line"] if advised.line else [])],
-                "  ",
-                left=True,
-            )
-        ]
-        if rows
-        else []
-    )
-    lines += wrapped(replicas_text(advised), "  ", "") if replicas_text(advised) else []
+    head = ["", "as given", *(["with this line"] if advised.line else [])]
+    lines += [fitted_table(rows, head, "  ", flexible=-1, clip=True, left=True)] if rows else []
+    lines += wrapped(_replicas(advised))
     warnings = [
         *advised.warnings,
-        *marked(case_warnings(answers)),
-        *(f"as given, it {text}" for text in target_warnings(answers)),
-        *without_effect,
+        *marked(case_warnings(case)),
+        *(f"as given, it {text}" for text in target_warnings(case)),
+        *idle,
     ]
-    warnings += [NO_TARGET] if advised.line and not answers.targets else []
-    lines += warning_lines(warnings)
-    ignored = wrapped(f"not modelled: {' '.join(made.others)}", "  ", "", 2) if made.others else []
-    ignored += [line for text in _mistyped(made.others) for line in wrapped(text, "  ", "! ")]
-    return "\n".join([*lines, *ignored, *_defaulted(advised), *wrapped(DETAILS, "  ", "")])
+    warnings += [NO_TARGET] if advised.line and not case.targets else []
+    lines += warning_lines(warnings, len(warnings) if everything else 4)
+    if served.others:
+        lines += wrapped(f"not modelled: {' '.join(served.others)}", most=None if everything else 2)
+        lines += [line for text in _mistyped(served.others) for line in wrapped(text, first="! ")]
+    if everything:
+        return "\n".join([*lines, *_details(advised)])
+    flags = ", ".join(f"{flag.flag} {flag.value}" for flag in served.flags if flag.defaulted)
+    lines += wrapped(f"defaults of {served.line.engine.title}: {flags}", most=2) if flags else []
+    return "\n".join([*lines, *wrapped(DETAILS)])
 
 
 MISTYPED = 0.82
@@ -86,62 +75,80 @@ def _mistyped(others: Iterable[str]) -> list[str]:
     return found
 
 
-def _why(advised: Review) -> list[str]:
-    """A reason for each flag, in at most two lines."""
-    engine = advised.served.line.engine
-    return [
-        line
-        for advice in advised.advice
-        for line in wrapped(
-            f"{engine.spelled(advice.flag) or advice.flag} {advice.value}".rstrip()
-            + f": {advice.because}",
-            "    ",
-            "  ",
-            2,
-        )
-    ]
-
-
 def _rows(advised: Review) -> list[list[str]]:
     """What the line gives as it is, and as recommended."""
     rate = "arrival_rate" in advised.served.study.first.given
+    names = [name for name in listed("shown", "line") if rate or name != "sustained_itl"]
+    if "loaded_itl" not in advised.facts and "loaded_ttft" not in advised.facts:
+        names += listed("shown", "line_alone")
     rows = [
         [
-            words,
+            WORDS[name],
             *(
                 compact(found[name], DIGITS) if name in found else ""
                 for found in (advised.facts, advised.gives)
             ),
         ]
-        for words, name in COMPARED
-        if rate or name != "sustained_itl"  # without a rate every slot is taken, and both are one
+        for name in names
     ]
-    rows = [row for row in rows if any(row[1:])]
-    if not any(name in advised.facts for name in ("loaded_itl", "loaded_ttft")):
-        rows += [
-            [words, compact(advised.facts[name], DIGITS), ""]
-            for words, name in WITHOUT_LOAD
-            if name in advised.facts
-        ]
-    return rows if advised.line else [row[:2] for row in rows]
+    return [row if advised.line else row[:2] for row in rows if any(row[1:])]
 
 
-def replicas_text(advised: Review) -> str:
+def _replicas(advised: Review) -> str:
     """The copies of the recommended line that the arrival rate needs, and what they cost; empty without a rate."""
     pick = advised.pick
     if pick is None or pick.load is None:
         return ""
-    rate = pick.case.result("arrival_rate").plain()
+    rate, paid = pick.case.result("arrival_rate").plain(), price_text(pick)
     many = "copy" if pick.replicas == 1 else "copies"
-    paid = price_text(pick)
-    return f"for {rate}: {pick.replicas:,} {many} of this line, {pick.devices:,} devices{f', {paid}' if paid else ''}"
+    price = f", {paid}" if paid else ""
+    return f"for {rate}: {pick.replicas:,} {many} of this line, {pick.devices:,} devices{price}"
 
 
-def _defaulted(advised: Review) -> list[str]:
-    """The flags that nobody gave, with the engine's defaults."""
-    flags = [f"{flag.flag} {flag.value}" for flag in advised.served.flags if flag.defaulted]
-    return (
-        wrapped(f"defaults of {advised.served.line.engine.title}: {', '.join(flags)}", "  ", "", 2)
-        if flags
-        else []
-    )
+def _details(advised: Review) -> list[str]:
+    """Every flag, all quantities, each limit with its closed form, and the switches."""
+    from symroof.vllm.flags import SOURCE
+
+    served = advised.served
+    flags = [["* " if t.defaulted else "  ", t.flag, t.value, t.sets, t.says] for t in served.flags]
+    limits = [
+        [
+            limit.name,
+            "no limit" if limit.value is None else f"{limit.value:,}",
+            limit.equation,
+            limit.means,
+        ]
+        for limit in advised.limits
+    ]
+    lines = [
+        "",
+        f"flags (* = {served.line.engine.title}'s default)",
+        text_table(flags, ["", "flag", "value", "sets", "means"]),
+        "",
+        "current configuration",
+        _quantities(advised.facts, advised.case_of),
+        "",
+        "limits (chunk: with a full batch at its last step, at the end of the prompt)",
+        text_table(limits, ["", "at", "from", "meaning"], indent="  "),
+        "",
+    ]
+    if pick := advised.pick:
+        given = _quantities(advised.gives, lambda name: pick.case)
+        lines += ["with the recommended flags, as in `symroof select` on these devices", given, ""]
+    source = served.line.engine.source or SOURCE
+    return [*lines, switches_line(served.study.first), f"flags as in {source}"]
+
+
+def _quantities(found: Mapping[str, Result], case_of: Callable[[str], BoundCase]) -> str:
+    """Quantities with the bound at the peak beside what is expected, where that differs."""
+    rows = [
+        [
+            name,
+            result.text(),
+            case_of(name).peak_bound_text(name, flagged=True),
+            result.symbol.meaning,
+        ]
+        for name, result in found.items()
+    ]
+    bound = "bound at 100 % of peak" if any(row[2] for row in rows) else ""
+    return text_table(rows, ["", "", bound, ""], indent="  ")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import all_option, json_option, study_from, study_options
 from symroof.cli.output import say_json, say_marked
+from symroof.cli.terminal import fitted_table, reflowed, warning_lines, wrapped
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
@@ -49,13 +49,8 @@ def command(
         equation, unknown
     )
     if as_json:
-        entry = solution_json(solutions[0])
-        entry |= (
-            {"cases": [solution_json(solution) for solution in solutions]}
-            if len(solutions) > 1
-            else {}
-        )
-        say_json(entry)
+        entries = [solution_json(solution) for solution in solutions]
+        say_json(entries[0] | ({"cases": entries} if len(entries) > 1 else {}))
     else:
         table = f"every case\n{solutions_table(solutions)}" if len(solutions) > 1 else ""
         parts = (
@@ -64,43 +59,28 @@ def command(
         say_marked("\n\n".join(filter(None, parts)))
 
 
-MISSING = re.compile(r"for a number, (\w+) is missing")
-
-
 def screen(solution: Solution) -> str:
     """The sentence with the number expected and at the peak, then the closed form and its conditions."""
-    from symroof.analysis.solution_text import (
-        answer,
-        closed_form_lines,
-        names_of_forms,
-        question,
-        remarks,
-        solution_warnings,
-    )
-    from symroof.cli.case_screen import NEEDS, option_for
-    from symroof.cli.terminal import reflowed, warning_lines, wrapped
+    from symroof.analysis import solution_text as told
+    from symroof.cli.case_screen import option_for
 
-    lines = [
-        line
-        for text in answer(solution)
-        for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")
-    ]
-    noted = [text for text in remarks(solution) if not text.startswith("! ")]
-    lines += [line for text in noted for line in wrapped(text, "    ", "  ", 2)]
-    equation, *about = question(solution)
+    lines = []
+    for text in told.answer(solution):
+        lines += wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")
+    said = told.remarks(solution)
+    for text in said:
+        lines += wrapped(text, "    ", "  ", 2) if not text.startswith("! ") else []
+    equation, *about = told.question(solution)
     lines += wrapped(f"{equation}: {'; '.join(map(str.strip, about))}", "    ", "  ")
-    missing = MISSING.search(solution.reason)
-    option = option_for(solution.bound_case, f"{NEEDS}{missing[1]}") if missing else ""
-    warned = [f"give {option} for a number"] if option else []
-    warned += [
-        text.removeprefix("! ")
-        for text in (*remarks(solution), *solution_warnings(solution))
-        if text.startswith("! ")
-    ]
-    lines += warning_lines(warned)
-    lines += reflowed(closed_form_lines(solution, written_out=False))
-    if names := names_of_forms(solution):
-        lines += ["", *wrapped(f"--all writes out {', '.join(names)}", "  ", "", 3)]
+    one_sided = solution.verdict in ("lhs_above", "lhs_below", "identical")
+    missing = "" if one_sided else solution.missing
+    option = option_for(solution.bound_case, missing) if missing else ""
+    warned = [f"! give {option} for a number"] if option else []
+    warned += [*said, *told.solution_warnings(solution)]
+    lines += warning_lines(text.removeprefix("! ") for text in warned if text.startswith("! "))
+    lines += reflowed(told.closed_form_lines(solution, written_out=False))
+    if names := told.names_of_forms(solution):
+        lines += ["", *wrapped(f"--all writes out {', '.join(names)}", most=3)]
     return "\n".join(lines)
 
 
@@ -110,20 +90,17 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 def solutions_table(solutions: list[Solution]) -> str:
     """One row per case: the answer, whether it fits in memory, and its meaning or why there is none."""
     from symroof.analysis.case_titles import case_label
-    from symroof.cli.terminal import fitted_table
 
     unknown, both = solutions[0].unknown, any(s.at_peak is not None for s in solutions)
-    rows = []
-    for s in solutions:
-        bound = [s.at_peak.in_ranges() if s.at_peak is not None else ""] if both else []
-        rows.append(
-            [
-                case_label(s.bound_case),
-                s.in_ranges(),
-                *bound,
-                WITHIN_MEMORY[s.within_memory],
-                s.reason,
-            ]
-        )
-    heads = [unknown, "bound"] if both else [unknown]
-    return fitted_table(rows, ["case", *heads, "within memory", "meaning"], "  ")
+    rows = [
+        [
+            case_label(s.bound_case),
+            s.in_ranges(),
+            *([s.at_peak.in_ranges() if s.at_peak is not None else ""] if both else []),
+            WITHIN_MEMORY[s.within_memory],
+            s.reason,
+        ]
+        for s in solutions
+    ]
+    heads = ["case", unknown, *(["bound"] if both else []), "within memory", "meaning"]
+    return fitted_table(rows, heads, "  ", flexible=-1, clip=True)

@@ -1,7 +1,6 @@
 """``symroof sweep``: grids of any quantities over any inputs, as JSON or in a file."""
 
 import sys
-from fractions import Fraction
 from itertools import product
 from math import isfinite
 from typing import Any
@@ -10,6 +9,7 @@ import click
 
 from symroof.cli.options import json_option, study_from, study_options
 from symroof.cli.output import say, say_json
+from symroof.cli.terminal import fitted_table
 
 
 @click.command("sweep")
@@ -56,26 +56,22 @@ def command(
     made = study_from(study, options, needs_case=False)
     axes = read_over(over, own=made.declared)
     planned = made.planned_sweep(axes, quantities or None)
-    if out is None or out == "-":
-        _print(planned, as_table=out is None and not as_json and sys.stdout.isatty())
+    if out is not None and out != "-":
+        _write(planned, out, as_json)
         return
-    _write(planned, out, as_json)
-
-
-MOST_ROWS = 20
-"""Points of a table for people, evenly spaced over the grid."""
-
-
-def _print(planned: Any, as_table: bool) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
     grid = sweep_json(planned)
-    if as_table:
+    if out is None and not as_json and sys.stdout.isatty():
         say(table(grid))
     else:
         say_json(grid)
     for warning in grid["warnings"]:
         say(f"! {warning}", err=True)
+
+
+MOST_ROWS = 20
+"""Points of a table for people, evenly spaced over the grid."""
 
 
 def table(grid: dict[str, Any]) -> str:
@@ -87,27 +83,21 @@ def table(grid: dict[str, Any]) -> str:
         1  4.52 ms
         2
     """
-    from symroof.cli.terminal import fitted_table
 
     points = list(product(*(range(len(grid["coords"][name])) for name in grid["dims"])))
     step = max(-(-len(points) // MOST_ROWS), 1)
     rows = []
     for at in points[::step]:
-        cells = [
-            _cell(grid["coords"][name][place], "")
-            for name, place in zip(grid["dims"], at, strict=True)
-        ]
+        places = zip(grid["dims"], at, strict=True)
+        cells = [_cell(grid["coords"][name][place], "") for name, place in places]
         for name, values in grid["data"].items():
             for place in at:
                 values = values[place]
             cells.append(_cell(values, grid["units"].get(name, "")))
         rows.append(cells)
-    thinned = (
-        [f"one in {step:,} of {len(points):,} points; --json or -o FILE has all"]
-        if step > 1
-        else []
-    )
-    return "\n".join([*grid["basis"], fitted_table(rows, [*grid["dims"], *grid["data"]]), *thinned])
+    table = fitted_table(rows, [*grid["dims"], *grid["data"]], flexible=-1, clip=True)
+    thinned = f"one in {step:,} of {len(points):,} points; --json or -o FILE has all"
+    return "\n".join([*grid["basis"], table] + [thinned] * (step > 1))
 
 
 def _cell(value: Any, unit: str) -> str:
@@ -117,15 +107,14 @@ def _cell(value: Any, unit: str) -> str:
 
     if value is None:
         return ""
-    if isinstance(value, (str, bool)):
-        return value if isinstance(value, str) else "yes" if value else "no"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
     if not isfinite(value):
         return "no end"
-    return (
-        f"{value:,}"
-        if isinstance(value, int) and not unit
-        else format_quantity(Fraction(value), unit, DIGITS)
-    )
+    whole = isinstance(value, int) and not unit
+    return f"{value:,}" if whole else format_quantity(value, unit, DIGITS)
 
 
 def _write(planned: Any, out: str, as_json: bool) -> None:
@@ -140,10 +129,6 @@ def _write(planned: Any, out: str, as_json: bool) -> None:
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     say(f"wrote {out}: {sizes}, {len(planned.variables)} variables", err=True)
     if as_json:
-        summary = {
-            "file": out,
-            "dims": list(planned.dims),
-            "shape": list(planned.shape),
-            "quantities": list(planned.quantities),
-        }
+        names = ("dims", "shape", "quantities")
+        summary = {"file": out, **{name: list(getattr(planned, name)) for name in names}}
         say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": told})

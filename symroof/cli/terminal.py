@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -22,30 +23,25 @@ COLOURS = {PASSES: "green", FAILS: "red", IN_PART: "yellow", "!": "yellow"}
 
 
 def columns() -> int:
-    """The width to write for: that of the terminal, of ``COLUMNS``, or 100.
-
-    >>> columns() >= NARROWEST
-    True
-    """
+    """The width to write for: that of the terminal, of ``COLUMNS``, or 100."""
     return max(NARROWEST, shutil.get_terminal_size((USUAL, 25)).columns)
 
 
-def choose_colour(context: click.Context, _: click.Parameter, wanted: bool | None) -> None:
-    """Whether styles reach the output: as the option says; else never with ``NO_COLOR``, and only on a terminal."""
-    if wanted is not None:
-        context.color = wanted
-    elif context.color is None and os.environ.get("NO_COLOR"):
-        context.color = False
-
-
 def colour_option() -> click.Option:
-    """``--color`` and ``--no-color``, which every command has."""
+    """``--color`` and ``--no-color``, which every command has; without them ``NO_COLOR`` says no."""
+
+    def choose(context: click.Context, _: click.Parameter, wanted: bool | None) -> None:
+        if wanted is not None:
+            context.color = wanted
+        elif context.color is None and os.environ.get("NO_COLOR"):
+            context.color = False
+
     return click.Option(
         ["--color/--no-color"],
         default=None,
         is_eager=True,
         expose_value=False,
-        callback=choose_colour,
+        callback=choose,
         help="Colour (default: on a terminal, unless NO_COLOR).",
     )
 
@@ -59,20 +55,12 @@ def takes_colours() -> bool:
 
 
 def coloured(text: str) -> str:
-    """Marks of verdicts and warnings in their colours.
-
-    >>> coloured("✓ h200")
-    '\\x1b[32m✓\\x1b[0m h200'
-    """
+    """Marks of verdicts and warnings in their colours."""
     return MARKS.sub(lambda found: click.style(found[0], fg=COLOURS[found[0].strip()[0]]), text)
 
 
 def clipped(text: str, room: int) -> str:
-    """A text in so many columns: a longer one ends in an ellipsis.
-
-    >>> clipped("time to first token", 12)
-    'time to fir…'
-    """
+    """A text in so many columns: a longer one ends in an ellipsis."""
     if width(text) <= room:
         return text
     kept = text[: max(room - 1, 1)]
@@ -81,26 +69,20 @@ def clipped(text: str, room: int) -> str:
     return kept.rstrip() + "…"
 
 
-def wrapped(
-    text: str, indent: str = "", first: str | None = None, most: int | None = None
-) -> list[str]:
+def wrapped(text: str, indent: str = "  ", first: str = "", most: int | None = None) -> list[str]:
     """A sentence in lines of the terminal's width; of more than ``most`` lines the last ends in an ellipsis."""
     lines = textwrap.wrap(
         text,
         columns(),
-        initial_indent=indent if first is None else first,
+        initial_indent=first,
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    if most is not None and len(lines) > most:
-        lines = [
-            *lines[: most - 1],
-            clipped(lines[most - 1] + " …", columns())
-            if len(lines[most - 1]) + 2 > columns()
-            else lines[most - 1] + " …",
-        ]
-    return lines
+    if most is None or len(lines) <= most:
+        return lines
+    last = f"{lines[most - 1]} …"
+    return [*lines[: most - 1], clipped(last, columns()) if width(last) > columns() else last]
 
 
 def reflowed(lines: Iterable[str]) -> list[str]:
@@ -108,9 +90,8 @@ def reflowed(lines: Iterable[str]) -> list[str]:
     made: list[str] = []
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
-        made += (
-            wrapped(line.strip(), f"{indent}    ", indent) if width(line) > columns() else [line]
-        )
+        fits = width(line) <= columns()
+        made += [line] if fits else wrapped(line.strip(), f"{indent}    ", indent)
     return made
 
 
@@ -118,82 +99,46 @@ def warning_lines(warnings: Iterable[str], most: int = 4) -> list[str]:
     """Warnings, each once and marked, in lines of the terminal's width; beyond ``most`` they are counted."""
     each = list(dict.fromkeys(warnings))
     lines = [line for text in each[:most] for line in wrapped(text, "  ", "! ")]
-    left_out = len(each) - most
-    return (
-        [*lines, f"! and {left_out} more warning{'s' * (left_out > 1)}"] if left_out > 0 else lines
-    )
+    left = len(each) - most
+    return lines + [f"! and {left} more warning{'s' * (left > 1)}"] * (left > 0)
 
 
 def fitted_table(
     rows: Sequence[Sequence[str]],
     header: Sequence[str] = (),
     indent: str = "",
-    flexible: int = -1,
-    clip: bool = True,
+    flexible: int | None = None,
+    clip: bool = False,
     left: bool = False,
 ) -> str:
-    """A table in the terminal's width: what is too much for it is cut from one column, by default the last, or wrapped there.
+    """A table in the terminal's width.
 
-    Where that column would keep less than ``SLIMMEST``, the widest of the others are wrapped as well.
+    What is too much is taken from the ``flexible`` column first, which is wrapped or with ``clip`` cut, and then from the widest of all columns,
+    which are wrapped; none keeps less than ``SLIMMEST``.
     """
-    widths = _widths(rows, header)
-    if not widths:
-        return ""
-    place = flexible % len(widths)
-    over = sum(widths) - _room(len(widths), indent)
-    widths[place] -= max(min(over, widths[place] - SLIMMEST), 0)
-    widths = _slimmed(widths, indent, place)
-    shown = [list(header)] if header else []
-    shown = [[clipped(cell, widths[i]) for i, cell in enumerate(row)] for row in shown]
-    fitted = []
-    for row in rows:
-        fitted += _stacked(
-            [
-                [clipped(cell, widths[i])] if clip and i == place else _folded(cell, widths[i])
-                for i, cell in enumerate(row)
-            ]
-        )
-    return text_table(fitted, shown[0] if shown else (), indent, left)
-
-
-def folded_table(
-    rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False
-) -> str:
-    """A table in the terminal's width whose widest columns are wrapped, the widest first."""
-    widths = _slimmed(_widths(rows, header), indent)
-    folded = [
-        line
-        for row in rows
-        for line in _stacked([_folded(cell, widths[i]) for i, cell in enumerate(row)])
-    ]
-    return text_table(
-        folded, [clipped(cell, widths[i]) for i, cell in enumerate(header)], indent, left
-    )
-
-
-def _widths(rows: Sequence[Sequence[str]], header: Sequence[str]) -> list[int]:
-    """The columns that each column of a table wants."""
-    every = [header, *rows] if header else list(rows)
-    return [
-        max((width(row[i]) for row in every if i < len(row)), default=0)
-        for i in range(max(map(len, every), default=0))
-    ]
-
-
-def _room(count: int, indent: str) -> int:
-    """The columns of the terminal for the cells of a table of so many columns."""
-    return columns() - len(indent) - 2 * (count - 1)
-
-
-def _slimmed(widths: Sequence[int], indent: str, kept: int = -1) -> list[int]:
-    """Widths that fit the terminal, the widest made slimmer first; that of ``kept`` stays as it is."""
-    slim = list(widths)
-    for _ in range(max(sum(slim) - _room(len(slim), indent), 0)):
-        widest = max((i for i in range(len(slim)) if i != kept), key=slim.__getitem__, default=-1)
-        if widest < 0 or slim[widest] <= SLIMMEST:
+    every = [header, *rows] if header else rows
+    count = max(map(len, every), default=0)
+    widths = [max(width(row[i]) for row in every if i < len(row)) for i in range(count)]
+    over = sum(widths) + 2 * (count - 1) + len(indent) - columns()
+    kept = None if flexible is None or not widths else flexible % count
+    if kept is not None:
+        given = max(min(over, widths[kept] - SLIMMEST), 0)
+        widths[kept] -= given
+        over -= given
+    for _ in range(over):
+        widest = max((i for i in range(count) if i != kept), key=widths.__getitem__, default=0)
+        if widths[widest] <= SLIMMEST:
             break
-        slim[widest] -= 1
-    return slim
+        widths[widest] -= 1
+    lines: list[list[str]] = []
+    for row in rows:
+        cells = [
+            [clipped(cell, widths[i])] if clip and i == kept else _folded(cell, widths[i])
+            for i, cell in enumerate(row)
+        ]
+        lines += map(list, itertools.zip_longest(*cells, fillvalue=""))
+    head = [clipped(cell, widths[i]) for i, cell in enumerate(header)]
+    return text_table(lines, head, indent, left)
 
 
 def _folded(cell: str, room: int) -> list[str]:
@@ -201,11 +146,3 @@ def _folded(cell: str, room: int) -> list[str]:
     if width(cell) <= room:
         return [cell]
     return textwrap.wrap(cell, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
-
-
-def _stacked(cells: Sequence[Sequence[str]]) -> list[list[str]]:
-    """A row whose cells have several lines as rows."""
-    return [
-        [cell[line] if line < len(cell) else "" for cell in cells]
-        for line in range(max(map(len, cells), default=0))
-    ]

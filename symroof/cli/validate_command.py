@@ -1,18 +1,66 @@
-"""``symroof validate``: check spec files, all problems at once."""
+"""``symroof validate``, ``schema`` and ``init``: spec files checked, described, begun."""
+
+from pathlib import Path
 
 import click
 
 from symroof.cli.options import family_option, json_option
 from symroof.cli.output import say, say_json
+from symroof.errors import InputError, Problem
 from symroof.specs.file_kinds import FILE_KINDS
+
+KIND = click.Choice(list(FILE_KINDS))
+
+
+@click.command("schema")
+@click.argument("kind", type=KIND, metavar="KIND")
+def schema(kind: str) -> None:
+    """The JSON Schema of a kind of file, for editors that complete and check YAML.
+
+    symroof schema study > study.schema.json
+
+    KIND is study, model, hardware, preset, theory, engine, claims, measured or efficiencies.
+    """
+    from symroof.specs.file_kinds import schema as schema_of
+
+    say_json(schema_of(kind), indent=2)
+
+
+@click.command("init")
+@click.argument("kind", type=KIND, metavar="KIND")
+@click.option(
+    "-o",
+    "--out",
+    default="-",
+    metavar="FILE",
+    help="Where to write it (default: standard output). Never overwrites.",
+)
+def init(kind: str, out: str) -> None:
+    """A starter file to fill in, with a comment at each key.
+
+    symroof init study -o chat.yaml
+
+    KIND is study, model, hardware, preset, theory, engine, claims, measured or efficiencies.
+    """
+    from symroof.output_files import write_new
+    from symroof.resources import data_folder
+
+    text = data_folder("templates").joinpath("starters", f"{kind}.yaml").read_text(encoding="utf-8")
+    if out == "-":
+        say(text, nl=False)
+        return
+    try:
+        write_new(out, text)
+    except FileExistsError:
+        hint = "choose another name; init never overwrites"
+        raise InputError(Problem(out, "exists already", hint=hint)) from None
+    say(f"wrote {out}", err=True)
 
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--kind",
-    type=click.Choice(list(FILE_KINDS)),
-    help="Read the files as this kind instead of detecting it from their keys.",
+    "--kind", type=KIND, help="Read the files as this kind instead of detecting it from their keys."
 )
 @family_option
 @json_option
@@ -23,8 +71,6 @@ def command(
 
     symroof validate chat.yaml my-gpu.yaml
     """
-    from symroof.errors import InputError, Problem
-
     problems: list[Problem] = []
     valid = []
     for file in files:
@@ -33,13 +79,8 @@ def command(
         except InputError as error:
             problems += error.problems
     if as_json:
-        say_json(
-            {
-                "schema": "symroof/validate/1",
-                "valid": valid,
-                "problems": [p.as_json() for p in problems],
-            }
-        )
+        found = [problem.as_json() for problem in problems]
+        say_json({"schema": "symroof/validate/1", "valid": valid, "problems": found})
     for entry in () if as_json else valid:
         say(f"{entry['file']}: a valid {entry['kind']} file")
     if problems:
@@ -52,9 +93,6 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     Raises:
         InputError: every problem of the file.
     """
-    from pathlib import Path
-
-    from symroof.errors import InputError, Problem
     from symroof.specs.fields import build
     from symroof.specs.file_kinds import file_kind, spec_class
     from symroof.specs.model_files import holds_config, read_model
@@ -62,13 +100,8 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():
-        raise InputError(
-            Problem(
-                file,
-                "is a directory without a config.json",
-                hint=f"give its files: {file.rstrip('/')}/*.yaml",
-            )
-        )
+        hint = f"give its files: {file.rstrip('/')}/*.yaml"
+        raise InputError(Problem(file, "is a directory without a config.json", hint=hint))
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)
         return "model"

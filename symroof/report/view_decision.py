@@ -28,18 +28,10 @@ from symroof.report.view_case import brief, cell, decision_metrics, marked, metr
 from symroof.report.view_options import next_steps, ruled_out, use
 from symroof.specs.efficiencies import FITTED
 from symroof.table_formats import UNKNOWN
+from symroof.theory.theory_files import listed
 
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
-SERVER = (
-    "loaded_ttft",
-    "sustained_itl",
-    "sustained_throughput",
-    "concurrency",
-    "cost_per_mtok",
-    "cost_per_mtok_at_rate",
-    "fleet_price",
-)
-REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
+SERVER, REQUEST = listed("shown", "server"), listed("shown", "request")
 """Key metrics of a server under load, and of one request alone; page one shows one of the two."""
 UNBOUNDED = ("fleet_price",)
 """Key metrics that no efficiency moves at given replicas."""
@@ -115,7 +107,7 @@ def key_metrics(subject: BoundCase) -> list[str]:
     """The metrics on page one, in addition to memory.
 
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
-    ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
+    ['loaded_ttft', 'sustained_itl', 'concurrency', 'sustained_throughput', 'cost_per_mtok']
     """
     names = (
         SERVER

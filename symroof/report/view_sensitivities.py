@@ -10,8 +10,9 @@ from symroof.report.markup import Code
 from symroof.report.view_case import shown
 from symroof.table_formats import UNKNOWN
 from symroof.theory.switches import DETAIL
+from symroof.theory.theory_files import listed
 
-METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
+METRICS = listed("shown", "effects")
 
 
 def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:

@@ -1,11 +1,9 @@
-"""A waterfall as a text or Markdown table."""
+"""A waterfall as a text table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symroof.analysis.waterfall import HEADER
-from symroof.report.markup import markdown_table
 from symroof.table_formats import text_table
 
 if TYPE_CHECKING:
@@ -26,12 +24,3 @@ def terminal(way: Waterfall, start: str, end: str) -> str:
     """
     lines = [way.title, text_table(way.rows(start, end), indent="  ")]
     return "\n".join([*lines, *(f"  {note}" for note in way.notes())])
-
-
-def markdown(way: Waterfall, start: str, end: str) -> str:
-    """A section with a table."""
-    lines = [
-        f"## `{way.symbol.name}`{way.title.removeprefix(way.symbol.name)}",
-        markdown_table(way.rows(start, end), HEADER),
-    ]
-    return "\n\n".join([*lines, *way.notes()])

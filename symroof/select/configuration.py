@@ -24,12 +24,13 @@ from symroof.errors import InputError, Problem
 from symroof.select.search_space import variant_of
 from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
+from symroof.theory.theory_files import column
 
 State = Literal["passes", "in part", "fails", "unknown"]
 
 
 PRICE = "price"
-PRICED = frozenset({"cost", "price", "fleet_price"})
+PRICED = frozenset(column("targets", "priced"))
 """Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
 
 
@@ -44,13 +45,7 @@ def prices_move(name: str) -> bool:
 
 CLOSE = 1e-9
 """A metric so near to its limit is within it."""
-ISOLATED = {
-    "sustained_itl": ("itl_last", "itl"),
-    "loaded_ttft": ("ttft",),
-    "sustained_throughput": ("decode_throughput",),
-    "sustained_throughput_per_device": ("decode_throughput_per_device",),
-    "cost_per_mtok": ("decode_cost_per_mtok",),
-}
+ISOLATED: dict[str, list[str]] = column("shown", "alone")
 """The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 

@@ -13,8 +13,9 @@ from symroof.symbolic.evaluation import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES
+from symroof.theory.theory_files import listed
 
-LEVERS = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "tp", "price")
+LEVERS = listed("moving", "lacks")
 """What can be bought, tuned or bargained for."""
 
 BOUGHT = ("mem_capacity", "peak_flops", "mem_bandwidth", "price")

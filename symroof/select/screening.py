@@ -44,18 +44,16 @@ from symroof.symbolic.blocks import Array
 from symroof.symbolic.searches import largest_whole
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
+from symroof.theory.theory_files import listed
 
 Rank = tuple[int, float, float]
 """The smaller the better among candidates of one case: what passes first, by price and then by load; of the others the nearest miss."""
 Found = dict[str, Array]
 """Quantities by name, a row a corner of the ranges."""
 
-VALUES = (
-    *("sustained_throughput", "sustained_throughput_per_device", "sustained_requests"),
-    *("cost_per_mtok", "loaded_ttft", "sustained_itl", "instance_price", "fleet_price"),
-    *("memory_bytes_per_device", "usable_memory_per_device", "served_devices"),
-)
+VALUES = listed("shown", "compared")
 """What candidates are compared by, besides the metrics of their targets."""
+
 AT_THE_RATE = ("loaded_ttft", AT_A_RATE[TARGET_METRICS["itl"]])
 """Latencies of the batch that an arrival rate keeps busy, which is searched: asked for as seldom as possible."""
 WITHOUT_QUEUE = tuple(

@@ -21,6 +21,7 @@ from symroof.select.search_space import Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
 from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
+from symroof.theory.theory_files import column
 
 
 def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
@@ -44,13 +45,10 @@ def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tup
     return tuple(i for i, worse in enumerate(beaten) if not worse)
 
 
-BESTS: dict[str, tuple[str, bool]] = {
-    "throughput": ("sustained_throughput", True),
-    "throughput per device": ("sustained_throughput_per_device", True),
-    "cost": ("cost_per_mtok", False),
-    "first token": ("loaded_ttft", False),
-    "inter-token latency": ("sustained_itl", False),
-}
+LARGER: dict[str, bool] = column("shown", "larger")
+"""Quantities of which more is better."""
+
+BESTS = {word: (name, name in LARGER) for name, word in column("shown", "best").items()}
 """What one can be best at: the quantity, and whether more of it is better."""
 
 FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
@@ -59,15 +57,7 @@ FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
 )
 """The respects of each front: what a user waits for against what a device gives; the first token against the price."""
 
-ORDERS = {
-    "cost": ("cost_per_mtok", False),
-    "throughput": ("sustained_throughput", True),
-    "rate": ("sustained_throughput_per_device", True),
-    "ttft": ("loaded_ttft", False),
-    "itl": ("sustained_itl", False),
-    "price": ("instance_price", False),
-    "fleet": ("fleet_price", False),
-}
+ORDERS = {word: (name, name in LARGER) for name, word in column("shown", "order").items()}
 """What the configurations can be sorted by, by the word for it."""
 
 MONEY = ("cost", "price", "fleet")
@@ -76,12 +66,8 @@ MONEY = ("cost", "price", "fleet")
 WHOLE_DEVICES = ("price", "fleet")
 """Orders in which many are equally good, as a price is that of so many devices."""
 
-SHOWN = {
-    "loaded_ttft": "TTFT",
-    "sustained_itl": "ITL",
-    "sustained_throughput_per_device": "token/s per device",
-    "cost_per_mtok": "per million tokens",
-}
+HEADS = column("shown", "head")
+SHOWN = {name: HEADS[name] for name in column("shown", "best") if name in HEADS}
 """The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
 MOST_SHOWN = 20
 """Configurations of a notebook's table."""

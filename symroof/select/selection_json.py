@@ -18,15 +18,9 @@ from symroof.select.required_changes import (
 )
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 from symroof.theory.switches import SWITCHES
+from symroof.theory.theory_files import listed
 
-QUANTITIES = (
-    *("memory_bytes", "usable_memory", "sustained_itl", "loaded_itl", "loaded_ttft", "worst_itl"),
-    *("sustained_requests", "sustained_throughput", "sustained_throughput_per_device", "load"),
-    *("cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price"),
-    *("ttft", "itl", "itl_last", "response_time"),
-    *("decode_throughput", "decode_throughput_per_device"),
-    *("decode_cost_per_mtok", "instance_price"),
-)
+QUANTITIES = listed("shown", "selection")
 """The quantities of each run; what a selection shows depends on nothing else."""
 
 

@@ -84,6 +84,9 @@ class TheoryPartSpec(Spec):
     each_step: dict[str, BuiltInFormula] = {}
     define: dict[str, BuiltInFormula] = {}
     thresholds: tuple[BuiltInThreshold, ...] = ()
+    targets: dict[str, dict[str, Any]] = {}
+    shown: dict[str, dict[str, Any]] = {}
+    moving: dict[str, dict[str, Any]] = {}
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")

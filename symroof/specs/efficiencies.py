@@ -13,10 +13,10 @@ from symroof.resources import data_folder
 from symroof.specs.fields import Spec, Whole, build, in_unit
 from symroof.strict_yaml import load
 from symroof.theory.symbols import INPUTS
+from symroof.theory.theory_files import listed
 from symroof.units import Quantity, describe
 
-FITTED = ("mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "link_share")
-"""The inputs that evidence supplies; ``step_overhead`` is part of ``layer_overhead``."""
+FITTED = listed("moving", "evidence")  # step_overhead is part of layer_overhead
 
 ALL = "all"
 FILE = "efficiencies.yaml"
@@ -250,14 +250,11 @@ def engine_class(engine: str) -> EngineClass:
     lower = engine[:200].lower()
     for name, kind in ENGINES.items():
         if name in lower:
-            return "earlier" if name in SINCE and _before(SINCE[name], name, lower) else kind
+            # the version that follows the name, after letters and hyphens alone
+            version = re.search(rf"{name}[-a-z]{{0,8}} ?v?(\d{{1,4}})\.(\d{{1,4}})", lower)
+            numbers = (int(version[1]), int(version[2])) if version else None
+            return "earlier" if numbers and numbers < SINCE.get(name, (0, 0)) else kind
     raise ValueError(f"no such engine {engine[:40]!r}; {nearest(lower, ENGINES) or CLASS_HINT}")
-
-
-def _before(first: tuple[int, int], name: str, text: str) -> bool:
-    """Whether the version that follows an engine's name, after letters and hyphens alone, is older than a version."""
-    version = re.search(rf"{name}[-a-z]{{0,8}} ?v?(\d{{1,4}})\.(\d{{1,4}})", text)
-    return version is not None and (int(version[1]), int(version[2])) < first
 
 
 CLASS_HINT = "write a class: compiled, earlier, eager or ggml"

@@ -20,13 +20,9 @@ from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import UNDECLARED_NAMES, base_name
 from symroof.theory.sympy_input import is_sympy, known, name_or_expression, read_expression
 from symroof.theory.theory import UnknownName
+from symroof.theory.theory_files import listed
 
-FIRST = (
-    *("ttft", "itl", "user_rate", "decode_throughput", "response_time"),
-    *("memory_bytes", "memory_utilization", "fits"),
-    *("cost_per_mtok", "prefill_bound", "decode_bound"),
-)
-"""The quantities of a sweep that requests none."""
+FIRST = listed("shown", "sweep")  # the quantities of a sweep that requests none
 FITS = "fits"
 HINT = "--set {0}=VALUE, or an axis: --over {0}=VALUES"
 

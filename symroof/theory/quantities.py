@@ -39,20 +39,15 @@ def _of_step(
     )
 
 
-def _of_one(latex: str) -> str:
-    """How the part of one device is spelled: ``W_r`` is ``W_{r1}``."""
-    base, mark, index = latex.partition("_")
-    return f"{base}_{{{index.strip('{}')}1}}" if mark else f"{base}_1"
-
-
 def _of_a_device(quantities: list[Quantity]) -> Iterator[Quantity]:
     """Coefficients of the operator table, of which a device can have a part that is no even share."""
     for q in quantities:
         if q.name in {*COEFFICIENTS.values(), ALWAYS_READ}:
+            base, mark, index = q.latex.partition("_")  # W_r becomes W_{r1}
             yield replace(
                 q,
                 name=f"{q.name}_per_device",
-                latex=_of_one(q.latex),
+                latex=f"{base}_{{{index.strip('{}')}1}}" if mark else f"{base}_1",
                 meaning=f"{q.meaning}: the part on one device",
             )
 

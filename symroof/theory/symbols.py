@@ -11,7 +11,7 @@ from typing import Any
 
 from symroof.symbolic.expressions import DerivativeName, Expr, declare_order, declare_signed
 from symroof.symbolic.printing import text
-from symroof.theory.theory_files import section
+from symroof.theory.theory_files import column, section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
 
@@ -171,13 +171,7 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
-TARGET_SYMBOLS = {
-    "ttft": "ttft_target",
-    "itl": "itl_target",
-    "cost": "cost_target",
-    "price": "price_target",
-    "fleet_price": "fleet_price_target",
-}
+TARGET_SYMBOLS: dict[str, str] = column("targets", "input")
 """The input of each target, by the option that sets it."""
 
 

@@ -51,6 +51,16 @@ def section(name: str) -> Iterator[SectionEntry]:
             yield SectionEntry(part["name"], key, fields)
 
 
+def listed(of: str, where: str) -> tuple[str, ...]:
+    """The names of a section, ``shown`` or ``moving``, that are of use somewhere, in their order."""
+    return tuple(entry.name for entry in section(of) if where in entry.fields.get("in", ()))
+
+
+def column(of: str, field: str) -> dict[str, Any]:
+    """A field of the entries of a section that have it, by their names."""
+    return {entry.name: entry.fields[field] for entry in section(of) if field in entry.fields}
+
+
 @lru_cache(maxsize=1)
 def references() -> dict[str, str]:
     """The literature by the short names that entries cite as their ``source``."""

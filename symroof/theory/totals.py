@@ -166,13 +166,10 @@ class Totals:
 
     def counting(self) -> Iterator[tuple[str, Expr]]:
         """The definitions needed to count parameters: parameters and layers."""
-        yield from self._layer_totals()
-        yield from self._parameters()
-
-    def _layer_totals(self) -> Iterator[tuple[str, Expr]]:
         layers = self.architecture.layers
         if len(layers) > 1:
             yield "n_layers", sympy.Add(*(symbol(layer.symbol("n_layers")) for layer in layers))
+        yield from self._parameters()
 
     def _parameters(self) -> Iterator[tuple[str, Expr]]:
         held = [row for row in self.placed if row.stream == "params"]

@@ -4,10 +4,9 @@ import pytest
 
 from tests.calibrate import Truth, table
 
-from . import ROOT, call, good, process, refused, study_text
+from . import call, good, refused, study_text
 
 CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm")
-SAMPLE = ROOT / "docs" / "measured.csv"
 
 
 @pytest.fixture
@@ -34,13 +33,6 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
     assert inputs["step_overhead"]["low"] < 0.9e-3 < inputs["step_overhead"]["high"]
 
 
-def test_the_block_alone_goes_to_standard_output(measured):
-    message = good("calibrate", measured, *CASE, "-o", "-").out
-    assert [
-        line.partition(":")[0] for line in message.splitlines() if not line.startswith("#")
-    ] == ["efficiency"]
-
-
 def test_json_and_text_say_the_same(measured):
     result = good("calibrate", measured, *CASE, "--json").json
     assert result["schema"] == "symroof/calibrate/1"
@@ -62,16 +54,6 @@ def test_json_and_text_say_the_same(measured):
         "efficiency: {mfu: ",
     ):
         assert word in text
-
-
-def test_a_study_file_gives_the_case(measured, tmp_path):
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        study_text(model="llama-3.1-8b", workload="{prompt: 1024, batch: [1, 2]}"), encoding="utf-8"
-    )
-    outcome = call("calibrate", measured, study)
-    assert outcome.code == 0
-    assert "first of 2" in outcome.err
 
 
 def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
@@ -108,12 +90,6 @@ def test_what_cannot_be_fitted_is_refused(name, tmp_path):
     assert not (tmp_path / "block.yaml").exists()
 
 
-def test_a_place_that_cannot_be_written(measured, tmp_path):
-    (tmp_path / "file").write_text("mine", encoding="utf-8")
-    message = call("calibrate", measured, *CASE, "-o", tmp_path / "file" / "block.yaml")
-    assert (message.code, message.out) == (2, "")
-
-
 @pytest.mark.parametrize("spelled", ["measured.csv", "./measured.csv", "link.csv"])
 def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monkeypatch):
     """They were gone, and the exit was 0."""
@@ -122,14 +98,3 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
     (tmp_path / "link.csv").symlink_to(measured)
     assert "is an input file" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
     assert measured.read_bytes() == before
-
-
-def test_help_loads_neither_numpy_nor_sympy():
-    program = "import sys; from symroof.cli.main import main; main(['calibrate', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy')))"
-    assert process(code=program).returncode == 0
-
-
-def test_the_sample_says_that_it_is_made_up():
-    text = SAMPLE.read_text(encoding="utf-8")
-    assert "Made up" in text.splitlines()[0]
-    assert "efficiency: {mfu: 0.5" in good("calibrate", SAMPLE, *CASE).out

@@ -55,21 +55,6 @@ def test_validate_reads_notes_and_claim_files_with_their_names(note):
     )
 
 
-def test_the_starter_is_checked_too(tmp_path):
-    call("init", "claims", "-o", tmp_path / "c.yaml")
-    assert set(good("check", tmp_path / "c.yaml", "--json").json["summary"]) == {
-        "exact",
-        "rounded",
-        "conditional",
-    }
-
-
-def test_the_schema_has_the_keys_of_files():
-    claim = good("schema", "claims").json["$defs"]["ClaimSpec"]["properties"]
-    assert {"for", "with", "quantity", "conflicts_with"} <= set(claim)
-    assert not {"solve_for", "with_"} & set(claim)
-
-
 def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
     import yaml
 

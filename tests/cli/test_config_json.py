@@ -6,10 +6,7 @@ import time
 
 import pytest
 
-from symroof.api import Study
-from symroof.errors import InputError
-
-from . import ROOT, call, cases, flat, good, process, refused, write_study
+from . import ROOT, call, cases, flat, good, refused, write_study
 
 CONFIGS = ROOT / "tests" / "data" / "configs"
 LLAMA = CONFIGS / "llama-3.1-8b.config.json"
@@ -47,24 +44,6 @@ def test_eval_reads_a_file_and_a_folder(folder):
     )
 
 
-def test_the_name_is_the_folders(folder):
-    assert cases("--model", folder, "--prompt", 128)[0]["model"] == "llama-3.1-8b"
-
-
-@pytest.mark.full
-def test_a_folder_in_the_working_directory_needs_no_slash(folder):
-    done = process("show", folder.name, "--all", cwd=folder.parent)
-    assert done.returncode == 0, done.stderr
-    assert "8,030,261,248" in done.stdout
-
-
-def test_filled_in_fields_are_reported_before_every_number(folder):
-    warnings = cases("--model", CONFIGS / "llama-2-7b.config.json", "--prompt", 128)[0]["warnings"]
-    assert any(
-        "head_dim 128" in warning and "attention_bias false" in warning for warning in warnings
-    )
-
-
 def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
     monkeypatch.setenv("COLUMNS", "500")
     out = good("show", CONFIGS / "gpt-oss-20b.config.json", "--all").out
@@ -84,14 +63,6 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
             "missing in the file and filled in"
         )[1]
     )
-
-
-def test_show_in_json_holds_the_defaults():
-    tables = good("show", CONFIGS / "qwen2.5-7b.config.json", "--json").json["tables"]
-    filled = next(
-        table for table in tables if table["title"] == "missing in the file and filled in"
-    )
-    assert ["head_dim", "128", "hidden_size // num_attention_heads"] in filled["rows"]
 
 
 def test_an_unknown_type_names_the_family_that_reads_its_keys(unknown):
@@ -177,16 +148,6 @@ def test_assume_family_is_the_way_out_and_is_reported(unknown):
     assert "no such family 'lma'" in refused("show", unknown, "--assume-family", "lma")
 
 
-def test_assume_family_in_python_and_in_a_study(unknown, tmp_path):
-    assert (
-        Study(model=str(unknown), assume_family="llama", prompt=128).value("params")
-        == 8_030_261_248
-    )
-    path = write_study(tmp_path, model=unknown.parent, assume_family="llama")
-    assert cases(path)[0]["quantities"]["params"]["value"] == 8_030_261_248
-    assert "no family 'lama' is known" in refused("eval", write_study(tmp_path, model=unknown))
-
-
 def test_a_claim_may_give_a_config(unknown, tmp_path):
     claims = tmp_path / "claims.yaml"
     given = f"{{model: {unknown}, assume_family: llama, prompt: 1000}}"
@@ -200,13 +161,6 @@ def test_a_study_beside_the_folder(folder):
     path = write_study(folder.parent, model="./Llama-3.1-8B")
     assert cases(path)[0]["model"] == "llama-3.1-8b"
     assert "holds no config.json" in refused("eval", write_study(folder.parent, model="./"))
-
-
-@pytest.mark.full
-def test_every_file_is_valid():
-    done = process("validate", *sorted(CONFIGS.glob("*.json")))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("a valid model file") == len(list(CONFIGS.glob("*.json")))
 
 
 @pytest.mark.parametrize(
@@ -229,23 +183,3 @@ def test_a_broken_file_is_one_line_and_exit_code_two(command, folder):
     message = refused(*command, path)
     assert message.count("hidden_size: expected a whole number, found the text") == 1
     refused(*command, folder)
-
-
-def test_a_model_with_a_recurrence_answers(tmp_path):
-    data = json.loads((ROOT / "tests" / "data" / "families.json").read_text())["models"][
-        "mamba2-780m"
-    ]["config"]
-    (tmp_path / "config.json").write_text(json.dumps(data))
-    case = cases("--model", tmp_path, "--hardware", "h100-sxm", "--prompt", 128, "--output", 8)[0]
-    assert case["quantities"]["params"]["value"] == 780_161_280
-    assert case["quantities"]["itl"]["value"] > 0
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["x" * 5000, "x" * 5000 + ".json", "a\0b", "a\0b.json", "~", "..", "nowhere/config.json", ""],
-)
-def test_names_that_are_no_file(name):
-    with pytest.raises(InputError) as error:
-        Study(model=name, prompt=8).value("params")
-    assert len(error.value.problems) == 1

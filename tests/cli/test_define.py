@@ -2,9 +2,6 @@
 
 import pytest
 
-import symroof as sr
-from symroof.symbols import batch
-
 from ..near import near
 from . import call, good
 
@@ -76,33 +73,6 @@ def test_derive_solve_and_sweep_take_it(study):
     assert before < 0.1 <= after
 
 
-@pytest.mark.full
-def test_the_review_shows_quantities_and_thresholds(study):
-    review = good("report", study, "-o", "-", "--format", "md", "--full").out
-    assert "46.18 TFLOP" in review and "work that a perfect prefix cache would save" in review
-    assert "wasted_tenth" in review and "from here on a tenth of a second is wasted" in review
-    assert (
-        "max_batch_memory" in review and "batch_to_ridge" not in review
-    )  # asked for, not asked for
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("format", ["html", "tex"])
-def test_other_formats_have_it(study, format):
-    review = good("report", study, "-o", "-", "--format", format, "--full").out
-    assert "46.18" in review and "wasted" in review
-
-
-@pytest.mark.full
-def test_check_takes_the_names_of_the_study(study):
-    from symroof import Study
-
-    assert {claim.id: claim.verdict for claim in Study.load(study).check().claims} == {
-        "right": "rounded",
-        "wrong": "wrong",
-    }
-
-
 def test_a_value_for_it_replaces_the_formula(study):
     (case,) = good("eval", study, "--set", "wasted_prefill=9.894 TFLOP", "--json").json["cases"]
     assert case["quantities"]["wasted_time"]["value"] == pytest.approx(0.01)
@@ -128,14 +98,6 @@ def test_a_theory_without_an_llm_answers_for_itself(tmp_path):
     assert call("report", *run, "-o", "-", "--format", "md").code == 2
 
 
-def test_a_theory_is_solved_without_any_number():
-    solved = good("solve", "accelerators_to_fit", "training-step", "--json").json
-    assert (solved["verdict"], solved["branches"][0]["closed_form"]["text"]) == (
-        "crosses",
-        "model_state_bytes/accelerator_memory",
-    )
-
-
 def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
     path = tmp_path / "joined.yaml"
     path.write_text(
@@ -148,20 +110,6 @@ def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
     assert case["quantities"]["training_flops"]["value"] == near(flops)
     assert case["quantities"]["runs_paid"]["value"] == pytest.approx(flops / 989.4e12 * 0.01)
     assert "itl" in case["quantities"]
-
-
-def test_a_study_of_a_theory_alone_needs_no_model(tmp_path):
-    path = tmp_path / "alone.yaml"
-    path.write_text("title: t\ntheory: training-step\nset: {model_parameters: 7.5e9}\n")
-    (case,) = good("eval", path, "--json").json["cases"]
-    assert case["quantities"]["model_state_bytes"]["value"] == 120 * 10**9
-    assert good("validate", path).out.endswith("a valid study file\n")
-    path.write_text("title: t\n")
-    assert {
-        line.split(": ", 2)[1]
-        for line in call("eval", path).err.splitlines()
-        if "is missing" in line
-    } == {"model", "workload"}
 
 
 def test_claims_and_notes_of_a_theory(tmp_path):
@@ -182,96 +130,4 @@ def test_claims_and_notes_of_a_theory(tmp_path):
     assert outcome.code == 2 and "did you mean 'model_state_bytes'?" in outcome.err
 
 
-def test_a_theory_that_is_not_there_is_the_fault_of_its_line(tmp_path):
-    path = tmp_path / "lost.yaml"
-    path.write_text("title: t\ntheory: training-stop\n")
-    outcome = call("eval", path)
-    assert (
-        outcome.code == 2
-        and "lost.yaml:2:" in outcome.err
-        and "did you mean 'training-step'?" in outcome.err
-    )
-
-
-def test_show_and_list_and_init(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-    shown = good("show", "training-step", "--all").out
-    assert "6 FLOP*model_parameters*training_tokens" in shown and "ZeRO" in shown
-    assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == [
-        "training-step"
-    ]
-    assert good("validate", "--kind", "theory", _starter(tmp_path)).out.endswith(
-        "a valid theory file\n"
-    )
-
-
-def _starter(folder):
-    path = folder / "starter.yaml"
-    path.write_text(good("init", "theory").out)
-    return path
-
-
 # ------------------------------------------------------------------------- a note, candidates and measurements with one's own names
-
-CHATS = """name: chats
-title: chats of several turns
-inputs:
-  turns: {unit: "", means: turns of a chat, default: 1}
-define:
-  chat_time: {formula: turns*ttft, unit: s, means: time that first tokens of a chat take}
-"""
-
-
-@pytest.mark.full
-def test_a_note_of_a_study_speaks_its_names(study):
-    given = "model=llama-3-8b hardware=h100-sxm prompt=4096 hit_rate=0.25"
-    lines = [
-        f"It wastes 46.7 ms <!-- symroof: wasted_time {given} -->, not 93 ms. <!-- symroof: wasted_time {given} -->"
-    ]
-    (study.parent / "note.md").write_text("\n".join(lines))
-    study.write_text(STUDY.replace("[claims.yaml]", "[note.md]"))
-    assert [claim.verdict for claim in sr.Study.load(study).check().claims] == ["rounded", "wrong"]
-    with pytest.raises(sr.InputError, match="wasted_time"):  # by itself the note knows no study
-        sr.check(study.parent / "note.md")
-
-
-@pytest.fixture
-def chats(tmp_path):
-    path = tmp_path / "chats.yaml"
-    path.write_text(CHATS)
-    return sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=1024, output=64, theory=path, targets={"itl": "50 ms"},
-        efficiency="peak",
-    )  # fmt: skip
-
-
-def test_candidates_of_ones_own_inputs(chats):
-    chosen = sr.select(chats, among={"turns": [1, 2], batch: [1, 8]})
-    assert len(chosen.configurations) == 4
-    with pytest.raises(sr.InputError, match="did you mean 'turns'"):
-        sr.select(chats, among={"turn": [1, 2]})
-
-
-def test_columns_of_ones_own_inputs(chats, tmp_path):
-    """By hand: first tokens of 1,024 tokens at half of the peak, whatever the turns."""
-    measured = tmp_path / "measured.csv"
-    seconds = [
-        2 * chats.value("prefill_compute_time"),
-        *(
-            2
-            * sr.Study("llama-3-8b", "h100-sxm", prompt=n, efficiency="peak").value(
-                "prefill_compute_time"
-            )
-            for n in (2048, 4096)
-        ),
-    ]
-    measured.write_text(
-        "prompt,turns,ttft\n"
-        + "\n".join(
-            f"{n},2,{value:.12f}" for n, value in zip((1024, 2048, 4096), seconds, strict=True)
-        )
-    )
-    assert chats.calibrate(measured, ["mfu"])["mfu"].value == pytest.approx(0.5, rel=1e-6)
-    measured.write_text("prompt,turn,ttft\n1024,2,0.1")
-    with pytest.raises(sr.InputError, match="did you mean 'turns'"):
-        chats.calibrate(measured)

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.symbolic.reading import parse
 
-from . import H100, cases, good, refused
+from . import H100, cases, good
 
 
 def test_derive_has_the_shape_of_the_contract():
@@ -29,24 +29,6 @@ def test_derive_has_the_shape_of_the_contract():
     for part in ("definition", "expanded", "substituted"):
         assert set(result[part]) == {"text", "latex"}
     assert (result["value"], type(result["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
-
-
-DERIVED = [
-    "ttft", "itl", "kv_cache_bytes", "fits", "decode_bound", "prefill_intensity",
-    "decode_throughput", "cost_per_mtok", "memory_utilization", "concurrency", "ridge_point",
-]  # fmt: skip
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("quantity", DERIVED)
-def test_every_text_of_a_derivation_parses_back(quantity):
-    result = good("derive", quantity, *H100, "--engine", "ideal", "--batch", "2", "--json").json
-    texts = [result[part]["text"] for part in ("definition", "expanded", "substituted")]
-    texts += [
-        step[part]["text"] for step in result["steps"] for part in ("definition", "substituted")
-    ]
-    for text in texts:
-        parse(text)
 
 
 ARITHMETIC = [
@@ -124,10 +106,11 @@ def test_derive_without_a_case_stays_symbolic():
 
 def test_derive_text_has_definition_expansion_numbers_and_value():
     text = good("derive", "ttft", *H100, "--all").out
-    for part in ("definition", "expanded to inputs", "with numbers"):
+    for part in ("  ttft = queue_time + ", "expanded to inputs", "with numbers"):
         assert part in text
     (case,) = cases(*H100)
-    last = text.partition("\ninputs (")[0].strip().splitlines()[-1]
+    steps = text.partition("with numbers")[2].partition("\n\n")[0]
+    last = steps.rstrip().splitlines()[-1]
     number, unit = re.search(r"= ([\d.]+) (ms|s) \(.*\)$", last).groups()
     assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(
         case["quantities"]["ttft"]["value"], rel=6e-4
@@ -173,35 +156,7 @@ def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
     assert ledger
     for text_line in text.splitlines():
         if re.search(r"\d (ms|s|µs)\b", text_line):
-            assert "does not fit" in text_line
-
-
-@pytest.mark.full
-def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
-    result = good(
-        "derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json"
-    ).json
-    (case,) = cases(*H100, "--batch", "2", "--assume", "roofline=no_overlap")
-    assert result["assumptions"] == case["assumptions"]
-    assert result["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
-    text = good(
-        "derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--all"
-    ).out
-    assert re.search(r"roofline=no_overlap(?!\*)", text)
-    assert "attention=causal*" in text
-    for name in ("mem_bandwidth", "batch", "n_layers", "mfu"):
-        assert re.search(rf"^[* ] {name} ", text, re.M), name
-
-
-def test_derive_latex_has_balanced_braces():
-    text = good("derive", "ttft", "--latex").out
-    assert text.strip()
-    assert text.count("{") == text.count("}")
-
-
-def test_derive_an_unknown_name_names_the_nearest():
-    message = refused("derive", "ttfft")
-    assert "did you mean 'ttft'" in message
+            assert "does not fit" in text_line or "†" in text_line
 
 
 @pytest.mark.parametrize(
@@ -213,19 +168,3 @@ def test_the_source_of_a_cache_is_where_its_attention_is_defined(model, source):
     assert next(
         line for line in said.splitlines() if line.startswith("source of the formula")
     ).endswith(source)
-
-
-def test_a_latent_cache_that_is_expanded_is_cached_in_full():
-    """61 layers of 128 heads with a key of 192 and a value of 128, two bytes each."""
-    assert (
-        good(
-            "derive",
-            "kv_bytes_per_token",
-            "--model",
-            "deepseek-v3",
-            "--assume",
-            "mla=expanded",
-            "--json",
-        ).json["value"]
-        == 61 * 128 * (192 + 128) * 2
-    )

@@ -5,9 +5,7 @@ import re
 
 import pytest
 
-from symroof.api import Study
-
-from . import CHAT, COMMANDS, ROOT, STEMS, STUDIES, TOO_LARGE, cases, good, process
+from . import CHAT, COMMANDS, ROOT, TOO_LARGE, good, process
 
 
 @pytest.mark.sample(5)
@@ -15,30 +13,10 @@ from . import CHAT, COMMANDS, ROOT, STEMS, STUDIES, TOO_LARGE, cases, good, proc
 def test_every_command_explains_itself(command):
     outcome = good(command, "--help")
     assert outcome.out.startswith(f"Usage: symroof {command}")
-    assert "--help" in outcome.out
-
-
-@pytest.mark.parametrize("command", ["report", "eval", "derive"])
-def test_a_case_can_be_given_on_the_line(command):
-    text = good(command, "--help").out
-    for option in (
-        "--model",
-        "--hardware",
-        "--system",
-        "--prompt",
-        "--output",
-        "--batch",
-        "--weights",
-        "--kv",
-        "--activations",
-        "--tp",
-        "--mfu",
-        "--mbu",
-        "--assume",
-        "--preset",
-        "--set",
-    ):
-        assert option in text
+    assert f"symroof {command} " in outcome.out.partition("\n")[2]  # an example
+    headings = re.findall(r"^(\w[\w ]*):$", outcome.out, re.M)
+    case = ["This command", "The case", "Advanced"]
+    assert headings[: len(case)] == (case if "--prompt" in outcome.out else headings[:1])
 
 
 def test_the_group_lists_every_command_once():
@@ -86,11 +64,6 @@ def test_light_commands_load_what_they_need(line):
     assert process(code=code).stderr.strip() == "0 []"
 
 
-def test_help_loads_no_command():
-    code = "import sys\nfrom symroof.cli.main import main\nmain(['--help'])\nprint([m for m in sys.modules if m.endswith('_command') or m == 'yaml'], file=sys.stderr)"
-    assert process(code=code).stderr.strip() == "[]"
-
-
 def test_importing_the_package_is_light():
     code = "import sys, symroof as sr\nprint(sr.__version__, sorted({'sympy', 'numpy', 'matplotlib', 'pydantic', 'yaml'} & set(sys.modules)))"
     assert process(code=code).stdout.split(" ", 1)[1].strip() == "[]"
@@ -102,8 +75,6 @@ def test_importing_the_package_is_light():
     [
         ("list", "quantities"),
         ("eval", str(TOO_LARGE)),
-        ("report", str(CHAT), "-o", "-", "--no-plots"),
-        ("schema", "study"),
     ],
     ids=lambda line: line[0],
 )
@@ -121,43 +92,6 @@ def test_a_closed_pipe_is_no_error(line):
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == "0"
     assert len(done.stdout.splitlines()) == 2
-
-
-def test_a_very_early_closed_pipe_is_no_error():
-    import os
-    import subprocess
-    import sys
-
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "wb") as closed:
-        done = subprocess.run(
-            [sys.executable, "-m", "symroof", "list", "quantities"],
-            stdout=closed,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            timeout=60,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.full
-def test_no_colour_codes_and_no_progress_off_a_terminal(tmp_path):
-    done = process("report", str(CHAT), "-o", str(tmp_path), "--no-plots")
-    assert "\x1b" not in done.stdout + done.stderr
-    assert "\r" not in done.stderr
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("stem", STEMS)
-def test_python_and_the_command_line_agree(stem):
-    path = STUDIES / f"{stem}.yaml"
-    study = Study.load(path)
-    for case, answers in zip(cases(path), study.cases, strict=True):
-        for name in ("itl", "ttft", "memory_bytes"):
-            assert case["quantities"][name]["value"] == float(answers.result(name).value)
 
 
 def test_every_json_is_one_object_on_one_stream():

@@ -39,22 +39,11 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_target_the_front_says_how_far_it_reaches(tmp_path):
-    assert (
-        "On the front: batches 1 to " in call("plot", "pareto", *LINE, "-o", tmp_path / "a.svg").out
-    )
-
-
 def test_standard_output_holds_the_picture_and_nothing_else(tmp_path):
     assert call("plot", "memory", *LINE, "-o", tmp_path / "a.svg").code == 0
     outcome = call("plot", "memory", *LINE, "-o", "-")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.encode() == (tmp_path / "a.svg").read_bytes()
-
-
-@pytest.mark.full
-def test_kinds_are_written_in_any_case(tmp_path):
-    assert call("plot", "Latency_Throughput", CHAT, "-o", tmp_path / "a.svg").code == 0
 
 
 def test_an_unknown_kind_names_the_nearest(tmp_path):
@@ -90,21 +79,3 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
 def test_the_error_names_what_a_case_lacks(kind, line, lacks, tmp_path):
     assert lacks in refused("plot", kind, *line, "-o", tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_case_at_all_is_a_usage_error():
-    assert "give a study file" in refused("plot", "memory")
-
-
-def test_a_place_that_cannot_be_written_is_reported(tmp_path):
-    (tmp_path / "file").write_text("old")
-    message = refused("plot", "memory", *LINE, "-o", tmp_path / "file" / "a.svg")
-    assert "file" in message
-    assert (tmp_path / "file").read_text() == "old"
-
-
-def test_a_style_and_two_inputs(tmp_path):
-    line = ("plot", "itl", *LINE, "--over", "batch,prompt", "--style", "dark")
-    outcome = call(*line, "-o", tmp_path / "a.svg")
-    assert outcome.out.startswith("Here itl is ") and "#16181b" in (tmp_path / "a.svg").read_text()
-    assert "neon" in refused(*line[:-1], "neon")

@@ -28,32 +28,12 @@ def test_command_line_over_study_over_preset_over_default(tmp_path):
         assert (result["value"], result["source"]) == (value, source)
 
 
-def test_a_preset_on_the_line_is_still_weaker_than_the_study(tmp_path):
-    path = write_study(tmp_path, efficiency="{mfu: 0.6}")
-    result = chosen(path, "--preset", PRESET)["inputs"]
-    assert result["mfu"]["value"] == 0.6
-    assert result["layer_overhead"]["source"] == f"preset {PRESET}"
-
-
 def test_a_switch_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
     path = write_study(tmp_path, preset=PRESET, assume="{activations: on}")
     assert chosen(path)["assumptions"]["activations"]["value"] == "on"
     assert (
         chosen(path, "--assume", "activations=off")["assumptions"]["activations"]["value"] == "off"
     )
-
-
-def test_detail_on_the_line_beats_a_single_switch_of_the_study(tmp_path):
-    path = write_study(tmp_path, assume="{kv_traffic: off}")
-    assert chosen(path, "--assume", "detail=exact")["assumptions"]["kv_traffic"]["value"] == "on"
-
-
-def test_detail_in_the_study_beats_a_single_switch_of_the_preset(tmp_path):
-    path = write_study(tmp_path, preset=PRESET, assume="{detail: exact}")
-    result = chosen(path)["assumptions"]
-    assert {switch: result[switch]["value"] for switch in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
-        "parameters": "matmul", "attention_flops": "on", "kv_traffic": "on", "activations": "on",
-    }  # fmt: skip
 
 
 def test_a_single_switch_beside_detail_wins_over_it():
@@ -73,16 +53,3 @@ def test_precision_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path
     study = write_study(tmp_path, "own.yaml", preset=PRESET, precision="{weights: int8, kv: fp16}")
     assert chosen(study)["inputs"]["kv_bytes_per_element"]["value"] == 2
     assert chosen(study, "--kv", "fp8")["inputs"]["kv_bytes_per_element"]["value"] == 1
-
-
-@pytest.mark.full
-def test_a_target_of_the_line_beats_the_study(tmp_path):
-    path = write_study(tmp_path, targets="{itl: 50 ms}")
-    assert chosen(path)["inputs"]["itl_target"]["value"] == 0.05
-    assert chosen(path, "--target", "itl=10 ms")["inputs"]["itl_target"]["value"] == 0.01
-
-
-@pytest.mark.full
-def test_a_target_set_as_a_symbol_beats_the_study(tmp_path):
-    path = write_study(tmp_path, targets="{itl: 50 ms}")
-    assert chosen(path, "--set", "itl_target=10 ms")["inputs"]["itl_target"]["value"] == 0.01

@@ -106,24 +106,6 @@ def test_form_of_the_contract(capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["ttft = batch", "--for", "prompt"], "ttft is s but batch"),
-        (["ttft = itll", "--for", "prompt"], "did you mean 'itl'"),
-        (["ttft = 1 s"], "say what to solve for"),
-        (["ttft = 1 s", "--for", "promt"], "did you mean 'prompt'"),
-        (["ttft", "--for", "prompt"], "not of the form"),
-        (["batch_to_rigde"], "did you mean 'batch_to_ridge'"),
-        (["9**9**9 = itl", "--for", "batch"], "exponents"),
-    ],
-)
-def test_bad_equations(capsys, arguments, words):
-    assert main(["solve", *arguments, *CASE, "--prompt", "128", "--output", "16"]) == 2
-    captured = capsys.readouterr()
-    assert words in captured.err and captured.out == ""
-
-
 def test_without_a_case_the_answer_is_symbolic(capsys):
     """The ridge batch of theory: R W/(2P + aS - R kappa S), which exists for S < 2P/(R kappa - a)."""
     result = solved(capsys, "batch_to_ridge", "--assume", "detail=attention")
@@ -162,17 +144,6 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
     assert float(limit) == pytest.approx(140e9 / (ridge * kappa - pair), rel=1e-12)
 
 
-def test_a_missing_target_leaves_the_answer_symbolic(capsys):
-    result = solved(capsys, "max_batch_itl", *CASE, "--prompt", "128", "--output", "16")
-    assert result["value"] is None
-    assert "itl_target is missing" in result["reason"]
-    assert "itl_target" in result["branches"][0]["closed_form"]["text"]
-
-
-def test_identical_sides(capsys):
-    assert solved(capsys, "ttft = ttft", "--for", "prompt", *CASE)["verdict"] == "identical"
-
-
 def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
     case = [
@@ -189,21 +160,6 @@ def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
     first, last = (end["integer"]["at_least"] for end in ends)
     assert (
         f"batch: at least {ranged['integer']['at_least']:,} requests ({first} to {last})"
-        in capsys.readouterr().out
-    )
-
-
-def test_what_nobody_gave_is_in_the_answer(capsys):
-    case = [
-        "max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--engine",
-        "ideal", "--prompt", "1024",
-    ]  # fmt: skip
-    assumed = solved(capsys, *case, "--weights", "fp8", "--kv", "fp8")["assumed"]
-    assert assumed == {"batch": 1, "memory_reserve": 0, "memory_share": 1}
-    assert solved(capsys, "max_context_memory")["assumed"] == {}
-    assert main(["solve", *case, "--weights", "fp8", "--kv", "fp8"]) == 0
-    assert (
-        "  assumed: memory_reserve 0 byte, batch 1 request, memory_share 1\n"
         in capsys.readouterr().out
     )
 

@@ -1,7 +1,6 @@
 """``symroof sweep``: the JSON of the contract, files, Ctrl-C, refusals."""
 
 import csv
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ import pytest
 
 import symroof as sr
 
-from . import CHAT, ROOT, call, good, process, refused, write_study
+from . import CHAT, ROOT, call, good, refused, write_study
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 
@@ -52,17 +51,6 @@ def test_the_contract(tmp_path):
     ]
     assert result["units"]["itl"] == "s"
     assert result["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
-
-
-def test_whole_numbers_stay_whole():
-    """131,072 bytes a token, by hand."""
-    message = good("sweep", *CASE, "--over", "batch=1,2", "-q", "kv_cache_bytes").out
-    assert '"kv_cache_bytes": [134217728, 268435456]' in message
-
-
-def test_json_or_not_is_the_same():
-    line = ("sweep", *CASE, "--over", "weights=fp16,fp8", "-q", "weight_bytes")
-    assert good(*line, "--json").json == good(*line).json == good(*line, "-o", "-").json
 
 
 def test_a_study_its_lists_and_a_stronger_line(tmp_path):
@@ -111,18 +99,13 @@ REFUSED = {
     "nothing": (CASE, "nothing to sweep over"),
     "no case": (("--over", "batch=1:4", "-q", "itl"), "needs prompt"),
     "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
-    "a long axis": ((*CASE, "--over", "batch=1:1000000000"), "-o FILE.parquet"),
     "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
-    "reversed": ((*CASE, "--over", "batch=8:1"), "write 1:8"),
-    "empty": ((*CASE, "--over", "batch="), "has no values"),
     "not a number": ((*CASE, "--over", "batch=1:nan"), "not a quantity"),
-    "unknown axis": ((*CASE, "--over", "bacth=1:8"), "did you mean 'batch'?"),
     "unknown quantity": ((*CASE, "--over", "batch=1:8", "-q", "ttfft"), "did you mean 'ttft'?"),
     "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
     "missing": ((*CASE, "--over", "batch=1:8", "-q", "queue_wait"), "needs arrival_rate"),
     "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
     "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
-    "study": (("nowhere.yaml", "--over", "batch=1:8"), "nowhere.yaml"),
 }  # fmt: skip
 
 
@@ -133,12 +116,6 @@ def test_bad_input(name, tmp_path, monkeypatch):
     line, word = REFUSED[name]
     assert word in refused("sweep", *line)
     assert os.listdir(tmp_path) == []
-
-
-def test_bad_input_as_json():
-    outcome = call("sweep", *CASE, "--over", "batch=8:1", "--json")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert json.loads(outcome.err)["errors"][0]["path"] == "batch"
 
 
 @pytest.mark.full
@@ -162,8 +139,3 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert (running.returncode, out, err.strip()) == (130, "", "interrupted")
     assert os.listdir(tmp_path) == [goal.name]
     assert goal.read_text(encoding="utf-8") == "old"
-
-
-def test_help_loads_neither_numpy_nor_sympy():
-    program = "import sys; from symroof.cli.main import main; main(['sweep', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy', 'xarray')))"
-    assert process(code=program).returncode == 0

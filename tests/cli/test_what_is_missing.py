@@ -14,10 +14,6 @@ def test_a_case_without_a_prompt_says_so_and_gives_what_is_known():
         in text
     )
     assert "  weights " in text and "  ridge point " in text and len(text.splitlines()) <= 25
-    assert (
-        "! no ttft, itl, memory_bytes: needs prompt"
-        in good("eval", *LLAMA, "--all").out.splitlines()[:5]
-    )
 
 
 def test_a_command_for_one_case_says_which_of_several_it_takes():
@@ -37,24 +33,3 @@ def test_a_command_for_one_case_says_which_of_several_it_takes():
 )
 def test_no_point_of_a_grid_has_more_of_a_prompt_cached_than_it_is_long(line):
     assert "of the prompt they are a part of" in refused("sweep", *LLAMA, *line)
-
-
-def test_a_measured_first_token_gives_the_achieved_share():
-    """8 billion parameters, 30 TFLOP in 50 ms on 989.4 TFLOP/s."""
-    (case,) = good(
-        "eval", *LLAMA, "--engine", "ideal", "--prompt", "2048", "--set", "ttft=50 ms", "--json"
-    ).json["cases"]
-    quantities = {name: entry["value"] for name, entry in case["quantities"].items()}
-    assert quantities["prefill_mfu"] == pytest.approx(
-        quantities["prefill_flops"] / 0.05 / 989.4e12, rel=1e-9
-    )
-    assert quantities["prefill_mbu"] == pytest.approx(
-        quantities["prefill_bytes"] / 0.05 / 3.35e12, rel=1e-9
-    )
-
-
-def test_list_prices_are_no_obstacle_to_a_threshold():
-    assert (
-        "at most"
-        in good("solve", "max_batch_memory", *LLAMA, "--prompt", "2048", "--output", "300").out
-    )

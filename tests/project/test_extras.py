@@ -131,8 +131,3 @@ def test_what_needs_one_says_which(name, ran):
     assert f"pip install 'symroof[{extra}]'" in message
     assert "Traceback" not in message
     assert list(folder.iterdir()) == []
-
-
-def test_a_sweep_in_memory_says_which(tmp_path):
-    code = "import symroof as sr\ntry:\n    sr.Study(model='llama-3-8b', hardware='h100-sxm', prompt=64).sweep(batch=[1, 2])\nexcept sr.InputError as error:\n    print(error)"
-    assert "pip install 'symroof[sweep]'" in python(code, cwd=tmp_path).stdout

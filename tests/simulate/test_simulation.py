@@ -250,10 +250,10 @@ def test_the_exit_code_says_whether_a_target_is_missed():
 
 def test_a_picture_is_written_and_replaces_no_original(tmp_path):
     path = tmp_path / "p.svg"
-    assert "wrote" in call("simulate", *RATE, "--plot", path, "--kind", "timeline").err
+    assert "wrote" in call("simulate", *RATE, "--plot", path).err
     assert path.read_text().startswith("<svg")
     trace = write_trace(tmp_path, [(0, 10, 3)], name="trace.svg")
-    assert "original" in refused("simulate", *CASE, "--trace", trace, "--plot", trace)
+    assert "is an input file" in refused("simulate", *CASE, "--trace", trace, "--plot", trace)
     assert trace.read_text().startswith("arrival")
 
 
@@ -265,7 +265,7 @@ def test_a_picture_is_written_and_replaces_no_original(tmp_path):
         (("--requests", "99999999"), "requests"), (("--seed", "-1"), "seed"), (("--replications", "0"), "replications"), (("--warmup", "2"), "warmup"),
         (("--judge", "best"), "judge"), (("--budget", "5"), "leaves none for prompts"), (("--lengths", "prompt=gauss:5"), "no distribution"),
         (("--lengths", "width=5"), "no such length"), (("--lengths", "prompt"), "NAME=VALUE"), (("--trace", "/no/such.csv"), "No such file"),
-        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"), (("--kind", "bars", "--plot", "/tmp/no.svg"), "no such picture"),
+        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"), (("--plot", "/tmp/no.gif"), "no picture ends in"),
         (("--users", "0"), "users"), (("--speed", "0", "--trace", "README.md"), "speed"), (("--set", "prompt=x"), ""),
     ],
 )  # fmt: skip

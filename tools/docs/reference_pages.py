@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,7 @@ from typing import Any
 import click
 import yaml
 
-from symroof.cli.main import COMMANDS
+from symroof.cli.main import COMMANDS, load
 from tools.docs import ROOT, found
 
 THEORY = ROOT / "specs" / "theories" / "inference"
@@ -81,9 +80,7 @@ def term(name: str, *said: str) -> list[str]:
 
 
 def cli() -> list[str]:
-    commands = {
-        name: importlib.import_module(f"symroof.cli.{name}_command").command for name in COMMANDS
-    }
+    commands = {name: load(name) for name in COMMANDS}
     options = {name: options_of(name, command) for name, command in commands.items()}
     counted = Counter(option for records in options.values() for option in records)
     shared = [

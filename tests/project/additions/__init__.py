@@ -141,21 +141,6 @@ def environment(root):
     return {"PYTHONPATH": str(root), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def python(root, folder, code):
-    """What a few lines of Python print beside the copy."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment(root),
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 @contextlib.contextmanager
 def command_line(root, folder):
     """A function that runs one command of the copy in a folder."""
