@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from symroof.claims.check import check_text
-from symroof.claims.judge import judge
 from symroof.claims.checked import Checked
+from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
-from tests.claims import by_hand
+from symroof.theory.quantities import QUANTITIES
 
 LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4}
 
@@ -18,7 +16,7 @@ def chain(*steps: tuple[str, str, str], **given: object) -> Checked:
     made = tuple(
         {
             "name": name,
-            "quantity" if source in by_hand.UNIT else "expression": source,
+            "quantity" if source in QUANTITIES else "expression": source,
             "value": value,
         }
         for name, source, value in steps
@@ -70,13 +68,6 @@ def test_a_step_may_have_the_letter_of_a_name():
     )
 
 
-def test_steps_with_a_free_parameter_are_suggested_only():
-    """One step of a batch of four reads 141 GB and 5.4 GB of cache: 43.1 ms at full bandwidth, 0.539 of it for 80 ms."""
-    judged = chain(("step", "itl", "80 ms"), ("rate", "1/step", "12.5"))
-    assert named(judged) == []
-    assert "step: holds at mbu 0.539" in judged.slips[0].text
-
-
 def test_right_steps_have_no_slips_and_json_tells_those_of_wrong_ones():
     right = "{name: token, quantity: kv_bytes_per_token, value: 328 KB}, {name: one, expression: token*4096, value: %s}"
     text = "claims:\n" + "".join(
@@ -92,26 +83,3 @@ def test_right_steps_have_no_slips_and_json_tells_those_of_wrong_ones():
 
 
 # ------------------------------------------------------------------------------------------------------ measured
-
-UNITS = {
-    "token": "byte/token",
-    "cache": "byte",
-    "weights": "byte",
-    "all": "byte",
-    "time": "s",
-    "rate": "token/s",
-}
-SOURCES = {
-    "token": "kv_bytes_per_token", "cache": "token*prompt*batch", "weights": "weight_bytes", "all": "cache + weights",
-    "time": "all/mem_bandwidth", "rate": "batch*1 token/time",
-}  # fmt: skip
-
-
-def by_himself(step: str, v: by_hand.Numbers, said: dict[str, Fraction]) -> Fraction:
-    """What a step comes to from the numbers written before it."""
-    if step in ("token", "weights"):
-        return v.value({"token": "kv_bytes_per_token", "weights": "weight_bytes"}[step])
-    return {
-        "cache": lambda: said["token"] * v.S * v.B, "all": lambda: said["cache"] + said["weights"], "time": lambda: said["all"] / v.bw,
-        "rate": lambda: v.B / said["time"],
-    }[step]()  # fmt: skip

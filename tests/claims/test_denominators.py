@@ -3,39 +3,9 @@
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.denominators import claimed_quantity_formula
 from symroof.claims.judge import judge
 from symroof.claims.read.prose_numbers import figures
 from symroof.specs.claims import ClaimSpec
-from symroof.symbolic.expressions import symbol
-
-WHOLE = 2_000_003.0
-CASE = {"batch": 3, "prefill_batch": 5, "n_layers": 7, "context": 11, "prompt": 41, "cached_prefix": 13, "n_kv_heads": 17, "instance_devices": 19,
-        "devices": 23, "output": 29, "decode_time": WHOLE, "tpot": 31}  # fmt: skip
-CACHE = (
-    "kv_cache_bytes",
-    "peak_kv_cache_bytes",
-    "kv_cache_bytes_per_device",
-    "peak_kv_cache_bytes_per_device",
-)
-RATES = (
-    "decode_throughput",
-    "sustained_throughput",
-    "decode_throughput_per_device",
-    "sustained_throughput_per_device",
-    "request_throughput",
-)
-STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
-PROMPTS = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device")
-OF_A_TOKEN = ("kv_bytes_per_token", "kv_bytes_per_token_per_device")
-
-"""By how much the whole is divided."""
-
-
-@pytest.mark.parametrize("per", ["", "request", "hour", "day"])
-def test_words_that_mean_nothing_for_a_quantity_change_nothing(per):
-    claim = ClaimSpec(id="c", quantity="prefill_time", per=per, value="1")
-    assert claimed_quantity_formula(claim, "kv_bytes_per_token") == symbol("kv_bytes_per_token")
 
 
 def slip(sentence, annotation):

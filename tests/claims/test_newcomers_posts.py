@@ -115,20 +115,3 @@ def test_sentences_and_prices_are_shown_as_they_were_written():
     arithmetic, price = claims(note)
     assert arithmetic.says == "A prompt takes 2*8e9*2048/330e12 = 0.1 s."
     assert (price.derived, price.verdict) == ("1.79 USD/hour", "exact")
-
-
-def test_a_rate_is_off_by_the_factor_of_its_latency():
-    """32 tokens in 7.4 ms are 4,324.3 a second, as many times too many as the step has too few milliseconds."""
-    latency, rate = check_text(
-        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->",
-        "n.md",
-    ).claims
-    (slip,) = [one for one in rate.slips if one.slip == "kv_ignored"]
-    assert float(slip.explains) == pytest.approx(32 / 0.0074, rel=1e-12)
-    words, factor = slip.text.split(": ×")
-    assert (words, float(factor)) == (
-        "reads of the cache left out",
-        pytest.approx(float(latency.value) / 0.0074, rel=1e-3),
-    )
-    assert rate.reason.startswith("follows from 7.4 ms in line 1, which holds ")
-    assert (slip.named, rate.assumptions_needed) == (True, latency.assumptions_needed)

@@ -75,18 +75,3 @@ def test_the_note_of_a_notebook_is_as_long_as_the_notebook():
 def test_a_file_that_is_none_says_so(text, file, message):
     with pytest.raises(InputError, match=message):
         check_text(text, file)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[]",
-        "{}",
-        '{"cells": 5}',
-        '{"cells": [5, {"cell_type": "markdown", "source": 5}, {"source": ["x"]}]}',
-        '"cells"',
-        "3",
-    ],
-)
-def test_json_without_cells_has_no_claims(text):
-    assert check_text(text, "a.ipynb").claims == ()

@@ -46,14 +46,11 @@ def test_the_contract_s_example():
 PLACES = {
     "after a colon on the next line": ("The cache:\n1.34 GB\n" + KV, (2, 1)),
     "bold": ("It takes **1.34 GB** " + KV, (1, 12)),
-    "only the number bold": ("It takes **1.34** GB " + KV, (1, 12)),
     "in a code span": ("It takes `1.34 GB` " + KV, (1, 11)),
     "a hard space": ("It takes 1.34\u00a0GB " + KV, (1, 10)),
-    "a hard space by name": ("It takes 1.34&nbsp;GB " + KV, (1, 10)),
     "spelled out": ("It takes 1.34 gigabytes " + KV, (1, 10)),
     "the second of two numbers of the kind": ("Not 2 GB but 1.34 GB " + KV, (1, 14)),
     "a number of another kind in between": ("It takes 1.34 GB in 5 ms " + KV, (1, 10)),
-    "the comment before the full stop": (f"It takes 1.34 GB {KV}.", (1, 10)),
     "a list item": (f"- 7 GB is more\n- It takes 1.34 GB {KV}\n", (2, 12)),
     "a heading": (f"7 GB\n## Cache: 1.34 GB {KV}\n", (2, 11)),
     "a table cell": (f"| a | b |\n|---|---|\n| 1.34 GB {KV} | 7 GB |\n", (3, 3)),
@@ -61,11 +58,8 @@ PLACES = {
     "a quotation": (f"> It takes\n> 1.34 GB {KV}\n", (2, 3)),
     "a tag with a number in it": (f'1.34 GB <img width="7 GB"> {KV}', (1, 1)),
     "an address with a number in it": (f"[1.34 GB](http://example.org/7GB) {KV}", (1, 2)),
-    "a comment in between": (f"1.34 GB <!-- or 7 GB? --> {KV}", (1, 1)),
     "Windows line ends": (f"One.\r\n\r\nIt takes\r\n1.34 GB {KV}\r\n", (4, 1)),
-    "tabs": (f"\tIt\ttakes\t1.34\tGB\t{KV}".lstrip("\t"), (1, 10)),
     "wide characters before it": (f"缓存 é 1.34 GB {KV}", (1, 6)),
-    "a NUL before it": (f"\0 1.34 GB {KV}", (1, 3)),
     "a name with a number behind it": (f"1.34 GB on an H100-80GB {KV}", (1, 1)),
     "an escaped comment before it": (f"1.34 GB \\<!-- no comment {KV}", (1, 1)),
 }
@@ -146,13 +140,6 @@ def test_several_annotations_in_a_paragraph():
     assert second.says == "so 4,096 take 1.34 GB."
 
 
-def test_an_annotation_over_several_lines():
-    claim = only(
-        "1.34 GB\n<!--\n  symroof: kv_cache_bytes\n  model=llama-3-70b\n  prompt=4096\n-->"
-    )
-    assert claim.verdict == "rounded"
-
-
 FORMS = {
     "989.4e12 over 3.35e12 is 295 FLOP/byte <!-- symroof: expression='989.4e12 FLOP/s / 3.35e12 byte/s' -->": "rounded",
     "at batch 296 <!-- symroof: threshold=batch_to_ridge params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights -->": "exact",
@@ -178,16 +165,6 @@ def test_every_form(text):
 def test_a_bar_in_a_table_is_written_with_a_backslash():
     row = "| 1.43x <!-- symroof: compare=itl model=llama-3-8b prompt=64 between='hardware=h100-sxm \\| hardware=h200' --> |"
     assert only(f"| a |\n|---|\n{row}\n").verdict == "rounded"
-
-
-def test_needs_makes_it_conditional():
-    # 2 * 70e9 * 4096 FLOP over half of 989.4e12 FLOP/s: 1,159 ms; at the peak half of that
-    given = "params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights"
-    claim = only(
-        f"The first token comes after 1,159 ms. <!-- symroof: ttft {given} needs.mfu=0.5 -->"
-    )
-    assert claim.verdict == "conditional"
-    assert claim.assumptions_needed == ("mfu 0.5",)
 
 
 @pytest.mark.sample(5)
@@ -240,15 +217,6 @@ def test_numbers_as_prose_writes_them(text, written):
 )
 def test_code_and_other_comments_hold_no_claims(text):
     assert check_text(text, "note.md").claims == ()
-
-
-def test_a_list_s_indented_paragraph_is_no_code():
-    assert only(f"1. First\n\n    1.34 GB {KV}\n").verdict == "rounded"
-
-
-def test_a_backtick_alone_opens_nothing_and_a_fence_ends():
-    assert only(f"a ` b\n\n1.34 GB {KV}").verdict == "rounded"
-    assert only(f"```\ncode\n```\n1.34 GB {KV}").verdict == "rounded"
 
 
 # ------------------------------------------------------------------------------------------------------ what is refused
@@ -321,13 +289,6 @@ def test_the_number_of_annotations_is_bounded():
 def test_rates_and_counts_that_leave_a_word_out(text, claimed, verdict):
     (claim,) = check_text(text, "n.md").claims
     assert (claim.claimed, claim.verdict) == (claimed, verdict)
-
-
-def test_a_size_is_no_count():
-    ((_, _, message),) = refused(
-        "Only 3.5 GB are left. <!-- symroof: expression='45 GB/1.28 GB' -->"
-    )
-    assert message.startswith("no plain number found")
 
 
 @pytest.mark.parametrize("head", ["format", "Quantization", "dtype", "precision"])

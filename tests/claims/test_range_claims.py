@@ -47,18 +47,6 @@ def test_the_stretches_are_those_of_every_whole_number(relation, value):
     )
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_a_claim_holds_throughout_nowhere_or_in_a_part(relation):
-    """As every whole number of the range says, whichever its ends are."""
-    for low, high in [(1, 3), (1, 6), (6, 9), (7, 9), (5, 9), (4, 10), (10, 12), (11, 12), (6, 7)]:
-        outcomes = {RELATIONS[relation](n) for n in range(low, high + 1)}
-        for value in (True, False):
-            claim = judged(relation, f"{low}..{high}", value)
-            assert claim.verdict == (
-                "conditional" if len(outcomes) > 1 else "exact" if outcomes == {value} else "wrong"
-            ), (low, high, value)
-
-
 def test_the_end_of_a_stretch_of_a_share_is_the_crossing_itself():
     assert (
         judged("mfu > 1/2", "0.25..1", True, "mfu").reason

@@ -47,28 +47,6 @@ def test_the_precision_of_the_activations_is_no_choice_and_their_traffic_is():
     ]
 
 
-def test_a_choice_counts():
-    """Of 2·70e9·4096 FLOP over 989.4e12 FLOP/s: 579.6 ms."""
-    text = "The first token comes after 579.6 ms. <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 detail=weights -->"
-    assert check_text(text, "n.md").claims[0].verdict == "rounded"
-
-
-def test_a_choice_stands_in_defaults_needs_and_cases_too():
-    default = "<!-- symroof: given model=llama-3-70b prompt=4096 attention=full -->\n\n" + note(
-        "kv_cache_bytes attention=causal", "kv_cache_bytes"
-    )
-    assert [
-        claim.claim.given["assume"]["attention"] for claim in check_text(default, "n.md").claims
-    ] == ["causal", "full"]
-    ttft = "579.6 ms <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 needs.detail=weights -->"
-    assert check_text(ttft, "n.md").claims[0].claim.needs == {"assume": {"detail": "weights"}}
-    compare = "1.00x <!-- symroof: compare=itl model=llama-3-8b hardware=h100-sxm prompt=64 between='fusion=flash | fusion=unfused' -->"
-    assert [dict(case) for case in check_text(compare, "n.md").claims[0].claim.between] == [
-        {"assume": {"fusion": "flash"}},
-        {"assume": {"fusion": "unfused"}},
-    ]
-
-
 def test_a_choice_said_twice_is_refused():
     for text, file in (
         (note(f"{KV} detail=weights assume.detail=kv"), "n.md"),
@@ -157,21 +135,6 @@ def test_what_may_rest_on_a_bad_default_is_not_judged(checked):
     assert len(report.problems) == 1
 
 
-def test_a_default_nobody_knows_is_told_once_at_its_place(checked):
-    report = checked(
-        "<!-- symroof: given model=llama-3-71b -->\n\n"
-        + note("kv_cache_bytes prompt=1", "kv_cache_bytes prompt=2", f"{KV}")
-    )
-    assert [(problem.line, problem.column) for problem in report.problems] == [(1, 21)]
-    assert [claim.verdict for claim in report.claims] == ["unchecked", "unchecked", "rounded"]
-
-
-def test_python_is_told_by_an_error_unless_it_reads_past_it(tmp_path):
-    (tmp_path / "n.md").write_text(note(KV, "kv_cache_byts"), encoding="utf-8")
-    with pytest.raises(InputError, match="kv_cache_byts"):
-        check(tmp_path / "n.md")
-
-
 def test_a_file_that_is_none_costs_the_others_nothing(tmp_path):
     files = {
         "a.md": note(KV).encode(),
@@ -247,13 +210,3 @@ def test_a_path_in_a_default_and_in_a_comparison_leads_from_there_too(folder):
     (folder / "n.md").write_text(text, encoding="utf-8")
     found = check(folder / "n.md").claims
     assert (found[0].verdict, float(found[1].value)) == ("exact", pytest.approx(2 / 3))
-
-
-def test_a_path_of_nothing_is_a_fault_at_its_place(folder):
-    for path in ("none.json", "x" * 300 + "/none.yaml", "./"):
-        (folder / "n.md").write_text(
-            f"1 GB <!-- symroof: weight_bytes model={path} -->", encoding="utf-8"
-        )
-        (problem,) = check(folder / "n.md", read_past_errors=True).problems
-        assert (problem.line, problem.column) == (1, 33)
-        assert ("holds no config.json" if path == "./" else "no such file") in problem.message

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
-from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.explain import explain, explanations
+from symroof.claims.slips.explain import explanations
 from symroof.claims.slips.explanation import SlipExplanation
-from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
-from tests.claims import by_hand
+from symroof.units import format_quantity
 
 LLAMA = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096}
 FIRST_ORDER = {**LLAMA, "params": "70e9", "assume": {"detail": "weights"}}
-CONTRACT = frozenset(
-    """
-    gqa_forgotten k_and_v_factor gb_gib decimal_binary_k bits_bytes sparse_peak peak_of_other_dtype peak_of_other_sku mac_vs_flop bidirectional_link
-    inverted_ratio bytes_per_param_forgotten head_dim_assumed width_guessed batch_factor layers_factor kv_ignored attention_ignored causal_factor
-    memory_floor_ignored compute_floor_ignored n_vs_n_minus_one precision_mixed rounded_chain hours_seconds per_device_vs_total tied_embedding
-    kv_heads_wrong bandwidth_of_other_part per_token_vs_per_sequence decimal_point total_vs_active_params experts_topk_vs_all latent_kv_expanded rope_key_forgotten acceptance_not_compounded markup_vs_margin
-    training_flops links_ignored growth_ignored output_ignored window_ignored
-    """.split()  # noqa: SIM905
-)  # arithmetic and the two with a free parameter are found otherwise
 
 
 def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
@@ -84,19 +70,6 @@ KNOWN += [
 )
 def test_known_slips_are_named_first(slip, value, claim):
     assert named(value, **claim)[:1] == [slip]
-
-
-def test_the_catalogue_holds_the_contracts_slips_and_no_others():
-    assert [slip.name for slip in CATALOGUE] == list(dict.fromkeys(slip.name for slip in CATALOGUE))
-    assert {slip.name for slip in CATALOGUE} == CONTRACT
-
-
-def test_json_is_the_contracts():
-    first = found("10.74 GB", quantity="kv_cache_bytes", given=LLAMA)[0].as_json()
-    assert first == {
-        "slip": "gqa_forgotten", "named": True, "explains": 10737418240, "chance": pytest.approx(0.0032, abs=1e-3),
-        "text": "query heads used for KV heads in the cache: ×8",
-    }  # fmt: skip
 
 
 def test_two_slips_only_where_there_are_four_digits():
@@ -168,18 +141,6 @@ def test_judgements_carry_slips_and_stated_tolerances_need_none():
     assert (conditional.verdict, conditional.slips) == ("conditional", ())
 
 
-def test_rows_are_explained_value_by_value():
-    claim = ClaimSpec(
-        id="c",
-        quantity="kv_cache_bytes",
-        given=LLAMA,
-        values={"batch": [1, 2], "value": ["1.34 GB", "21.5 GB"]},
-    )
-    judged = judge(claim)
-    assert [part.verdict for part in judged.parts] == ["rounded", "wrong"]
-    assert judged.parts[1].slips[0].slip == "gqa_forgotten"
-
-
 def test_ratios_tell_in_which_case_the_slip_is():
     """4.8/2.039 = 2.354, where 4.8/3.35 = 1.433 is right: the H100 is taken for the PCIe part."""
     claim = {
@@ -208,53 +169,22 @@ def test_another_devices_memory_and_a_digit_that_is_wrong_explain_nothing(value,
 # ------------------------------------------------------------------------------------------------------ measured
 
 
-OF_A_CASE = 5
-"""Quantities asked of each random case: what a case takes to be built is paid once."""
-
-
-def explained(
-    text: str, quantity: str, given: dict[str, object], true: Fraction
-) -> tuple[SlipExplanation, ...]:
-    claim = ClaimSpec(id="c", quantity=quantity, given=given, value=text)
-    right = derived(claim)
-    assert float(right.value) == pytest.approx(
-        float(true), rel=1e-12
-    )  # the hand knows the same theory
-    return explain(claim, read_written(text, right.unit), right)
-
-
-def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, object], str]]:
-    """Random cases without end, each with several quantities."""
-    while True:
-        numbers, given = by_hand.case(rng)
-        for quantity in rng.sample(list(by_hand.UNIT), OF_A_CASE):
-            permitted = [
-                devices for devices in (2, 4, 8) if numbers.K % devices == 0
-            ]  # whole heads for each
-            if quantity != "weight_bytes_per_device":
-                yield numbers, given, quantity
-            elif permitted:
-                devices = rng.choice(permitted)
-                yield replace(numbers, n=devices), {**given, "tp": devices}, quantity
-
-
 @pytest.mark.full
 def test_random_errors_are_seldom_named():
-    """Of 90 true values off by a random factor, fewer than 5 get a named slip."""
-    rng = random.Random(2026)
-    count, misnamed = 0, Counter()
-    for numbers, given, quantity in drawn(rng):
-        if count == 90:
-            break
-        factor = 10 ** rng.uniform(-1, 1)
-        if abs(factor - 1) <= 0.05:
-            continue
-        true = numbers.value(quantity)
-        text, _ = by_hand.written(
-            true * Fraction(factor), by_hand.UNIT[quantity], rng.choice((2, 3, 4))
-        )
-        misnamed[
-            any(explanation.named for explanation in explained(text, quantity, given, true))
-        ] += 1
-        count += 1
-    assert misnamed[True] < 5
+    """Of 60 right values off by a random factor, fewer than 4 get a named slip."""
+    rng, named_ones = random.Random(2026), 0
+    for _ in range(60):
+        given = {
+            "model": rng.choice(("llama-3-8b", "llama-2-70b", "qwen2.5-32b", "gemma-7b")),
+            "hardware": rng.choice(("h100-sxm", "a100-80gb-sxm", "l40s", "mi300x")),
+            "prompt": rng.choice((512, 1000, 4096, 8000)),
+            "batch": rng.choice((1, 4, 24, 64)),
+            "output": rng.randint(6, 40),
+            "assume": {"detail": "attention"},
+        }
+        quantity = rng.choice(("kv_cache_bytes", "weight_bytes", "prefill_flops", "ttft", "itl"))
+        right = derived(ClaimSpec(id="c", quantity=quantity, given=given, value="1"))
+        factor = Fraction(str(round(rng.choice((1.1, 1.4, 2, 5)) * rng.uniform(1, 1.9), 3)))
+        value = format_quantity(right.number * factor, right.unit, rng.choice((2, 3, 4)))
+        named_ones += bool(named(value, quantity=quantity, given=given))
+    assert named_ones < 4

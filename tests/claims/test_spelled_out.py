@@ -2,86 +2,56 @@
 
 import pytest
 
-from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.spelled_arithmetic import (
     dependent_equations,
     equations,
     equations_of_blocks,
-    same_number,
 )
-from symroof.claims.read.tables import tables
 
 RIGHT, WRONG, NONE = True, False, None
 ARITHMETIC = [
     ("6 × 70.6B × 2,000 = 282", WRONG, "847"),
     ("141 GB + 43 GB = 184 GB", RIGHT, "184"),
     ("141 GB + 43 GB = 194 GB", WRONG, "184"),  # 5.2 % off
-    ("141 GB + 43 GB = 193.2 GB", RIGHT, "184"),
-    ("141 GB + 43 GB = 175.3 GB", RIGHT, "184"),
-    ("141 GB + 43 GB = 175.2 GB", WRONG, "184"),
     ("8 = 2 × 3", WRONG, "6"),
     ("16 GB = 8B × 2 bytes", RIGHT, "16"),
-    ("100 - 20 = 70", WRONG, "80"),
     ("100 - 20 = 80", RIGHT, "80"),
     ("50-100 ms × 2 = 200", NONE, ""),  # a range
     ("(2 + 3) × 4 = 20", RIGHT, "20"),
-    ("(2 + 3) × 4 = 25", WRONG, "20"),
     ("2 × (3 + 4) = 13", WRONG, "14"),
     ("2 + 3) × 4 = 20", NONE, ""),
     ("141 GB / 80 GB = 2 GPUs", RIGHT, "1.8"),  # a whole number, up or down
-    ("141 GB / 80 GB = 1 GPU", RIGHT, "1.8"),
     ("141 GB / 80 GB = 3 GPUs", WRONG, "1.8"),
     ("140 GB × 8 = 1,120 Gbit", RIGHT, "1,120"),
-    ("140 GB × 8 = 1,300 Gbit", WRONG, "1,120"),
     ("4096 × 320 KiB = 1.25 GiB", RIGHT, "1.25"),
-    ("4096 × 320 KiB = 1.6 GiB", WRONG, "1.3"),
     ("1 GB / 2 GB/s = 500 ms", RIGHT, "500"),
-    ("1 GB / 2 GB/s = 600 ms", WRONG, "500"),
     ("2 × 3.0 ≈ 6.31", RIGHT, "6"),
     ("2.0 × 3 = 6.4", WRONG, "6"),
-    ("2 × 3 = $7", WRONG, "6"),
     ("n × 80 × 2 = 320", NONE, ""),
     ("2 × 3 = 6 × n", NONE, ""),
-    ("√2 × 3 = 7", NONE, ""),
     ("2^3 × 4 = 30", NONE, ""),
     ("a*2 × 3 = 7", NONE, ""),
-    ("f(2 × 3 = 7", NONE, ""),
     ("2 × 3", NONE, ""),
     ("2 = 3", NONE, ""),
     ("1" + " × 1" * 13 + " = 2", NONE, ""),  # more than a dozen numbers
     ("1" + " × 1" * 10 + " = 2", WRONG, "1"),
-    ("1" + " + 1" * 11 + " = 13", WRONG, "12"),  # a dozen numbers
-    ("1" + " + 1" * 12 + " = 14", NONE, ""),
     # binary prefixes that were taken for decimal ones, or the other way, up to three times: 1.024^3 and 5 % either way
     ("100 × 1 KiB = 113 KiB", RIGHT, "100"),
     ("100 × 1 KiB = 114 KiB", WRONG, "100"),
-    ("100 × 1 KiB = 89 KiB", RIGHT, "100"),
-    ("100 × 1 KiB = 88 KiB", WRONG, "100"),
-    ("100 × 1 KB = 106 KB", WRONG, "100"),
     ("100 × 1 = 106 GPUs", WRONG, "100"),
     # bits and bytes; not of a tenth more
     ("100 bytes × 1 = 840 bit", RIGHT, "800"),
     ("800 bit × 1 = 100 bytes", RIGHT, "100"),
-    ("100 bytes × 1 = 500 bit", WRONG, "800"),
     # digits that may have been rounded, on either side; a whole number is exact
     ("1.0 × 2.0 = 2.13", RIGHT, "2"),  # 6.1 % off, where 5 and 2.5 and 0.2 % may have been rounded
     ("1.0 × 2.0 = 2.18", WRONG, "2"),
-    ("1 × 2 = 2.13", WRONG, "2"),
-    ("2 × 2 = 4.3", WRONG, "4"),
-    ("20 × 2 = 42", RIGHT, "40"),
     ("20 × 2 = 43", WRONG, "40"),
     # whole results of a division, of what is counted
     ("9 GB / 4 GB = 3 requests", RIGHT, "2.2"),
-    ("9 GB / 4 GB = 4 requests", WRONG, "2.2"),
     ("10 / 4 tokens = 3", RIGHT, "2.5"),
-    ("10 ms / 4 = 3 ms", WRONG, "2.5"),
-    ("3 / 2 = 2.4", WRONG, "1.5"),
     # powers of a thousand are no fault, whichever side has more
     ("6 × 70 = 420,000", RIGHT, "420,000"),
     ("6000 × 70 = 420", RIGHT, "420"),
-    ("31 × 1 = 1000", WRONG, "31,000"),
-    ("32 × 1 = 1000", WRONG, "32"),
-    ("282 GB + 20 = 400", WRONG, "302"),
 ]  # fmt: skip
 
 
@@ -93,22 +63,6 @@ def test_whether_it_comes_out(text, follows, right):
     )
 
 
-def test_equations_in_a_row():
-    """Each arithmetic side with the number behind it; its operands and result are those of the text."""
-    first, second = equations("At first 2 × 30 = 60, then 7 × 30 ms = 210 ms.")
-    assert ([figure.text for figure in first.operands], first.result.text, first.text) == (
-        ["2", "30"],
-        "60",
-        "2 × 30",
-    )
-    assert ([figure.text for figure in second.operands], second.result.text) == (
-        ["7", "30 ms"],
-        "210 ms",
-    )
-    (both,) = equations("2 × 3 = 6 = 2 + 5")
-    assert both.result.text == "6"
-
-
 def test_what_rests_on_a_number():
     text = "282 ms × 2 = 564 ms; 6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB; 7 × 3 = 21; 282 ms × 3 = 846 ms; 282 × 4 = 1128"
     wrong = equations(text)[1].result
@@ -117,16 +71,6 @@ def test_what_rests_on_a_number():
         "151 GB",
         "1128",
     ]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [("282 GB", "282 GB", True), ("282 GB", "282", True), ("282", "282 GB", True), ("282 GB", "282 ms", False), ("5 GB", "5 GB", False), ("1,000 GB", "1000 GB", True), ("10", "10", True),
-     ("282 GB", "283 GB", False)],
-)  # fmt: skip
-def test_numbers_that_are_one(one, other, same):
-    """Two digits tell enough."""
-    assert same_number(figures(one)[0], figures(other)[0]) is same
 
 
 def test_the_length_of_what_is_looked_through():
@@ -140,19 +84,4 @@ def test_the_length_of_what_is_looked_through():
     )  # 400,000 characters of a file
 
 
-def sums(head, *rows):
-    (table,) = tables("\n".join([f"| {head} |", "|---|---|---|", *(f"| {row} |" for row in rows)]))
-    return [(one.text, one.result.text, one.follows) for one in table.sums()]
-
-
-def inputs(*heads):
-    (table,) = tables(
-        f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n| {' | '.join('7' for _ in heads)} |"
-    )
-    return [table.input(column) for column in range(len(heads))]
-
-
 # ----------------------------------------------------------------------------------------------------------- annotations
-
-
-SPACES = "a value with spaces needs quotes: target.itl='50 ms'"

@@ -1,15 +1,12 @@
 """Time: however many and however costly the claims of a file are, checking them ends."""
 
-import io
 import time
 
 import pytest
 
-from symroof.api import Study
 from symroof.claims import check as checking
 from symroof.claims.check import check, check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, Note
-from symroof.cli.output import progress_bar
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
 
@@ -43,21 +40,6 @@ def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, mon
         "3 claims from here on were not reached in 60 s, which is all the claims of one file get",
         4,
     )
-
-
-def test_python_is_told_by_an_error(tmp_path, monkeypatch):
-    path = tmp_path / "c.yaml"
-    path.write_text(claim_file(2), encoding="utf-8")
-    monkeypatch.setattr(checking, "BUDGET", -1.0)
-    with pytest.raises(InputError, match="not reached"):
-        check(path)
-
-
-def test_each_file_has_its_own_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(checking, "BUDGET", 5.0)
-    for name in "ab":
-        (tmp_path / f"{name}.yaml").write_text(claim_file(3), encoding="utf-8")
-    assert check([tmp_path / "a.yaml", tmp_path / "b.yaml"]).summary == {"wrong": 6}
 
 
 @pytest.mark.full
@@ -112,48 +94,4 @@ def test_a_claim_throughout_a_range_is_solved_not_searched(name):
     assert time.process_time() - started < 10
 
 
-def test_the_stretch_where_a_claim_fails_ends_where_the_bound_changes():
-    bounds = [
-        Study(model="llama-3-8b", hardware="h200", prompt=prompt, efficiency="peak").value(
-            "prefill_bound"
-        )
-        for prompt in (238, 239)
-    ]
-    assert bounds == ["memory", "compute"]
-
-
 # ----------------------------------------------------------------------------------------------------------- progress
-
-
-class Terminal(io.StringIO):
-    """Standard error that may be a terminal."""
-
-    def __init__(self, terminal):
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self):
-        return self.terminal
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_shown_on_a_terminal_alone(terminal, monkeypatch):
-    stream = Terminal(terminal)
-    monkeypatch.setattr("sys.stderr", stream)
-    assert list(progress_bar([1, 2, 3], "checking claims")) == [1, 2, 3]
-    assert bool(stream.getvalue()) == terminal
-    if terminal:
-        assert "checking claims" in stream.getvalue()
-        assert "3/3" in stream.getvalue()
-
-
-@pytest.mark.full
-def test_every_claim_of_every_file_is_followed(tmp_path):
-    for name in "ab":
-        (tmp_path / f"{name}.yaml").write_text(claim_file(2), encoding="utf-8")
-    tracked = []
-    check(
-        [tmp_path / "a.yaml", tmp_path / "b.yaml"],
-        track=lambda items, label: tracked.append((label, len(items))) or items,
-    )
-    assert tracked == [("checking claims", 4)]

@@ -11,19 +11,14 @@ from symroof.claims.case_comparison import (
     is_file,
     is_preset,
     parse_claim,
-    require_study,
     resolve_side,
     split_number_side,
     waterfall_to_text,
-    waterfalls,
 )
 from symroof.claims.catalogue_figures import (
     as_quantity,
     catalogue_figure,
-    confusable_figures,
-    family,
 )
-from symroof.claims.claim_settings import study_of
 from symroof.errors import InputError
 
 
@@ -61,20 +56,6 @@ def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"),
-    [("genx", "did you mean 'genz'?"), ("symrof", "did you mean 'symroof'?")],
-)
-def test_a_side_that_is_none(text, hint):
-    with pytest.raises(InputError) as error:
-        require_study(text)
-    assert (error.value.problems[0].message, error.value.problems[0].hint) == (
-        "is not a study, a preset or a case in quotes",
-        hint,
-    )
-    require_study("llama-3-8b-chat")
-
-
-@pytest.mark.parametrize(
     ("a", "b", "quantity", "message"),
     [
         ("14 ms", "15 ms", "itl", "14 ms: and the other side are both numbers"),
@@ -107,17 +88,6 @@ def test_the_way_to_a_number_and_back(case):
     assert [int(step.effect) for step in there.steps] == [300 * 10**6 - 2048 * 131_072]
     assert waterfall_to_text(case, "kv_cache_bytes", "268.4 MB").end.value == Fraction(2684 * 10**5)
     assert parse_claim("kv_cache_bytes", "300 MB", "x")[1].value == 3 * 10**8
-
-
-def test_ways_of_what_both_have(case):
-    other = Study("llama-3-8b", "h100-sxm", prompt=4096)
-    assert [
-        way.start.name
-        for way in waterfalls(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])
-    ] == ["itl", "ttft"]
-    with pytest.raises(InputError, match="cost_per_mtok"):
-        waterfalls(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
-    assert waterfalls(case.first, other.first, []) == []
 
 
 # -------------------------------------------------------------------------------------------------------- the catalogue
@@ -165,24 +135,3 @@ def test_a_figure_that_is_not_there(path, message, hint):
 )  # fmt: skip
 def test_the_quantity_that_a_figure_is(path, quantity):
     assert as_quantity(path) == quantity
-
-
-def test_figures_that_are_taken_for_one_another():
-    binding = study_of({"hardware": "h100-sxm"}).first
-    parts = dict(confusable_figures(binding, "mem_bandwidth", "parts"))
-    assert "h100-sxm" not in parts and parts["h200"] == 4800 * 10**9
-    relatives = dict(confusable_figures(binding, "mem_bandwidth", "relatives"))
-    assert not parts.keys() & relatives.keys()
-    assert {name for name, _ in confusable_figures(binding, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
-        name for name in binding.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
-    }  # fmt: skip
-    assert confusable_figures(binding, "peak_flops", "sparse") == (
-        ("1978.9 TFLOP/s", 19789 * 10**11),
-    )
-    assert confusable_figures(study_of({"params": 1}).first, "peak_flops", "parts") == ()
-    assert (
-        confusable_figures(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse")
-        == ()
-    )
-    assert family("NVIDIA", "") == ()
-    assert {part.architecture.split()[0] for part in family("NVIDIA", "Hopper x")} == {"Hopper"}
