@@ -118,8 +118,8 @@ def domain(bound_case: BoundCase) -> int:
 
 
 def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
-    """Degrees of one group: tensor-parallel, with experts also groups of attention; only those given where one is, and of a preset, which
-    counts what its own tool counts."""
+    """Degrees of one group: tensor-parallel, with experts also groups of attention, or one group whose experts stand whole; only those given where one is, and
+    of a preset, which counts what its own tool counts."""
     set_ones = bound_case.request.values.keys() | bound_case.request.prefill.keys()
     if bound_case.model is None or bound_case.preset or set_ones & {*DEGREES}:
         yield {}
@@ -128,12 +128,23 @@ def _groups(bound_case: BoundCase) -> Iterator[dict[str, Fraction]]:
     if most > 1 and case.has("network_bandwidth") and case.has_value("usable_memory_per_device"):
         room = most * case.value("usable_memory_per_device")
         most *= 2 if case.value("weight_bytes") > room else 1  # then a network joins two of these
-    experts = "n_experts" in bound_case.given
+    experts = int(case.value("n_experts")) if "n_experts" in bound_case.given else 0
     for tp in _sizes(most):
         for groups in _sizes(most // tp) if experts else [1]:
-            degrees = {"tp": tp, "attention_dp": groups, "ep": tp * groups if groups > 1 else 1}
-            if starts(bound_case, degrees):
-                yield {name: Fraction(n) for name, n in degrees.items() if n > 1}
+            whole = [tp * groups] if groups > 1 else whole_experts(experts, tp)
+            for ep in whole:
+                degrees = {"tp": tp, "attention_dp": groups, "ep": ep}
+                if starts(bound_case, degrees):
+                    yield {name: Fraction(n) for name, n in degrees.items() if n > 1}
+
+
+def whole_experts(experts: int, tp: int) -> list[int]:
+    """Whether tensor-parallel devices cut each expert, 1, or hold whole ones as well, as many each: ``--enable-expert-parallel`` without groups of attention.
+
+    >>> whole_experts(128, 8), whole_experts(128, 3), whole_experts(0, 8)
+    ([1, 8], [1], [1])
+    """
+    return [1, tp] if tp > 1 and experts and experts % tp == 0 else [1]
 
 
 def starts(bound_case: BoundCase, degrees: Mapping[str, int]) -> bool:

@@ -10,7 +10,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
 from symroof.select.recommend import Purchase, Recommendation, recommend
-from symroof.select.search_space import domain, starts
+from symroof.select.search_space import domain, starts, whole_experts
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, with_values
 from symroof.vllm.engines import LLAMA, TRTLLM
 from symroof.vllm.serve_line import layout_flags, recommended_line
@@ -149,11 +149,16 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
         groups = devices // tp
         made = {"tp": tp, "attention_dp": 1, "ep": 1, "dp": groups}
         said = groups == 1 or (engine is not TRTLLM and not experts)
+        whole = [1]
         if experts and groups > 1:
-            made |= {"attention_dp": groups, "ep": devices, "dp": 1}
-            said = engine is not TRTLLM or tp == 1
-        if said and made != own and starts(first, made):
-            yield made if experts else {"tp": tp, "dp": groups}
+            made |= {"attention_dp": groups, "dp": 1}
+            whole, said = [devices], engine is not TRTLLM or tp == 1
+        elif experts:
+            whole = whole_experts(int(first.case.value("n_experts")), tp)
+        for ep in whole:
+            made = made | {"ep": ep}
+            if said and made != own and starts(first, made):
+                yield made if experts else {"tp": tp, "dp": groups}
 
 
 def _advice(served: ServedCase, pick: Purchase, devices: int, why: str) -> list[Advice]:

@@ -105,10 +105,13 @@ def test_groups_within_a_node_by_hand():
     assert near_set(found) == near_set({(tp, 1, 1, 0) for tp in (1, 2, 4, 8)} | apart)
 
 
-def test_experts_also_get_groups_of_attention():
+def test_experts_also_get_groups_of_attention_and_stand_whole_without():
     case = Study("qwen3-30b-a3b", "h100-sxm", prompt=2048, output=300, chunk=2048).first
-    groups = {(tp, n) for tp, n, *_ in numbers(candidates_of(case))}
+    found = candidates_of(case)
+    groups = {(tp, n) for tp, n, *_ in numbers(found)}
     assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
+    alone = [c.bound_case.case for c in found if c.bound_case.case.value("attention_dp") == 1]
+    assert {(c.value("tp"), c.value("ep")) for c in alone} == {(n, e) for n in (1, 2, 4, 8) for e in (1, n)}
 
 
 def test_what_the_engine_does_not_start_is_no_candidate():
