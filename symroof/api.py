@@ -197,7 +197,7 @@ class Study(core.Study):
         seed: int = 0,
         *,
         users: int | None = None,
-        burstiness: float = 2.0,
+        burstiness: float | None = None,
         trace: str | os.PathLike[str] | None = None,
         speed: float = 1.0,
         lengths: Mapping[str, Any] | None = None,
@@ -217,7 +217,7 @@ class Study(core.Study):
             requests: how many (default 2,000, or 20 a user); of a trace the first so many.
             seed: draws with the same seed are the same.
             users: each sends the next request when the last has ended (default: the batch of a closed loop; of a burst all requests).
-            burstiness: coefficient of variation of the gaps between bursty arrivals.
+            burstiness: coefficient of variation of the gaps between bursty arrivals (default: 2, or the study's ``traffic``, which has arrivals and lengths, too).
             trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
             speed: how many times faster than recorded they come.
             lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.

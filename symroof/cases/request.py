@@ -56,6 +56,7 @@ class Request:
     ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
     ``prefill``: the layout and the number of instances that only prefill, where they have one of their own.
     ``statistics``: what each target is of, ``mean`` or a percentile.
+    ``traffic``: what simulations draw, by name: arrivals, burstiness, distributions of lengths.
     ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
 
@@ -76,6 +77,7 @@ class Request:
     of_devices: Values = field(default_factory=dict, hash=False)
     statistics: Mapping[str, str] = field(default_factory=dict, hash=False)
     prefill: Mapping[str, Fraction] = field(default_factory=dict, hash=False)
+    traffic: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def percentiles(self) -> dict[str, str]:
@@ -286,6 +288,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         of_devices=of_devices,
         statistics={name: statistic for name, (statistic, _) in limits.items()},
         prefill=spec.prefill,
+        traffic={name: value for name, value in spec.traffic if value is not None},
     )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 OWN: dict[str, tuple[str, Any, str]] = {
     "arrivals": ("KIND", None, "poisson, bursty or uniform (at arrival_rate), closed-loop, or burst.  [default: burst with --users, poisson with a rate, else closed-loop]"),
     "users": ("N", int, "Users who each send the next request when the last has ended, as --max-concurrency.  [default: the batch; of a burst all]"),
-    "burstiness": ("CV", 2.0, "Coefficient of variation of the gaps between bursty arrivals."),
+    "burstiness": ("CV", float, "Coefficient of variation of the gaps between bursty arrivals.  [default: the study's, else 2]"),
     "trace": ("FILE", None, "Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output."),
     "speed": ("X", 1.0, "How many times faster than recorded they come."),
     "requests": ("N", int, "How many.  [default: 2,000, or 20 a user; of a trace all]"),

@@ -110,7 +110,7 @@ class _Load:
     def _batch(self, inputs: Collection[Any], shape: tuple[int, ...]) -> Array:
         """The requests that decode; at least one, in time or not."""
         room = np.broadcast_to(self.capacity.codes(*inputs)[0], shape)
-        high = np.floor(np.clip(room, 1, self.most))
+        high: Array = np.floor(np.clip(room, 1, self.most))
         step, limit = self.step, self.itl
         if step is None or limit is None:
             return high
@@ -118,7 +118,8 @@ class _Load:
         def in_time(batch: Array) -> Array:
             return _within(step.codes(*inputs, batch)[0], float(limit))
 
-        return high if in_time(high).all() else np.maximum(largest_whole(in_time, high), 1)
+        most: Array = high if in_time(high).all() else largest_whole(in_time, high)
+        return np.maximum(most, 1)
 
 
 def _within(metric: Array, limit: float) -> Array:

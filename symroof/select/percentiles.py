@@ -12,7 +12,6 @@ from symroof.cases.quantity_result import Result
 from symroof.errors import InputError
 from symroof.select.configuration import Configuration, Run, at_batch
 from symroof.simulate.run_simulation import REQUESTS, simulate
-from symroof.simulate.simulation import Simulation
 
 MORE_COPIES = (Fraction(11, 10), Fraction(5, 4), Fraction(3, 2), Fraction(2), Fraction(3))
 """Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
@@ -69,17 +68,9 @@ def _attempts(configuration: Configuration) -> Iterator[Run]:
     if "arrival_rate" in run.own.given:
         if "dp" not in run.own.given:
             more = sorted({math.ceil(run.copies * times) for times in MORE_COPIES} - {run.copies})
-            yield from (
-                replace(
-                    run,
-                    changes=tuple({**dict(run.changes), "dp": Fraction(copies)}.items()),
-                    quick={},
-                    shares={},
-                    slow={},
-                    fast={},
-                )
-                for copies in more
-            )
+            bare = replace(run, quick={}, shares={}, slow={}, fast={})
+            for copies in more:
+                yield replace(bare, changes=(*dict(run.changes, dp=Fraction(copies)).items(),))
     elif not configuration.chosen:
         smaller = {run.batch >> halved for halved in range(1, SMALLER + 1)} - {0}
         yield from (
@@ -91,42 +82,28 @@ def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
     """The run with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
     case = run.bound_case
     found = slow = _figures(case, percentiles)
-    if (
-        all(value <= case.targets[name] for name, value in found.items())
-        and case.slow_end is not case
-    ):
+    met_as_expected = all(value <= case.targets[name] for name, value in found.items())
+    if met_as_expected and case.slow_end is not case:
         slow = _figures(case.slow_end, percentiles)
     checks = []
     for name, statistic in percentiles.items():
         limit = case.targets[name]
         met = False if found[name] > limit else True if slow[name] <= limit else None
-        symbol = replace(
-            case.case.theory.symbol(metric_of(name, case.case) or f"loaded_{name}"), digits=3
-        )
+        metric = metric_of(name, case.case) or f"loaded_{name}"
+        symbol = replace(case.case.theory.symbol(metric), digits=3)
         checks.append(TargetCheck(name, Result(symbol, found[name]), limit, met, statistic))
-    return run.with_decided(
-        tuple(checks), {name: float(value / case.targets[name]) for name, value in slow.items()}
-    )
+    shares = {name: float(value / case.targets[name]) for name, value in slow.items()}
+    return run.with_decided(tuple(checks), shares)
 
 
 def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:
     """Target -> the statistic in seconds; infinite where requests are refused or nothing could be simulated."""
-    found = _simulation(case)
+    count = None if "arrival_rate" in case.given else max(REQUESTS, 20 * int(case.number("batch")))
+    try:
+        found = simulate(case, requests=count)
+    except InputError:
+        found = None
     if found is None or any(run.requests.refused.any() for run in found.runs):
         return dict.fromkeys(percentiles, Fraction(10**9))
-    summary = found.summary
-    return {
-        name: Fraction(summary[name][statistic].value) for name, statistic in percentiles.items()
-    }
-
-
-def _simulation(case: BoundCase) -> Simulation | None:
-    try:
-        return simulate(
-            case,
-            requests=max(REQUESTS, 20 * int(case.number("batch")))
-            if "arrival_rate" not in case.given
-            else None,
-        )
-    except InputError:
-        return None
+    figures = found.summary
+    return {name: Fraction(figures[name][which].value) for name, which in percentiles.items()}

@@ -56,7 +56,7 @@ VALUES = listed("shown", "compared")
 
 AT_THE_RATE = ("loaded_ttft", AT_A_RATE[TARGET_METRICS["itl"]])
 """Latencies of the batch that an arrival rate keeps busy, which is searched: asked for as seldom as possible."""
-WITHOUT_QUEUE = tuple(
+WITHOUT_QUEUE: tuple[tuple[str, ...], ...] = tuple(
     ("sustained_itl", reading, "time_outside_steps")
     for reading in ("prompt_prefill_time", "mix_prompt_prefill_time")
 )
@@ -407,7 +407,7 @@ class Group:
             """Where a wait is too long, for a column of numbers of each point."""
             found = self._waits(Points(at.rows, at.batch, copies), self.worst)
             met = [self._within(found[self.metrics[name]], name, at.rows) for name in judged]
-            return ~np.logical_and.reduce(met)
+            return np.asarray(~np.logical_and.reduce(met))
 
         point = np.arange(len(at.rows))
         for more in (FEW, 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1):
@@ -477,22 +477,17 @@ class Group:
                 changes["dp"] = Fraction(int(at.copies[i]))
             ends = {int(b[i]): _row(places[b.tobytes()], i) for b in (top.batch, least, at.batch)}
             low, high = (_row(judged[name], i) for name in ("low", "high"))
-            run = Run(
-                candidate.bound_case,
-                tuple(changes.items()),
-                candidate.copies_of,
-                ends[int(at.batch[i])],
-                *(_row(judged[name], i, known=False) for name in ("shares", "slow", "fast")),
-                reach={name: (low[name], high[name]) for name in low.keys() & high.keys()},
+            shares, slow, fast = (
+                _row(judged[n], i, known=False) for n in ("shares", "slow", "fast")
             )
+            reach = {name: (low[name], high[name]) for name in low.keys() & high.keys()}
+            own = candidate.bound_case, tuple(changes.items()), candidate.copies_of
+            run = Run(*own, ends[int(at.batch[i])], shares, slow, fast, reach)
             stopped = tuple(name for name, broken in beyond.items() if broken[i])
-            window = Window(int(least[i]), int(most[i]), stopped) if most[i] else None
-            made[owner] = (
-                rank,
-                Configuration(
-                    run, None if listed else window, self.chosen_batch, ends if most[i] else {}
-                ),
-            )
+            window = Window(int(least[i]), int(most[i]), stopped)
+            said = None if listed or not most[i] else window
+            own_ends = ends if most[i] else {}
+            made[owner] = rank, Configuration(run, said, self.chosen_batch, own_ends)
         return made
 
     def _least(self, at: Points) -> Array:

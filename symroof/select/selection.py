@@ -188,6 +188,10 @@ class Selection:
         said = []
         if not self.targets:
             said.append("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'")  # fmt: skip
+        request = self.study.request
+        drawn = {"output_spread", "long_share"} & self.study.first.given.keys()
+        if request.percentiles and not drawn | ({"prompt", "output"} & request.traffic.keys()):
+            said.append("percentiles are simulated with requests of one length, the kindest case: traffic: {prompt: 'lognormal:2048,0.8', output: …, arrivals: bursty} in the study gives others")  # fmt: skip
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         if names and (PRICED & self.targets.keys() or self.order in MONEY):

@@ -38,7 +38,6 @@ NO_BUDGET = 10**12
 FEWEST_TURNS = 3
 """Requests a user of a closed loop that a steady state between its start and its end needs."""
 AT_ONCE = "all requests are counted: --requests of three a user and more leave start and end out"
-PARTS = 100
 MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
 """Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
 
@@ -50,7 +49,7 @@ def simulate(
     seed: int = 0,
     *,
     users: int | None = None,
-    burstiness: float = 2.0,
+    burstiness: float | None = None,
     trace: str | os.PathLike[str] | None = None,
     speed: float = 1.0,
     lengths: Mapping[str, Any] | None = None,
@@ -88,8 +87,8 @@ def simulate(
     for work in works:
         _bounded(work, rules)
         server = kind(cost, rules, work, prefill)
-        for part in track(range(PARTS), "simulating"):
-            server.run(len(work) * (part + 1) // PARTS)
+        for part in track(range(100), "simulating"):
+            server.run(len(work) * (part + 1) // 100)
         runs.append(Run.of(server))
     limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
     judged = {name: judge or answers.request.statistics.get(name, "mean") for name in limits}
@@ -188,21 +187,23 @@ def _traffic(
     answers: BoundCase,
     arrivals: str | None,
     users: int | None,
-    burstiness: float,
+    burstiness: float | None,
     lengths: Mapping[str, Any],
     turns: int,
     think: float,
 ) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
-    case = answers.case
+    case, told = answers.case, answers.request.traffic
     known = case.has_value("arrival_rate")
-    kind = (arrivals or ("poisson" if known else "closed-loop")).strip().lower().replace("_", "-")
+    said = (told.get("arrivals") if known else None) or ("poisson" if known else "closed-loop")
+    kind = (arrivals or said).strip().lower().replace("_", "-")
     if arrivals is None and users is not None:  # who start at once, as those of a benchmark do
         kind = "burst"
     if kind not in ARRIVALS:
         hint = nearest(kind, [*ARRIVALS])
         raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=hint))
-    read = _lengths(lengths)
+    read = _lengths({n: told[n] for n in ("prompt", "output") if n in told} | dict(lengths))
+    uneven = told.get("burstiness", 2.0) if burstiness is None else burstiness
     mix = None
     if not read and case.has_value("long_share"):
         long_prompt, long_output = (_fixed(case, name) for name in ("long_prompt", "long_output"))
@@ -220,7 +221,7 @@ def _traffic(
             read["output"],
             rate,
             (MOST_REQUESTS if kind == "burst" else of_batch) if users is None else users,
-            burstiness,
+            uneven,
             cached,
             turns,
             think,
@@ -355,9 +356,8 @@ def _prefill_instances(case: Case) -> Fraction:
 
 
 def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
-    found = []
-    if refused := sum(int(run.requests.refused.sum()) for run in runs):
-        found.append(f"{refused:,} requests are refused: no memory holds them")
+    refused = sum(int(run.requests.refused.sum()) for run in runs)
+    found = [f"{refused:,} requests are refused: no memory holds them"] if refused else []
     if answers.does_not_fit:
         found.append("does not fit: the batch has no room, so fewer requests are served at once")
     if unsteady(answers.case):

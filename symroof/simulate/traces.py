@@ -235,5 +235,5 @@ def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
             f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them"
         )
     arrival = [(row.arrival - start) / speed for row in rows]
-    columns = ([getattr(row, name) for row in rows] for name in ("prompt", "output"))
-    return Workload.of(arrival, *columns, cached, [row.priority for row in rows], 0, says)
+    prompt, output = [row.prompt for row in rows], [row.output for row in rows]
+    return Workload.of(arrival, prompt, output, cached, [row.priority for row in rows], 0, says)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -40,13 +40,6 @@ from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS
 
 NEEDED: Any = Field(default=None, validate_default=True)
 """A field that a study needs unless it is about a theory of its own."""
-
-
-def _left_out(value: object, info: ValidationInfo) -> bool:
-    """Whether a study of a theory alone leaves a field out; any other study needs it."""
-    if value is None and not info.data.get("theory"):
-        raise ValueError("is missing")
-    return value is None
 
 
 def _limit(target: str, example: str) -> Any:
@@ -87,6 +80,15 @@ class Targets(Spec):
     fleet_price: _limit("fleet_price", "100 USD/hour") | None = None  # type: ignore[valid-type]
 
 
+class Traffic(Spec):
+    """What simulations draw in place of one length and Poisson arrivals: lengths such as ``lognormal:2048,0.8``."""
+
+    arrivals: Literal["poisson", "bursty", "uniform"] | None = None
+    burstiness: Annotated[float, BeforeValidator(float), Field(gt=0)] | None = None
+    prompt: str | None = None
+    output: str | None = None
+
+
 class StudySpec(Spec):
     """One design review: a model, hardware (the first is the baseline; without any `select` searches the catalogue), a workload, targets; or a user-defined theory with values."""
 
@@ -105,6 +107,7 @@ class StudySpec(Spec):
     prefill: PrefillLayout = {}
     precision: Precision = Precision.model_construct()
     workload: Workload = NEEDED
+    traffic: Traffic = Traffic.model_construct()
     engine: Engine | None = None
     efficiency: Efficiency = EfficiencyBlock()
     assume: Assume = {}
@@ -123,28 +126,24 @@ class StudySpec(Spec):
         own_formulas(value, info.context or NONE)
         return value
 
-    @field_validator("model", mode="wrap")
+    @field_validator("model", "workload", mode="wrap")
     @classmethod
     def _needed(
         cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> object:
-        return () if _left_out(value, info) else read(value)
-
-    @field_validator("workload", mode="wrap")
-    @classmethod
-    def _workload(
-        cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo
-    ) -> object:
-        return {} if _left_out(value, info) else read(value)
+        if value is None and info.data.get("theory"):
+            return {} if info.field_name == "workload" else ()
+        if value is None:
+            raise ValueError("is missing")
+        return read(value)
 
     @field_validator("thresholds")
     @classmethod
     def _solvable(
         cls, value: tuple[ThresholdSpec, ...], info: ValidationInfo
     ) -> tuple[ThresholdSpec, ...]:
-        if (
-            "define" in info.data
-        ):  # formulas at fault are reported first: equations may speak of them
+        # formulas at fault are reported first: equations may speak of them
+        if "define" in info.data:
             own_thresholds(value, declared_before(info))
         return value
 

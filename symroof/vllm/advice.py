@@ -73,7 +73,6 @@ class Review:
         return with_values(self.served.study, chunk=ranks * case.value("chunk")).first
 
     def case_of(self, name: str) -> BoundCase:
-        """The case of a fact."""
         return self.under_load if name in UNDER_LOAD else self.served.study.first
 
     @cached_property
@@ -149,12 +148,11 @@ def _layouts(served: ServedCase, devices: int) -> Iterator[dict[str, int]]:
         groups = devices // tp
         made = {"tp": tp, "attention_dp": 1, "ep": 1, "dp": groups}
         said = groups == 1 or (engine is not TRTLLM and not experts)
-        whole = [1]
+        count = int(first.case.value("n_experts")) if experts else 0
+        whole = whole_experts(count, tp)
         if experts and groups > 1:
             made |= {"attention_dp": groups, "dp": 1}
             whole, said = [devices], engine is not TRTLLM or tp == 1
-        elif experts:
-            whole = whole_experts(int(first.case.value("n_experts")), tp)
         for ep in whole:
             made = made | {"ep": ep}
             if said and made != own and starts(first, made):

@@ -43,7 +43,6 @@ class Engine:
     model_flag: str = ""
 
     def flag(self, name: str) -> Flag:
-        """What a flag is, by the name here."""
         return self.flags.get(name) or FLAGS[name]
 
     def spelled(self, name: str) -> str:

@@ -81,14 +81,12 @@ class ServedCase:
 
     @property
     def chunked(self) -> bool:
-        """Whether prefill is chunked."""
         written = self.line.flags.get("enable-chunked-prefill")
         mixed = self.study.first.assumptions["scheduling"] == "chunked"
         return mixed and (written is None or bool(written.value))
 
     @property
     def requested(self) -> int:
-        """Tokens of one request, prompt and output."""
         first = self.study.first
         return int(sum(first.case.value(n) for n in ("prompt", "output") if n in first.given))
 

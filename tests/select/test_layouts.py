@@ -111,7 +111,9 @@ def test_experts_also_get_groups_of_attention_and_stand_whole_without():
     groups = {(tp, n) for tp, n, *_ in numbers(found)}
     assert groups == {(2**i, 2**j) for i in range(4) for j in range(4 - i)}
     alone = [c.bound_case.case for c in found if c.bound_case.case.value("attention_dp") == 1]
-    assert {(c.value("tp"), c.value("ep")) for c in alone} == {(n, e) for n in (1, 2, 4, 8) for e in (1, n)}
+    assert {(c.value("tp"), c.value("ep")) for c in alone} == {
+        (n, e) for n in (1, 2, 4, 8) for e in (1, n)
+    }
 
 
 def test_what_the_engine_does_not_start_is_no_candidate():

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from symroof import Study, select
@@ -125,3 +126,36 @@ def test_a_simulation_holds_each_target_to_its_own_statistic():
     assert (found.checks["ttft"]["met"], found.checks["itl"]["met"]) == (True, False)
     assert found.checks["ttft"]["value"] == found.summary["ttft"]["p99"].value
     assert study.simulate(requests=300, judge="p50").judged == {"ttft": "p50", "itl": "p50"}
+
+
+def test_a_study_says_what_is_drawn(tmp_path):
+    """Lengths and gaps of the study, where the line says none; without them one length, which is said to be the kindest case."""
+    path = tmp_path / "chat.yaml"
+    lines = (
+        "model: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 100, output: 9, batch: 8}\n"
+    )
+    lines += "set: {arrival_rate: 5/s}\ntargets: {ttft: {p99: 9 s}}\n"
+    path.write_text(lines)
+    plain = Study.load(path)
+    assert any("kindest case" in hint for hint in select(plain).hints)
+    path.write_text(
+        f"{lines}traffic: {{prompt: 'uniform:50..150', arrivals: bursty, burstiness: 3}}\n"
+    )
+    drawn = Study.load(path)
+    assert not any("kindest case" in hint for hint in select(drawn).hints)
+    table = drawn.simulate(requests=500).requests
+    assert len(set(table.prompt.tolist())) > 50 and set(table.output.tolist()) == {9}
+    gaps = np.diff(table.arrival)
+    assert gaps.std() / gaps.mean() == pytest.approx(3, rel=0.3)
+    over = drawn.simulate("uniform", lengths={"prompt": "80"}, requests=50).requests
+    assert set(over.prompt.tolist()) == {80}
+
+
+@pytest.mark.parametrize(
+    ("traffic", "word"), [("{burst: 3}", "unknown key"), ("{burstiness: much}", "to float"), ("often", "keys")]
+)  # fmt: skip
+def test_traffic_that_is_none(tmp_path, traffic, word):
+    path = tmp_path / "chat.yaml"
+    path.write_text(f"model: llama-3.1-8b\nworkload: {{prompt: 100}}\ntraffic: {traffic}\n")
+    with pytest.raises(InputError, match=word):
+        Study.load(path)

@@ -12,6 +12,11 @@ from symroof.simulate.workload import Workload
 
 from . import by_hand, write_trace
 
+LLAMA = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal"}
+SMALL = LLAMA | {"prompt": 1000, "output": 2, "batch": 64, "chunk": 4096, "mem_capacity": "18 GB"}
+SERVICE = LLAMA | {"prompt": 600, "batch": 16, "chunk": 512, "arrival_rate": 9}
+PAIR = [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)]
+
 
 def test_three_requests_by_hand(tmp_path):
     """2 ms a token, a budget of 10 tokens, places for two.
@@ -20,7 +25,7 @@ def test_three_requests_by_hand(tmp_path):
     A and B decode, to 34 ms: A has its third token and ends; C waits since 25 ms: B decodes and C (2 tokens), to 40 ms: B's third token, C's
     first and only one.
     """
-    trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
+    trace = write_trace(tmp_path, PAIR)
     found = by_hand().simulate(trace=trace)
     table = found.requests
     assert table.first_token.tolist() == pytest.approx([0.020, 0.030, 0.040])
@@ -39,7 +44,7 @@ def test_three_requests_by_hand(tmp_path):
 
 def test_prompts_first_by_hand(tmp_path):
     """Prefills stop the decode: A to 8 ms, B to 28 ms, both decode to 32 and 36 ms; C waited for a place, to 40 ms."""
-    trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
+    trace = write_trace(tmp_path, PAIR)
     found = by_hand("exclusive").simulate(trace=trace)
     assert found.requests.first_token.tolist() == pytest.approx([0.008, 0.028, 0.040])
     assert found.requests.end.tolist() == pytest.approx([0.036, 0.036, 0.040])
@@ -53,7 +58,7 @@ def test_prompts_first_by_hand(tmp_path):
 
 def test_prompts_first_and_cut_by_hand(tmp_path):
     """At most 6 tokens in a step: A and 2 of B's to 12 ms, 6 and 2 more to 24 and 28 ms, with what waits then: 2 of C's are there since 25 ms."""
-    trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
+    trace = write_trace(tmp_path, PAIR)
     found = by_hand("exclusive", batch=3).simulate(trace=trace, budget=6)
     assert found.requests.first_token.tolist() == pytest.approx([0.012, 0.028, 0.032])
     assert found.requests.end.tolist() == pytest.approx([0.040, 0.040, 0.032])
@@ -61,7 +66,7 @@ def test_prompts_first_and_cut_by_hand(tmp_path):
 
 def test_disaggregated_by_hand(tmp_path):
     """A is prefilled to 8 ms, B to 28 ms, C to 32 ms; A decodes alone, 2 ms a step, to 12 ms."""
-    trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
+    trace = write_trace(tmp_path, PAIR)
     found = by_hand("disaggregated", prefill_devices=1).simulate(trace=trace)
     assert found.requests.first_token.tolist() == pytest.approx([0.008, 0.028, 0.032])
     assert found.requests.end.tolist() == pytest.approx([0.012, 0.032, 0.032])
@@ -89,16 +94,7 @@ def test_cached_tokens_are_not_computed(tmp_path):
 
 
 def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        engine="ideal",
-        prompt=1000,
-        output=2,
-        batch=64,
-        chunk=4096,
-        mem_capacity="18 GB",
-    )
+    study = sr.Study(**SMALL)
     held = int(study.value("concurrency"))
     found = study.simulate(
         trace=write_trace(tmp_path, [(0, 10_000_000, 2), *[(0, 1000, 200)] * 40])
@@ -112,16 +108,7 @@ def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
 
 
 def test_a_run_ends_where_its_last_request_is_refused_or_has_no_decode(tmp_path):
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        engine="ideal",
-        prompt=1000,
-        output=2,
-        batch=64,
-        chunk=4096,
-        mem_capacity="18 GB",
-    )
+    study = sr.Study(**SMALL)
     found = study.simulate(trace=write_trace(tmp_path, [(0, 100, 2), (5, 10_000_000, 2)]))
     assert found.requests.refused.tolist() == [False, True]
     assert found.runs[0].makespan == 5
@@ -269,17 +256,7 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(
 
 
 def test_a_server_works_whenever_somebody_is_there_and_littles_law_holds():
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        engine="ideal",
-        prompt=600,
-        output=100,
-        batch=16,
-        chunk=512,
-        arrival_rate=9,
-        mfu=0.5,
-    )
+    study = sr.Study(**SERVICE, output=100, mfu=0.5)
     found = study.simulate("bursty", requests=1500, seed=2, warmup=0)
     table, run = found.requests, found.runs[0]
     spans = sorted(zip(table.arrival, table.end, strict=True))
@@ -332,16 +309,7 @@ def test_what_would_take_hours_is_refused(tmp_path):
 
 
 def test_draws_follow_the_seed():
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        engine="ideal",
-        prompt=600,
-        output=30,
-        batch=16,
-        chunk=512,
-        arrival_rate=9,
-    )
+    study = sr.Study(**SERVICE, output=30)
     one, same, other = (study.simulate(requests=200, seed=seed) for seed in (4, 4, 5))
     assert one == same
     assert hash(one) == hash(same)
@@ -352,16 +320,7 @@ def test_draws_follow_the_seed():
 
 
 def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
-    study = sr.Study(
-        "llama-3-8b",
-        "h100-sxm",
-        engine="ideal",
-        prompt=600,
-        output=90,
-        batch=16,
-        chunk=512,
-        arrival_rate=9,
-    )
+    study = sr.Study(**SERVICE, output=90)
     plain = study.simulate(requests=300, seed=4)
     monkeypatch.setattr("symroof.simulate.server.MOST_GAPS", 200)
     merged = study.simulate(requests=300, seed=4)
