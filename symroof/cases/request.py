@@ -42,7 +42,6 @@ WITH_UNIT = {
 }
 """Hints for units that belong to the other of the two targets on money."""
 
-
 VLLM_LINE, RECOMMENDED = "vllm line", "recommended"
 """The origins of values that a command line of vLLM says or leaves to it, and of those that are advised in their place."""
 Values = Mapping[str, tuple[Setting, ...]]
@@ -191,7 +190,6 @@ def request_of(
 
 @contextmanager
 def _reading(problems: list[Problem], origin: str, name: str) -> Iterator[None]:
-    """Where one thing of a request is read: what is wrong with it joins the problems."""
     try:
         yield
     except ValueError as error:
@@ -199,7 +197,6 @@ def _reading(problems: list[Problem], origin: str, name: str) -> Iterator[None]:
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
-    """The faults of the value of a name, each with its hint; those of a layout are of one of its degrees."""
     faults = error.items if isinstance(error, Faults) else [((), str(error))]
     problems = []
     for place, text in faults:
@@ -288,7 +285,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
         of_devices=of_devices,
         statistics={name: statistic for name, (statistic, _) in limits.items()},
         prefill=spec.prefill,
-        traffic={name: value for name, value in spec.traffic if value is not None},
+        traffic={name: each for name, each in spec.traffic if each},
     )
 
 
