@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 7046,
     "report": 9210,
     "cli": 3891,
-    "tests": 43625,
+    "tests": 42396,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
