@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
-from symroof.specs.checkpoint_precisions import CHECKPOINTS
 from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.layer_order import (
     in_listed_order,
@@ -19,7 +18,7 @@ from symroof.specs.layer_order import (
     shortest_pattern,
 )
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
-from symroof.specs.precision import BITS
+from symroof.specs.precision import BITS, CHECKPOINTS
 from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.layer_rows import PARAMETER_GROUPS

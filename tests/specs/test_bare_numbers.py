@@ -1,23 +1,16 @@
 """A number without its unit: taken where it can mean one thing, refused with what to write everywhere else."""
 
-from fractions import Fraction
-
 import pytest
 
-from symroof.api import Study
-from symroof.cases.request import request_of, target_request
+from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.input_values import needs_unit, setting
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import loads
-from symroof.sweep.axes import read_over
-from symroof.symbolic.expressions import fraction
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.units import parse_quantity, strict
-
-from ..near import near
 
 COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
 WIDTHS = {
@@ -68,41 +61,6 @@ def test_on_the_line_the_hint_is_what_to_write(name, written, hint):
     with pytest.raises(InputError) as caught:
         request_of(origin="command line", **{name: written})
     assert caught.value.problems[0].hint == f"write {hint}"
-
-
-def test_python_numbers_are_in_base_units():
-    case = Study(
-        params=70e9,
-        weight_bytes_per_param=2,
-        mem_bandwidth=3.5e12,
-        peak_flops=1e15,
-        step_overhead=0.001,
-        prompt=1,
-    ).first.case
-    assert case.value("ridge_point") == near(Fraction(10**15, 35 * 10**11))
-    assert case.value("step_overhead") == near(Fraction(1, 1000))
-    assert [
-        fraction(value)
-        for values in target_request({"itl": 0.05, "price": 36}).values.values()
-        for value in values
-    ] == [Fraction(1, 20), Fraction(1, 100)]
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("mem_bandwidth=1:4", "'1:4 TB/s:+1'"),
-        ("mem_bandwidth=1:4:x2", "'1:4 TB/s:x2'"),
-        ("mem_bandwidth=3,4", "'3 TB/s'"),
-        ("itl=5,10", "'5 ms'"),
-    ],
-)
-def test_axes(text, hint):
-    with pytest.raises(InputError) as caught:
-        read_over([text])
-    name = text.partition("=")[0]
-    assert caught.value.problems[0].hint == f"write {name}={hint}"
-    read_over([f"{name}={hint}".replace("'", "")])
 
 
 STUDY = """\

@@ -70,15 +70,6 @@ def test_a_layer_needs_both_parts_or_a_mixer():
     assert (alone.attention.kind, alone.ffn.kind) == ("none", "none")
 
 
-def test_an_attention_that_is_a_mixer_stands_beside_none():
-    """``attention: {kind: mamba}`` is a mixer; with one of its own beside it, it is no kind of attention."""
-    convolution = {"kind": "conv", "d_conv": 3}
-    assert layer(convolution).mixer.kind == "conv"
-    assert layer(convolution).attention.kind == "none"
-    with pytest.raises(ValidationError):
-        layer(convolution, mixer=convolution)
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("fields", "words", "traits", "widths"),
@@ -105,17 +96,6 @@ def test_words_traits_and_widths(fields, words, traits, widths):
     assert widths.items() <= made.widths().items()
     assert ("d_shared" in made.widths()) == ("n_shared_experts" in fields.get("ffn", {}))
     assert ("d_ff" in made.widths()) == (made.ffn.kind in ("gated", "plain"))
-
-
-def test_the_norms_of_a_kind_go_before_those_of_the_model():
-    for own, expected in ((None, 2), (0, 0), (5, 5)):
-        assert layer(norms=own).structure("a", 2, frozenset()).norms == expected
-    chunked = layer(
-        GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"},
-        mixer={"kind": "conv", "d_conv": 3},
-    ).structure("a", 2, frozenset({"x"}), frozenset({"more"}))
-    assert (chunked.mixers, chunked.qk_norm, chunked.traits) == (("gqa", "conv"), "head", {"more"})
-    assert layer({"kind": "linear", **LINEAR}).structure("a", 2, frozenset()).mixers == ("linear",)
 
 
 # --------------------------------------------------------------------------------------------------------------- models

@@ -10,8 +10,6 @@ from symroof.specs.study_files import read_study, read_theory
 from symroof.specs.user_theory import TheorySpec
 from symroof.strict_yaml import loads
 
-from ..near import near
-
 STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096, output: 16}\n"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
 
@@ -90,17 +88,6 @@ def test_a_circle_is_an_error_that_shows_it():
     )
 
 
-def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
-    entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
-    entries += [
-        f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)
-    ]
-    assert any(
-        "parts with the definitions it uses" in message
-        for _, _, message, _ in problems(defined(entries))
-    )
-
-
 @pytest.mark.parametrize(
     ("threshold", "path", "message"),
     [
@@ -130,14 +117,6 @@ define:
 """
 
 
-def test_units_of_a_theory_are_those_people_write(tmp_path):
-    (tmp_path / "pay.yaml").write_text(THEORY)
-    study = sr.Study(theory=str(tmp_path / "pay.yaml"), hours_worked="90 hour")
-    assert study.value("earned") == 90 * 18
-    assert study.value("wage") == near(Fraction(18, 3600))
-    assert study.result("wage").text() == "18 USD/hour"
-
-
 @pytest.mark.parametrize(
     ("line", "path", "message"),
     [
@@ -165,17 +144,6 @@ def test_the_starter_and_every_shipped_theory_are_valid():
 
 
 # ------------------------------------------------------------------------------------------------------------------- Python
-
-
-def test_what_one_study_defines_no_other_knows():
-    one, other = sr.Study(**H100), sr.Study(**H100)
-    one.define("twice", "2*ttft", unit="s", means="m")
-    assert one.value("twice") == 2 * one.value("ttft")
-    other.define("twice", "3*itl", unit="s", means="m")
-    assert other.value("twice") == 3 * other.value("itl")
-    assert one.value("twice") == 2 * one.value("ttft")
-    with pytest.raises(sr.InputError, match="no such quantity"):
-        sr.Study(**H100).value("twice")
 
 
 def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
@@ -284,3 +252,14 @@ def test_what_is_wrong_with_a_choice_or_a_condition_is_said_at_its_place(old, ne
     assert old in SHOP
     found = problems(SHOP.replace(old, new), read_theory)
     assert any(at == path and message in text for _, at, text, _ in found), found
+
+
+def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
+    entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
+    entries += [
+        f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)
+    ]
+    assert any(
+        "parts with the definitions it uses" in message
+        for _, _, message, _ in problems(defined(entries))
+    )

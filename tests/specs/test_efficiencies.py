@@ -10,7 +10,6 @@ from symroof.specs.efficiencies import (
     EfficienciesSpec,
     Efficiency,
     shipped_efficiencies,
-    tile_share,
 )
 
 
@@ -81,11 +80,6 @@ def test_the_entry_of_a_family_and_an_engine_or_the_nearest(family, engine, chos
     assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
 
 
-def test_the_share_of_the_bandwidth_that_a_tile_leaves():
-    """A peak of 128 FLOP/s multiplies one weight of 3 bytes by 64 rows a second: 3 bytes a second of a bandwidth of 12."""
-    assert tile_share(Fraction(128), Fraction(3), Fraction(12)) == Fraction(1, 4)
-
-
 def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
     """A fit that ends at 1 would go on: its rows determine nothing."""
     shares = [e for e in shipped_efficiencies().efficiencies if e.input == "mfu"]
@@ -93,18 +87,6 @@ def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
     assert {e.family: e.of for e in shares if e.of} == {
         "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "neuron": "hbm", "neuron experts": "hbm experts",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("card", ["rtx-pro-6000", "rtx-pro-6000-server", "rtx-5090"])
-@pytest.mark.parametrize("model", ["gpt-oss-120b", "qwen3-30b-a3b", "llama-3.1-8b"])
-def test_a_card_prefills_no_faster_than_a_device_of_twice_its_peak(card, model):
-    """As expected: of models with experts too, of which nothing was measured on cards."""
-    first = {
-        device: sr.Study(model, device, prompt=8000, batch=1, efficiency="measured").first.case
-        for device in (card, "h100-sxm")
-    }
-    times = {device: float(case.value("ttft")) for device, case in first.items()}
-    assert times[card] > times["h100-sxm"]
 
 
 def test_a_borrowed_share_says_so():

@@ -8,14 +8,11 @@ import pytest
 from symroof import Study
 from symroof.errors import InputError
 from symroof.specs.catalogue import (
-    entries,
     find,
-    match_model,
 )
 from symroof.specs.checkpoint_precisions import precision_width
 from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
-from symroof.specs.study_files import study_document
 from symroof.strict_yaml import loads
 from symroof.symbolic.expressions import fraction
 
@@ -43,18 +40,6 @@ def test_an_entry_that_is_not_there(kind, name, message, hint):
     assert (problem.message, problem.hint) == (message, hint)
 
 
-@pytest.mark.parametrize(("kind", "other"), [("studies", "theories"), ("theories", "studies")])
-def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, monkeypatch):
-    """It is of one of both kinds; a folder that no entry is called by is no study."""
-    name = next(name for name in entries(kind) if name not in entries(other))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).mkdir()
-    assert study_document(name).file.endswith(f"specs/{kind}/{name}.yaml")
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(InputError, match="is a directory"):
-        study_document("mine")
-
-
 @pytest.mark.parametrize(
     ("keys", "kind"),
     [
@@ -73,48 +58,6 @@ def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
         assert file_kind(loads(f"name: x\n{key}: 3")) == kind
     with pytest.raises(InputError, match="is not a study, model, hardware"):
         file_kind(loads(f"name: {keys.split()[0]}"))
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("name", "model", "stored", "word", "version"),
-    [
-        ("meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b", "", "", ""),
-        ("x/Llama-3-8B-FP8", "llama-3-8b", "fp8-block", "FP8", ""),
-        ("x/Llama-3-8B-FP8-dynamic", "llama-3-8b", "fp8-dynamic", "FP8-DYNAMIC", ""),
-        ("x/llama_3 8b-GPTQ-Int4", "llama-3-8b", "gptq", "GPTQ", ""),
-        ("x/llama_3 8b-GPTQ-Int8", "llama-3-8b", "gptq-int8", "GPTQ-INT8", ""),
-        ("x/Llama-3-8B-Instruct-AWQ-INT4", "llama-3-8b", "awq", "AWQ", ""),
-        ("x/Llama-3-8B-Instruct-AWQ-8bit", "llama-3-8b", "w8a16", "AWQ-8BIT", ""),
-        ("x/Llama-3-8B-INT8-W8A8", "llama-3-8b", "w8a8", "W8A8", ""),
-        ("x/Llama-3-8B-Int4", "llama-3-8b", "w4a16", "INT4", ""),
-        ("x/Llama-3-8B-NVFP4A16", "llama-3-8b", "nvfp4a16", "NVFP4A16", ""),
-        ("x/Llama-3.1-8B-quantized.w4a16", "llama-3.1-8b", "w4a16", "W4A16", ""),
-        ("x/Llama-3-8B-4bit", "llama-3-8b", "nf4", "4BIT", ""),
-        ("x/Llama-3-8B-GGUF", "llama-3-8b", "q4_k_m", "GGUF", ""),
-        ("x/Llama-3-8B-GGUF:Q8_0", "llama-3-8b", "q8_0", "GGUF:Q8_0", ""),
-        ("x/Llama-3-8B-BF16", "llama-3-8b", "fp16", "BF16", ""),
-        ("x/Llama-3-8B-2407", "llama-3-8b", "", "", "2407"),
-        ("x/Llama-3-8B-v0.3-2407", "llama-3-8b", "", "", "v0.3-2407"),
-        ("moonshotai/Kimi-K2-Thinking", "kimi-k2-thinking", "", "", ""),
-        ("x/Kimi-K2-Thinking-NVFP4", "kimi-k2-thinking", "nvfp4", "NVFP4", ""),
-        ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-instruct", "", "", "0905"),
-        ("Qwen/Qwen3-235B-A22B-Thinking-2507-FP8", "qwen3-235b-a22b", "fp8-block", "FP8", "2507"),
-    ],
-)  # fmt: skip
-def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
-    named = match_model(name, entries("models"))
-    assert (named.name, named.stored, named.stored_word, named.version) == (
-        model,
-        stored,
-        word,
-        version,
-    )
-    assert named.remark() == (
-        f"the catalogue does not tell its {version} apart: give its config.json if that one differs"
-        if version
-        else ""
-    )
 
 
 @pytest.mark.sample(5)
@@ -139,24 +82,6 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
         computes,
         2,
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("fp17", "unknown precision 'fp17'; did you mean 'fp16'?"), ("Q4_K_X", "unknown precision 'Q4_K_X'; did you mean 'q4_k_s'?"), ("float17", "unknown precision 'float17'; did you mean 'float16'?"),
-        ("4 s", "'4 s' is not a width; write a precision such as fp8, or a width such as '4.84 bit'"), ("9 byte", "'9 byte' is not a width; write a precision such as fp8, or a width such as '4.84 bit'"),
-    ],
-)  # fmt: skip
-def test_a_precision_that_is_none(name, message):
-    with pytest.raises(ValueError) as error:
-        precision_width(name)
-    assert str(error.value) == message
-    with pytest.raises(
-        ValueError,
-        match="unknown precision 'zzzzzzzzzz'; there are: fp64, fp32, .* awq, gptq, .* q4_0, ",
-    ):
-        precision_width("zzzzzzzzzz")
 
 
 @pytest.mark.sample(5)

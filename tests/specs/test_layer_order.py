@@ -175,34 +175,3 @@ def test_a_config_orders_the_layers_as_the_catalogue_does(name):
 def layer_types(name):
     config = MEASURED[name]["config"]
     return config.get("text_config", config).get("layer_types")
-
-
-ORDERS = {
-    "gemma-3-1b": ("local", "local", "local", "local", "local", "full"),
-    "gpt-oss-20b": ("local", "full"),
-    "llama-4-maverick": ("chunked_dense", "chunked_moe", "chunked_dense", "full_moe"),
-    "made-up-nemotron-h": ("mamba2", "full", "dense", "moe", "mamba2"),
-    "made-up-gemma3-nested": ("local", "full", "local"),
-    "qwen3-next-80b-a3b": ("delta", "delta", "delta", "full"),
-    "glm-4.5-air": (),
-    "mixtral-8x7b": (),
-}
-
-
-@pytest.mark.parametrize("name", ORDERS)
-def test_a_config_gives_the_shortest_pattern(name):
-    assert read(MEASURED[name]["config"]).order == ORDERS[name]
-
-
-def test_a_kind_that_comes_back_has_its_places():
-    """Layers 0, 1 and 4 are of one kind, 2 and 3 of another: counts alone would move layer 4."""
-    words = [
-        "sliding_attention",
-        "sliding_attention",
-        "full_attention",
-        "full_attention",
-        "sliding_attention",
-    ]
-    made = read({"model_type": "gemma2", "num_hidden_layers": 5, "layer_types": words})
-    assert made.order == ("local", "local", "full", "full", "local")
-    assert made.sequence() == ("local", "local", "full", "full", "local")

@@ -5,10 +5,8 @@ import pytest
 import symroof as sr
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.catalogue import CatalogueEntry, NamedModel, match_model
 from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.model_files import read_model
-from symroof.strict_yaml import Document
 
 from ..near import near
 
@@ -34,19 +32,6 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name):
     assert read_model(name)[0].name == MODELS[name]
-
-
-def test_the_address_of_an_entry_means_it_whatever_its_words_say(tmp_path):
-    """A model that was read from a narrow checkpoint is that checkpoint, and nothing is left to remark; of somebody else's it is."""
-    data = {"source": {"address": "https://huggingface.co/Org/Thing-FP8"}}
-    shipped = {
-        "thing": CatalogueEntry(
-            "thing", "Thing", (), tmp_path, Document("thing.yaml", data, {}, (), "")
-        )
-    }
-    for name in ("org/thing-fp8", "Org/Thing-FP8", "ORG/THING-FP8"):
-        assert match_model(name, shipped) == NamedModel("thing")
-    assert match_model("other/Thing-FP8", shipped) == NamedModel("thing", "fp8-block", "FP8")
 
 
 @pytest.mark.parametrize(
@@ -171,28 +156,6 @@ def test_parts(name):
     assert sr.Study(hardware=name).first.hardware.name == PARTS[name]
 
 
-@pytest.mark.parametrize(
-    ("name", "candidates"),
-    [
-        ("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}),
-        ("mi3", None),
-        ("H20 NVL", None),
-        ("V100 16GB", None),
-        ("GPU", None),
-        ("", None),
-    ],
-)
-def test_parts_that_are_several_or_none(name, candidates):
-    with pytest.raises(InputError) as caught:
-        catalogue.find("hardware", name)
-    problem = caught.value.problems[0]
-    assert (
-        candidates is None
-        or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
-    )
-    assert ("several devices" in problem.message) is (candidates is not None)
-
-
 CHECKPOINTS = [
     (entry.name, each)
     for entry in catalogue.entries("models").values()
@@ -230,26 +193,6 @@ def test_the_bytes_of_a_checkpoint_with_an_entry():
     assert sr.Study(model="nvidia/DeepSeek-V3.1-NVFP4").value("weight_bytes") == near(
         narrow * 9 / 16 + matrices * 8 + 2 * wide
     )
-
-
-@pytest.mark.parametrize(
-    ("wrong", "hint"),
-    [
-        ("precision: nvfp5", "nvfp4"),
-        ("precision: nvfp4, kept: [lm_haed]", "lm_head"),
-        ("precision: nvfp4, kv: fp9", "fp8"),
-    ],
-)
-def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path, wrong, hint):
-    layers = "{count: 1, attention: {n_heads: 2, n_kv_heads: 1, head_dim: 32}, ffn: {d_ff: 100}}"
-    file = tmp_path / "m.yaml"
-    file.write_text(
-        f"name: m\nd_model: 64\nvocab_size: 100\nlayers: [{layers}]\ncheckpoints:\n- {{name: a/b, {wrong}, source: {{title: t}}}}\n"
-    )
-    with pytest.raises(InputError) as caught:
-        read_model(str(file))
-    assert hint in caught.value.problems[0].hint
-    assert caught.value.problems[0].line == 6
 
 
 def test_files_of_names_on_the_hub_are_as_large_as_published():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.fields import ValueRange, build
+from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
@@ -18,7 +18,7 @@ from symroof.specs.precision import compute_precision, peak_precision, width
 from symroof.specs.preset import PresetSpec
 from symroof.specs.study import StudySpec
 from symroof.strict_yaml import Document, loads
-from symroof.symbolic.expressions import fraction, number
+from symroof.symbolic.expressions import number
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
@@ -225,14 +225,6 @@ def test_a_fault_is_said_with_place_and_hint(kind, old, new, line, column, messa
     assert hint in f"{said.message} {said.hint}", str(said)
 
 
-def test_all_faults_of_a_file_in_one_run():
-    text = (
-        STUDY.replace("prompt: 4096", "promt: 4096").replace("mbu: 80 %", "mbu: 180 %")
-        + "assume: {logits: lst}\n"
-    )
-    assert {p.line for p in problems(text, StudySpec)} >= {3, 4, 5}
-
-
 # --------------------------------------------------------------------------------------------------------------- totality
 
 POISON = st.sampled_from([None, True, False, 0, -1, 10**40, Fraction(1, 3), "", "x", "1..2", "..", "1..2..3", "9**9**9 TB", "1e999", "3 TB/s", "50 %", "nan", [], [[]], [1, "a", None], {}, {"": 1}, {"value": 1}, {"a": {"b": []}},
@@ -295,68 +287,6 @@ def test_any_setting_is_taken_or_refused(name, text):
 
 
 # ------------------------------------------------------------------------------------------------------------ small things
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("0.5..0.7", Fraction(1, 2), Fraction(7, 10)),
-        ("50 %..70 %", Fraction(1, 2), Fraction(7, 10)),
-        ("50..70 %", Fraction(1, 2), Fraction(7, 10)),
-        ("5e-1..1", Fraction(1, 2), 1),
-    ],
-)
-def test_ranges(text, low, high):
-    found = setting("mfu", text)
-    assert isinstance(found, ValueRange)
-    assert (found.low, found.high) == (low, high)
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("1 ms..2 ms", 1, 2),
-        ("1..2 ms", 1, 2),
-        ("500 us..2 ms", Fraction(1, 2), 2),
-        ("0 ms..2 ms", 0, 2),
-    ],
-)
-def test_ranges_of_times(text, low, high):
-    found = setting("step_overhead", text)
-    assert (found.low * 1000, found.high * 1000) == (low, high)
-
-
-def test_a_range_of_one_value_is_that_value():
-    assert fraction(setting("mfu", "0.5..0.5")) == Fraction(1, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("batch", "0..0"),
-        ("batch", "1.5..1.5"),
-        ("batch", "-1..-1"),
-        ("mfu", "3..3"),
-        ("mem_bandwidth", "0..0 GB/s"),
-    ],
-)
-def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
-    one = text.partition("..")[2]
-    with pytest.raises(
-        ValueError, match="must be positive|whole number|must be between 0 and 1"
-    ) as alone:
-        setting(name, one)
-    with pytest.raises(ValueError, match=re.escape(str(alone.value))):
-        setting(name, text)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    "name", ["fp17", "", "0 bit", "-4 bit", "9 byte", "1 s", "int4-g", "int4-g999999", "4", "fp16 "]
-)
-def test_widths_that_are_none(name):
-    with pytest.raises(ValueError):
-        width(name)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.analysis.verdict import case_warnings
-from symroof.errors import InputError
 from symroof.specs.checkpoints.gguf_mixtures import mixture
 from symroof.specs.model_files import read_model
 
@@ -85,29 +83,6 @@ def test_published_bits_of_a_weight(name):
     )
 
 
-def test_the_published_size_of_a_70b():
-    """42.5 GB: values in Q5_K where they are not in Q6_K, as in no smaller Llama."""
-    values, down, more = (
-        80 * 8192 * 8 * 128,
-        80 * 8192 * 28672,
-        Fraction(len({*range(10), *range(70, 80), *range(12, 70, 3)}), 80),
-    )
-    table = 128_256 * 8192
-    matrices = 80 * (2 * 8192 * 8192 + 8192 * 8 * 128 + 2 * 8192 * 28672)
-    by_hand = bits(
-        (matrices, 4.5),
-        (values * (1 - more), 5.5),
-        (down * (1 - more), 4.5),
-        ((values + down) * more, 6.5625),
-        (table, 4.5),
-        (table, 6.5625),
-        (161 * 8192, 32),
-    )
-    found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).value("weight_bytes")
-    assert found == by_hand
-    assert float(found) == pytest.approx(42.52e9, rel=1e-3)
-
-
 @pytest.mark.parametrize(
     ("weights", "compute"),
     [
@@ -126,32 +101,6 @@ def test_what_they_compute_at(weights, compute):
     )
 
 
-def test_fp8_weights_alone_do_not_compute_in_fp8():
-    """By themselves: an engine such as vLLM narrows the activations of such a checkpoint on the way."""
-    alone = sr.Study(
-        model="llama-3-8b", hardware="h100-sxm", engine="ideal", weights="fp8", prompt=1
-    )
-    both = sr.Study(
-        model="llama-3-8b",
-        hardware="h100-sxm",
-        engine="ideal",
-        weights="fp8",
-        activations="fp8",
-        prompt=1,
-    )
-    served = sr.Study(
-        model="llama-3-8b", hardware="h100-sxm", engine="vllm", weights="fp8", prompt=1
-    )
-    assert (alone.first.compute, both.first.compute, served.first.compute) == ("fp16", "fp8", "fp8")
-    assert any(
-        "--activations fp8 takes the fp8 peak" in warning for warning in case_warnings(alone.first)
-    )
-    assert not case_warnings(both.first)
-    assert not case_warnings(
-        sr.Study(model="llama-3-8b", hardware="a100", engine="ideal", weights="fp8", prompt=1).first
-    )  # has no such peak
-
-
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
     """q8_0: 32 bytes and a 16-bit scale for 32 elements; the weights' own groups are another matter."""
     study = sr.Study(model="llama-3-8b", weights="awq", kv="q8_0", prompt=1)
@@ -163,15 +112,6 @@ def test_without_layers_everything_is_narrow_and_that_is_told():
     study = sr.Study(params=8e9, weights="awq")
     assert study.value("weight_bytes") == bits((8 * 10**9, 4.15625))
     assert "without a model's layers" in study.first.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("written", "hint"), [("q4_k", "q4_k_"), ("awk", "'awq'"), ("zzz", "w8a8")]
-)
-def test_a_precision_nobody_knows(written, hint):
-    with pytest.raises(InputError) as caught:
-        sr.Study(model="llama-3-8b", weights=written, prompt=1)
-    assert hint in caught.value.problems[0].hint
 
 
 def mean(first, count, then):
@@ -207,31 +147,3 @@ def test_layers_that_do_not_divide_by_eight(name):
         for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()
     }
     assert widths == pytest.approx({**OF_28_LAYERS[name], "lm_head": 6.5625})
-
-
-OF_EIGHT_EXPERTS = {
-    "q4_k_m": (4.5, (6.5625 + 4.5) / 2, {"attention_out": 5.5}),
-    "q4_k_s": (4.5, (4 * 5.5 + 28 * 4.5) / 32, {"attention_out": 5.5}),
-    "q5_k_m": (5.5, (6.5625 + 5.5) / 2, {}),
-    "q3_k_l": (3.4375, 5.5, {}),
-    "q2_k": (2.625, 3.4375, {"attention_out": 5.5}),
-}
-
-
-@pytest.mark.parametrize("name", OF_EIGHT_EXPERTS)
-def test_eight_experts_bring_wider_attention(name):
-    """Mixtral-8x7B: keys and values in Q8_0, the output in Q5_K in mixtures below it, of the three matrices of an expert the last by the rule of ``ffn_down``;
-    of 32 layers 4 first, 4 last and every third of 24 between, which are 16, have more."""
-    most, down, more = OF_EIGHT_EXPERTS[name]
-    widths = {
-        operator: float(8 * width.value)
-        for operator, width in mixture(name, read_model("mixtral-8x7b")[0]).widths.items()
-    }
-    assert widths == pytest.approx(
-        {
-            "qkv": (4096 * most + 2 * 1024 * 8.5) / 6144,
-            "experts": (2 * most + down) / 3,
-            "lm_head": 6.5625,
-            **more,
-        }
-    )

@@ -6,11 +6,11 @@ A field is what it should be or an error with its place: no number from a text, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
-from symroof.errors import InputError, nearest
+from symroof.errors import nearest
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value
 from symroof.specs.layer_order import MOST_LAYERS
 from symroof.specs.model import Filled
@@ -56,13 +56,8 @@ class Config:
     def place_of(self, name: str) -> Location:
         """The place of a field, by whichever of its spellings the file uses."""
         written = [spelling for spelling in self.spellings(name) if spelling in self.data]
-        return (
-            *self.place,
-            next(
-                (spelling for spelling in written if self.data[spelling] is not None),
-                (*written, name)[0],
-            ),
-        )
+        said = (spelling for spelling in written if self.data[spelling] is not None)
+        return (*self.place, next(said, (*written, name)[0]))
 
     def spellings(self, name: str) -> tuple[str, ...]:
         return self.names.get(name, (name,))
@@ -90,7 +85,7 @@ class Config:
 
     def fail(self, name: str, message: str, hint: str = "") -> NoReturn:
         """Stop with an error at a field."""
-        raise InputError(self.document.problem(self.place_of(name), message, hint))
+        raise self.document.error(self.place_of(name), message, hint)
 
     def fill(self, name: str, value: object, why: str) -> None:
         """Write down a value that the file does not give."""
@@ -247,16 +242,15 @@ class Config:
         self.consulted.add((*self.place, name))
         if value is not None and not isinstance(value, dict):
             self.fail(name, f"expected an object with fields, found {kind_of_value(value)}")
-        return Config(
-            self.document,
-            (*self.place, name),
-            value or {},
-            self.inner.get(name, {}),
-            {},
-            self.source,
-            self.filled,
-            self.consulted,
-            numbers=self.numbers,
+        return replace(
+            self,
+            place=(*self.place, name),
+            data=value or {},
+            defaults=self.inner.get(name, {}),
+            names={},
+            around=None,
+            inner={},
+            taken={},
         )
 
     def of_layer(self, i: int) -> Config:
@@ -269,20 +263,7 @@ class Config:
             self.data | self.data["per_layer_config"][own],
         )
         self.consulted.add(place)
-        return Config(
-            self.document,
-            place,
-            data,
-            self.defaults,
-            self.names,
-            self.source,
-            self.filled,
-            self.consulted,
-            self.place,
-            self.numbers,
-            self.inner,
-            self.taken,
-        )
+        return replace(self, place=place, data=data, around=self.place)
 
     @cached_property
     def _layer_fields(self) -> Mapping[int, str]:

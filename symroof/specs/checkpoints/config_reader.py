@@ -46,11 +46,9 @@ def read_config(
     own = _own_type(document, place, data)
     name, family = _family(document, place, data, own, assume_family)
     if paired := next((field for field in PAIRED if data.get(field) is True), None):
-        raise InputError(
-            document.problem(
-                (*place, paired),
-                "is true: it is the decoder of a pair with an encoder; models of one decoder are read",
-            )
+        raise document.error(
+            (*place, paired),
+            "is true: it is the decoder of a pair with an encoder; models of one decoder are read",
         )
     caveats = (
         [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
@@ -70,8 +68,8 @@ def read_config(
     try:
         made = ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        raise InputError(
-            document.problem(place, f"is not a valid model: {', '.join(first_error(error))}")
+        raise document.error(
+            place, f"is not a valid model: {', '.join(first_error(error))}"
         ) from None
     if quantization is None or any(document.data.get(name) or data.get(name) for name in FIELDS):
         stored = read_quantization(document.data, document.problem, made)
@@ -95,12 +93,8 @@ def _unread(c: Config, family: Family, name: str, assumed: bool) -> list[str]:
     structure = [entry for entry in left if entry[1]]
     if assumed and structure:
         message = f"{name} does not know what may be structure: {unread_text(structure)}"
-        raise InputError(
-            c.document.problem(
-                structure[0][0],
-                message,
-                nearest_family(c, _type(c.document, c.place, c.data) or ""),
-            )
+        raise c.document.error(
+            structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")
         )
     return (
         [
@@ -117,11 +111,8 @@ def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]
     data: Mapping[str, Any] = document.data
     while name := next((name for name in table()["nested"] if data.get(name) is not None), None):
         if not isinstance(data[name], dict):
-            raise InputError(
-                document.problem(
-                    (*place, name),
-                    f"expected an object with fields, found {kind_of_value(data[name])}",
-                )
+            raise document.error(
+                (*place, name), f"expected an object with fields, found {kind_of_value(data[name])}"
             )
         place, data = (*place, name), data[name]
     return place, data
@@ -131,10 +122,8 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
     """``model_type`` at a place; None where there is none."""
     kind = data.get("model_type")
     if kind is not None and not isinstance(kind, str):
-        raise InputError(
-            document.problem(
-                (*place, "model_type"), f"expected a text, found {kind_of_value(kind)}"
-            )
+        raise document.error(
+            (*place, "model_type"), f"expected a text, found {kind_of_value(kind)}"
         )
     return kind or None
 
@@ -163,29 +152,21 @@ def _family(
     outer = _type(document, (), document.data)
     unreadable = next((kind for kind in (outer, own) if kind in refused()), None)
     if assumed is None and unreadable is not None:
-        raise InputError(
-            document.problem(
-                () if unreadable == outer else (*place, "model_type"),
-                f"{unreadable} is not read: {refused()[unreadable]}",
-            )
+        raise document.error(
+            () if unreadable == outer else (*place, "model_type"),
+            f"{unreadable} is not read: {refused()[unreadable]}",
         )
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
     if name is not None and family is not None:
         return name, family
     if assumed is not None:
-        raise InputError(
-            document.problem(
-                (), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())
-            )
+        raise document.error(
+            (), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())
         )
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
-    raise InputError(
-        document.problem(
-            (*place, "model_type"),
-            message,
-            nearest_family(Config(document, place, data), own or ""),
-        )
+    raise document.error(
+        (*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")
     )
 
 

@@ -30,6 +30,10 @@ class JsonDocument(Document):
         source = self.lines[line - 1] if line <= len(self.lines) else ""
         return Problem(self.file, message, line, column, path_text(location), hint, source)
 
+    def error(self, location: Location, message: str, hint: str = "") -> InputError:
+        """The problem at a place as an error."""
+        return InputError(self.problem(location, message, hint))
+
 
 def load_json(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> JsonDocument:
     """Read a JSON file of no more than ``largest`` bytes strictly; see :func:`loads_json`."""

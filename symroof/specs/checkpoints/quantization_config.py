@@ -7,7 +7,7 @@ a weight, a group, a row, a column and a matrix take; which operators stay wide 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,7 @@ def read_quantization(
     if not isinstance(fields, Mapping):
         raise InputError(say(place, "expected an object with fields", ""))
     try:
-        return _read(fields, _held(config, model), _type(config), config.get("expert_dtype"))
+        return _read(fields, _held(config, model), _model_type(config), config.get("expert_dtype"))
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
@@ -78,13 +78,19 @@ def _in_config(place: Location, message: str, hint: str) -> Problem:
 
 def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
     """The field, at the top level or with the language model's fields."""
-    for place in ((), *((name,) for name in families_table()["nested"])):
-        inside = config.get(place[0]) if place else config
-        if isinstance(inside, Mapping):
-            for name in FIELDS:
-                if inside.get(name) is not None:
-                    return (*place, name), inside[name]
+    for place, inside in _insides(config):
+        for name in FIELDS:
+            if inside.get(name) is not None:
+                return (*place, name), inside[name]
     return (), None
+
+
+def _insides(config: Mapping[str, Any]) -> Iterator[tuple[Location, Mapping[str, Any]]]:
+    """The fields of the file, and those of a language model inside it, with their places."""
+    yield (), config
+    for name in families_table()["nested"]:
+        if isinstance(inside := config.get(name), Mapping):
+            yield (name,), inside
 
 
 @dataclass(frozen=True)
@@ -97,21 +103,13 @@ class Held:
 
     def of(self, operator: str) -> frozenset[int] | None:
         """The layers that have an operator; None where that is not known."""
-        return (
-            self.layers.get(operator, frozenset())
-            if self.layers
-            else frozenset(range(self.n_layers))
-            if self.n_layers
-            else None
-        )
+        if self.layers:
+            return self.layers.get(operator, frozenset())
+        return frozenset(range(self.n_layers)) if self.n_layers else None
 
 
 def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
-    counts = (
-        inside.get("num_hidden_layers")
-        for inside in (config, *(config.get(name) for name in families_table()["nested"]))
-        if isinstance(inside, Mapping)
-    )
+    counts = (inside.get("num_hidden_layers") for _, inside in _insides(config))
     n_layers = next((n for n in counts if isinstance(n, int) and 0 < n <= MOST_LAYERS), None)
     if model is None:
         return Held(n_layers, {}, {})
@@ -131,15 +129,9 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     )
 
 
-def _type(config: Mapping[str, Any]) -> str:
-    inner = next(
-        (
-            inside
-            for name in families_table()["nested"]
-            if isinstance(inside := config.get(name), Mapping)
-        ),
-        config,
-    )
+def _model_type(config: Mapping[str, Any]) -> str:
+    """The type of the language model, the file's own where none is inside."""
+    _, inner = [*_insides(config)][:2][-1]
     return str(inner.get("model_type") or "")
 
 

@@ -7,7 +7,6 @@ import pytest
 from symroof.specs.checkpoints.config_reader import title_of
 from symroof.specs.checkpoints.gguf import read_gguf
 from symroof.specs.checkpoints.json_text import loads_json
-from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_config import NEVER, read_quantization
 from symroof.specs.fields import spec_name
 
@@ -78,26 +77,6 @@ def test_a_family_that_is_assumed_is_said():
     assert "model_type: no family 'lama' is known" in problem(CONFIG | {"model_type": "lama"})
 
 
-def test_the_language_model_inside():
-    """By whatever field it stands in, in one inside another too; flat fields of a wrapper are its language model's."""
-    inner = {key: value for key, value in CONFIG.items() if key != "model_type"}
-    for nested in (
-        {"text_config": CONFIG},
-        {"thinker_config": {"text_config": CONFIG}},
-        {"llm_config": CONFIG},
-    ):
-        assert read({"model_type": "llava", **nested}).vocab_size == 320
-    assert (
-        read({"model_type": "llava", "text_config": inner}).source.title
-        == "config.json, as LlamaConfig of transformers 5.23.0 reads it"
-    )
-    assert read({"model_type": "llava", **inner}).vocab_size == 320
-    assert "text_config: expected an object with fields, found a list" in problem(
-        {"model_type": "llava", "text_config": []}
-    )
-    assert read({"model_type": "llava", "text_config": None, **inner}).vocab_size == 320
-
-
 # ------------------------------------------------------------------------------------------------- modules that stay wide
 
 
@@ -132,34 +111,6 @@ def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, 
         partly,
         notes,
     )
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(
-    ("pattern", "wholly", "partly"),
-    [
-        ("model.layers.3", set(), {3}),
-        ("model.layers.3.", set(), {3}),
-        ("layers.12.mlp", set(), {12}),
-        ("transformer.h.99999.mlp", set(), {99999}),
-        (
-            "model.layers.100000.mlp",
-            {"gate_up", "up", "down", "router", "experts", "shared_experts", "shared_gate"},
-            set(),
-        ),  # a number that no layer has is any
-        ("*.layers.*.mlp.down_proj", {"down"}, set()),
-        ("model.layers.6*", set(), {6, *range(60, 70), *range(600, 700)}),
-        (r"re:.*mlp\.(gate|up|gate_up|down)_proj.*", {"gate_up", "up", "down"}, set()),
-        ("model.lm_head.weight", {"lm_head"}, set()),
-        ("Vision_model.lm_head", set(), set()),
-        ("   ", set(), set()),
-    ],
-)
-def test_paths_lead_to_operators_and_layers(pattern, wholly, partly):
-    named = operators_named([pattern])
-    assert named.wholly == wholly
-    assert {layer for layers in named.partly.values() for layer in layers} == partly
-    assert not named.unread
 
 
 # ------------------------------------------------------------------------------------------------------------------ GGUF

@@ -88,14 +88,6 @@ def test_no_field_of_any_family_breaks_the_reader(place, model):
     assert time.process_time() - begun < SECONDS * len(tried)
 
 
-def test_a_place_in_the_file():
-    text = '{\n  "model_type": "llama",\n  "num_hidden_layers": "32"\n}'
-    assert (
-        one_line(text, "m/config.json")
-        == "m/config.json:3:3: num_hidden_layers: expected a whole number, found the text '32'"
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------------- lists
 
 
@@ -150,6 +142,14 @@ def test_what_a_file_may_not_be(text, said):
     assert said in one_line(text)
 
 
+def test_an_unknown_type_of_many_layers_is_told_at_once():
+    """The nearest family goes by keys alone: no layer of any is built."""
+    fields = {**CONFIGS["qwen3-30b-a3b"], "num_hidden_layers": 4096, "model_type": "foo"}
+    begun = time.process_time()
+    assert "model_type: no family 'foo' is known" in problem(fields)
+    assert time.process_time() - begun < 1
+
+
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
@@ -164,16 +164,3 @@ def test_bytes_that_are_no_text(tmp_path, raw, said):
     (tmp_path / "config.json").write_bytes(raw)
     with pytest.raises(InputError, match=said.replace("(", r"\(").replace(")", r"\)")):
         load_json(tmp_path / "config.json")
-
-
-def test_control_characters_do_not_reach_the_terminal():
-    assert "\x1b" not in problem(CONFIGS["llama-2-7b"] | {"hidden_size": "\x1b[31m"})
-    assert "\x1b" not in problem({"model_type": "\x1b[2J"})
-
-
-def test_an_unknown_type_of_many_layers_is_told_at_once():
-    """The nearest family goes by keys alone: no layer of any is built."""
-    fields = {**CONFIGS["qwen3-30b-a3b"], "num_hidden_layers": 4096, "model_type": "foo"}
-    begun = time.process_time()
-    assert "model_type: no family 'foo' is known" in problem(fields)
-    assert time.process_time() - begun < 1

@@ -178,33 +178,3 @@ def test_layers_are_of_the_kinds_that_the_class_works_out(name):
     for setting, expected in LAYERS[name].items():
         found = letters(read({"model_type": name, **SETTINGS[setting], **BESIDE.get(name, {})}))
         assert {key: found[key] for key in expected} == expected, setting
-
-
-USED = {"use_sliding_window": True, "sliding_window": 512}
-IN_THREES = [
-    ("llama4_text", {"interleave_moe_layer_step": 3, "no_rope_layer_interval": 3}, "ccfccfc", "ddxddxd"),
-    ("llama4_text", {"moe_layers": [0, 4], "no_rope_layers": [1, 0, 1, 1, 0, 0, 1]}, "cfccffc", "xdddxdd"),
-    ("ernie4_5_moe", {"moe_layer_interval": 3}, "fffffff", "ddxddxd"),
-    ("ernie4_5_moe", {"moe_layer_interval": 3, "moe_layer_end_index": 4}, "fffffff", "ddxdddd"),
-    ("ernie4_5_moe", {"moe_layer_start_index": 3, "moe_layer_end_index": 5}, "fffffff", "dddxxxd"),
-    ("qwen2_moe", {"decoder_sparse_step": 3}, "fffffff", "ddxddxd"),
-    ("qwen2_moe", {"mlp_only_layers": [2, 3], "max_window_layers": 5, **USED}, "sfsfsff", "xxddxxx"),
-    ("qwen2", {"max_window_layers": 5, **USED}, "fffffss", "ddddddd"),
-    ("smollm3", {"no_rope_layer_interval": 3, **USED}, "ffsffsf", "ddddddd"),
-    ("exaone4", {"sliding_window_pattern": 3}, "ssfssfs", "ddddddd"),
-    ("exaone4", {"sliding_window_pattern": 3, "sliding_window": None}, "fffffff", "ddddddd"),
-    ("cohere2", {"sliding_window_pattern": 3}, "ssfssfs", "ddddddd"),
-    ("cwm", {}, "fsssfss", "ddddddd"),
-    ("jamba", {"attn_layer_period": 3, "attn_layer_offset": 1, "expert_layer_period": 4, "expert_layer_offset": 2}, "lfllfll", "ddxdddx"),
-    ("deepseek_v3", {"first_k_dense_replace": 2}, "fffffff", "ddxxxxx"),
-]  # fmt: skip
-"""A family, what its file says, and by hand which of seven layers is what: every third tells the last of a few from the first and from the one before."""
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize(("name", "stated", "mixing", "feeding"), IN_THREES)
-def test_which_layer_is_the_last_of_every_few(name, stated, mixing, feeding):
-    assert letters(read({"model_type": name, "num_hidden_layers": 7, **stated})) == {
-        "mixing": mixing,
-        "feeding": feeding,
-    }

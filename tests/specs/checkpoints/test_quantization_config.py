@@ -67,11 +67,6 @@ MXFP4 = {
 }
 
 
-def test_gpt_oss_20b_is_as_large_as_its_index_says():
-    """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13761264768."""
-    assert resident(quantized(gpt_oss(24, 32), **MXFP4)) == 13_761_264_768
-
-
 def test_gpt_oss_120b_is_as_large_as_its_index_says():
     """openai/gpt-oss-120b, model.safetensors.index.json: total_size 65248815744."""
     assert resident(quantized(gpt_oss(36, 128), **MXFP4)) == 65_248_815_744
@@ -189,27 +184,6 @@ def test_a_block_that_ends_at_an_edge_still_has_a_scale():
     assert Study(model=model).value("quantized_params") == bytes_of["narrow"]
 
 
-# ------------------------------------------------------------------------------------------------- what operands meet in
-
-
-@pytest.mark.parametrize(
-    ("fields", "compute"),
-    [
-        ({"quant_method": "fp8"}, "fp8"),
-        ({"quant_method": "awq"}, None),
-        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, None),
-        (MXFP4, None),
-        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "fp4"),
-        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), "int8"),
-        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized"), None),
-        (compressed({"num_bits": 4, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), None),
-    ],
-)  # fmt: skip
-def test_what_operands_meet_in(fields, compute):
-    assert read_quantization({"quantization_config": fields}).compute == compute
-
-
 # --------------------------------------------------------------------------------------------------- modules that stay wide
 
 
@@ -250,29 +224,6 @@ def test_a_regular_expression_with_more_than_wildcards_is_told_and_not_run():
     model = quantized(shipped("llama-3-8b"), quant_method="awq", modules_to_not_convert=[hostile])
     assert "was not understood" in model.quantization.unread[0]
     assert operators_named(["x" * 10_000]).unread == ("x" * 60,)
-
-
-def test_a_list_of_every_layer_means_the_operator_and_a_list_of_a_few_is_told():
-    every = [f"model.layers.{i}.self_attn.o_proj" for i in range(32)]
-    whole = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every)
-    assert "attention_out" in whole.quantization.kept
-    assert not whole.quantization.notes
-    few = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every[:2])
-    none = quantized(shipped("llama-3-8b"), quant_method="fp8")
-    assert resident(few) - resident(none) == 2 * (
-        D * D * (2 - 1) - 4
-    )  # two matrices of 16 bits for 8, without the scale of each
-
-
-def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
-    fields = compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized") | {
-        "ignore": []
-    }
-    by_rows = by_hand(lambda n, k: n * k + 2 * n)
-    assert (
-        resident(quantized(shipped("llama-3-8b"), **fields))
-        == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
-    )
 
 
 def test_groups_that_differ_are_each_stored_as_they_say():
@@ -327,21 +278,6 @@ def test_mixed_precision_by_hand():
     )
     assert resident(model) == WIDE + LAYERS * held
     assert (model.quantization.method, model.quantization.compute) == ("nvfp4", "fp4")
-
-
-def test_a_checkpoint_of_one_method_of_which_another_stored_parts_again():
-    """DeepSeek-V4-NVFP4: fp8 in blocks as it was published, the experts stored again in NVFP4."""
-    fields = {"quant_method": "fp8", "weight_block_size": [128, 128], "ignore": ["*.self_attn.*"]}
-    again = (
-        modelopt_layers(
-            *((f"mlp.{name}", "NVFP4") for name in ("gate_proj", "up_proj", "down_proj"))
-        )
-        | fields
-    )
-    held = sum(n * k + 4 * -(-n // 128) * -(-k // 128) for n, k in SHAPES[:4]) + sum(
-        n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:]
-    )
-    assert resident(quantized(shipped("llama-3-8b"), **again)) == WIDE + LAYERS * held
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """Quantized models from the files people have, through the commands they run."""
 
 import json
-from fractions import Fraction
-
-import pytest
 
 from symroof.api import Study
 from tests.cli import good
 
 from . import DATA, from_file
-from .gguf_files import F16, block, gguf, heads, model
 
 AWQ = {
     "quant_method": "awq",
@@ -32,15 +28,6 @@ def config(tmp_path, name, **changes):
 def test_the_config_of_gpt_oss_alone_gives_the_size_of_its_index():
     """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13761264768."""
     assert Study(model=from_file("gpt-oss-20b")).value("weight_bytes") == 13_761_264_768
-
-
-def test_the_config_of_deepseek_v3_gives_eight_bits_and_scales():
-    """671 billion parameters, 8-bit but for tables, head, routers and norms (arXiv 2412.19437)."""
-    study = Study(model=from_file("deepseek-v3"))
-    wide = study.value("params") - study.value("quantized_params")
-    assert wide == 2 * 129280 * 7168 + 58 * 256 * 7168 + 61 * (2 * 7168 + 1536 + 512) + 7168
-    scales = study.value("weight_bytes") - study.value("quantized_params") - 2 * wide
-    assert scales / study.value("quantized_params") == pytest.approx(4 / 128**2, rel=1e-3)
 
 
 def test_deepseek_v3_and_what_its_files_hold_beside_it():
@@ -73,30 +60,3 @@ def test_an_awq_config_on_the_command_line(tmp_path):
     (case,) = good("eval", "--model", path, "--json").json["cases"]
     assert case["quantities"]["weight_bytes"]["value"] == 5_570_747_392
     assert "awq" in case["inputs"]["weight_bytes_per_param"]["source"]
-
-
-def tiny(tmp_path, **how):
-    metadata, tensors = model(
-        "llama",
-        [block(i, 64, 4, 2, 16, 96, kind=F16) for i in range(2)],
-        64,
-        320,
-        heads("llama", 4, 2, context_length=128),
-    )
-    path = tmp_path / "Tiny.Q4_0.gguf"
-    path.write_bytes(gguf(metadata, tensors, **how))
-    return str(path)
-
-
-def test_a_gguf_file_on_the_command_line(tmp_path):
-    (case,) = good(
-        "eval", "--model", tiny(tmp_path), "--hardware", "h100-sxm", "--prompt", "64", "--json"
-    ).json["cases"]
-    held = (
-        2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96) * 2
-        + 320 * 64 * Fraction(18, 32)
-        + 320 * 64 * Fraction(34, 32)
-        + 4 * 5 * 64
-    )
-    assert case["quantities"]["weight_bytes"]["value"] == held
-    assert case["quantities"]["params"]["value"] == 2 * (12288 + 18432) + 2 * 320 * 64 + 320

@@ -180,15 +180,3 @@ def test_a_key_of_another_class_is_read_or_refused_or_named(name):
         ):
             silent.append(key)
     assert [key for key in silent if name not in WITHOUT_EFFECT.get(key, ())] == []
-
-
-def test_two_spellings_of_a_field_that_differ_are_said():
-    deepseek = DECODERS["deepseek_v3"]
-    assert (
-        read(deepseek | {"num_local_experts": deepseek["n_routed_experts"]}).caveats
-        == read(deepseek).caveats
-    )
-    assert any(
-        "num_local_experts" in caveat
-        for caveat in read(deepseek | {"num_local_experts": 7}).caveats
-    )
