@@ -7,6 +7,7 @@ and which class of efficiencies the engine is of. ``ideal`` sets nothing: it is 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -16,8 +17,18 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, ValueRange, amount, build
+from symroof.specs.fields import (
+    NAME,
+    Fault,
+    Source,
+    Spec,
+    ValueRange,
+    amount,
+    build,
+    raise_faults,
+)
 from symroof.specs.input_values import setting, symbol_of
+from symroof.strict_yaml import Location
 from symroof.symbolic.expressions import Expr, fraction
 from symroof.theory.switches import SWITCHES
 
@@ -41,14 +52,19 @@ class ByMemory(Spec):
     value: Number
 
 
-class EngineValue(Spec):
+class Sourced(Spec):
+    """What every entry has: its source, by its key in ``sources``, and perhaps a remark."""
+
+    source: str
+    note: str = ""
+
+
+class EngineValue(Sourced):
     """What an engine sets an input to: a value, a formula over other inputs, or values by the memory of a device; and where that is written."""
 
     value: Number = None
     formula: str | None = None
     by_memory: tuple[ByMemory, ...] = ()
-    source: str
-    note: str = ""
 
     @model_validator(mode="after")
     def _one_way(self) -> EngineValue:
@@ -67,30 +83,24 @@ class EngineValue(Spec):
         return None
 
 
-class EngineChoice(Spec):
+class EngineChoice(Sourced):
     """The value of a counting choice that an engine makes."""
 
     value: str
-    source: str
-    note: str = ""
 
 
-class EngineArithmetic(Spec):
+class EngineArithmetic(Sourced):
     """What the products of a checkpoint's format run in: ``native`` where the device has a peak for it (16 bits elsewhere), or ``wide``: always 16 bits."""
 
     runs: Literal["native", "wide"]
-    source: str
-    note: str = ""
 
 
-class EngineMeasurement(Spec):
+class EngineMeasurement(Sourced):
     """What servers of an engine were seen to take: the expected value of an input between its ends."""
 
     value: Number
     low: Number
     high: Number
-    source: str
-    note: str = ""
 
     def range_of(self, name: str) -> ValueRange:
         """The ends, and what to expect."""
@@ -100,17 +110,22 @@ class EngineMeasurement(Spec):
         return ValueRange(low, high, f"{self.low}..{self.high}", value)
 
 
-class EarlierVersion(Spec):
-    """What versions before one did otherwise."""
+class OneVersion(Spec):
+    """What an engine sets and chooses, and what it computes in."""
 
-    before: Version
-    engine_class: Annotated[EngineClass | None, Field(alias="class")] = None
     inputs: dict[str, EngineValue] = {}
     assume: dict[str, EngineChoice] = {}
     arithmetic: dict[str, EngineArithmetic] = {}
 
 
-class EngineSpec(Spec):
+class EarlierVersion(OneVersion):
+    """What versions before one did otherwise."""
+
+    before: Version
+    engine_class: Annotated[EngineClass | None, Field(alias="class")] = None
+
+
+class EngineSpec(OneVersion):
     """A serving engine: its defaults, each with its source, at one version; ``versions`` says what earlier ones did."""
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -120,9 +135,6 @@ class EngineSpec(Spec):
     date: Annotated[str, BeforeValidator(str)] | None = None
     engine_class: Annotated[EngineClass, Field(alias="class")] = "compiled"
     sources: dict[str, Source] = {}
-    inputs: dict[str, EngineValue] = {}
-    assume: dict[str, EngineChoice] = {}
-    arithmetic: dict[str, EngineArithmetic] = {}
     measured: dict[str, EngineMeasurement] = {}
     data_parallel: Literal["copies", "groups", "inside"] = "copies"
     versions: tuple[EarlierVersion, ...] = ()
@@ -130,40 +142,32 @@ class EngineSpec(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> EngineSpec:
-        faults: list[tuple[tuple[str | int, ...], str]] = []
-        parts: list[tuple[tuple[str | int, ...], Any]] = [
-            ((), self),
-            *((("versions", i), earlier) for i, earlier in enumerate(self.versions)),
-        ]
-        for place, part in parts:
-            for name, choice in part.assume.items():
-                if name not in SWITCHES or choice.value not in SWITCHES[name].values:
-                    faults.append(
-                        (
-                            (*place, "assume", name),
-                            f"no such counting choice or value; {nearest(name, SWITCHES)}",
-                        )
-                    )
-            for name, value in part.inputs.items():
-                try:
-                    rows = [row.value for row in value.by_memory] or [value.of(None, "")]
-                    for row in rows:
-                        setting(symbol_of(name).name, row)
-                except ValueError as error:
-                    faults.append(((*place, "inputs", name), str(error)))
-            for section in ("inputs", "assume", "arithmetic", "measured"):
-                entries: dict[str, Any] = getattr(part, section, {})
-                faults += [
-                    (
-                        (*place, section, name, "source"),
-                        f"is none of the sources of this file; {nearest(entry.source, self.sources)}",
-                    )
-                    for name, entry in entries.items()
-                    if entry.source not in self.sources
-                ]
-        if faults:
-            raise Faults(faults)
+        raise_faults([
+            *self._faults(self, ()),
+            *(each for i, it in enumerate(self.versions) for each in self._faults(it, ("versions", i))),
+        ])  # fmt: skip
         return self
+
+    def _faults(self, part: OneVersion, place: Location) -> Iterator[Fault]:
+        """Unknown names, values and sources of one version."""
+        for name, choice in part.assume.items():
+            if name not in SWITCHES or choice.value not in SWITCHES[name].values:
+                message = f"no such counting choice or value; {nearest(name, SWITCHES)}"
+                yield (*place, "assume", name), message
+        for name, entry in part.inputs.items():
+            try:
+                for row in [row.value for row in entry.by_memory] or [entry.of(None, "")]:
+                    setting(symbol_of(name).name, row)
+            except ValueError as error:
+                yield (*place, "inputs", name), str(error)
+        for section in ("inputs", "assume", "arithmetic", "measured"):
+            entries: dict[str, Sourced] = getattr(part, section, {})
+            for name, it in entries.items():
+                if it.source not in self.sources:
+                    message = (
+                        f"is none of the sources of this file; {nearest(it.source, self.sources)}"
+                    )
+                    yield (*place, section, name, "source"), message
 
 
 @dataclass(frozen=True)
@@ -198,18 +202,15 @@ class EngineProfile:
 
     @property
     def inputs(self) -> dict[str, EngineValue]:
-        laid: dict[str, EngineValue] = self._laid("inputs")
-        return laid
+        return self._laid("inputs")  # type: ignore[no-any-return]
 
     @property
     def assume(self) -> dict[str, EngineChoice]:
-        laid: dict[str, EngineChoice] = self._laid("assume")
-        return laid
+        return self._laid("assume")  # type: ignore[no-any-return]
 
     @property
     def arithmetic(self) -> dict[str, EngineArithmetic]:
-        laid: dict[str, EngineArithmetic] = self._laid("arithmetic")
-        return laid
+        return self._laid("arithmetic")  # type: ignore[no-any-return]
 
     def source(self, key: str) -> str:
         """A source as a line of text."""
@@ -220,12 +221,9 @@ class EngineProfile:
         """The entries that hold for this version, the strongest first: of those before several versions the lowest is the nearest."""
         if not self.version:
             return []
-        holding = [
-            earlier
-            for earlier in self.spec.versions
-            if version_key(self.version) < version_key(earlier.before)
-        ]
-        return sorted(holding, key=lambda earlier: version_key(earlier.before))
+        own = version_key(self.version)
+        holding = [each for each in self.spec.versions if own < version_key(each.before)]
+        return sorted(holding, key=lambda each: version_key(each.before))
 
     def _laid(self, section: str) -> Any:
         laid = dict(getattr(self.spec, section))

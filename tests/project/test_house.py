@@ -35,8 +35,8 @@ BUDGETS = {
     "top level": 1828,
     "symbolic": 5526,
     "theory": 5939,
-    "specs": 5790,
-    "checkpoints": 3836,
+    "specs": 5771,
+    "checkpoints": 3808,
     "study": 8869,
     "select": 2813,
     "simulate": 2098,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 7046,
     "report": 9210,
     "cli": 3891,
-    "tests": 42396,
+    "tests": 41553,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

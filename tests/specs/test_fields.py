@@ -163,7 +163,6 @@ def test_the_time_behind_a_measurement(changes, seconds):
         ),
         ({"metric": "tpot", "output": 1}, "output: one token comes with the prefill"),
         ({"engine": "unheard-of"}, "engine: no such engine"),
-        ({"class": "fast"}, "must be one of compiled, earlier, eager, ggml"),
     ],
 )
 def test_a_measurement_that_is_none(changes, message):

@@ -62,8 +62,10 @@ def read_quantization(
         return None
     if not isinstance(fields, Mapping):
         raise InputError(say(place, "expected an object with fields", ""))
+    _, inner = [*_insides(config)][:2][-1]
+    kind = str(inner.get("model_type") or "")
     try:
-        return _read(fields, _held(config, model), _model_type(config), config.get("expert_dtype"))
+        return _read(fields, _held(config, model), kind, config.get("expert_dtype"))
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
@@ -127,12 +129,6 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     return Held(
         n_layers, {operator: frozenset(numbers) for operator, numbers in layers.items()}, params
     )
-
-
-def _model_type(config: Mapping[str, Any]) -> str:
-    """The type of the language model, the file's own where none is inside."""
-    _, inner = [*_insides(config)][:2][-1]
-    return str(inner.get("model_type") or "")
 
 
 def _read(
