@@ -44,7 +44,7 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1592,
     "check": 7046,
-    "report": 9210,
+    "report": 9065,
     "cli": 3891,
     "tests": 41553,
     "other": 3761,
