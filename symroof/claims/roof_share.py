@@ -35,9 +35,7 @@ def with_roof_share(judged: Checked) -> Checked:
     if claim.form != "quantity" or unit not in ("s", *RATES) or not answers.case.theory.timed(name):
         return judged
     words, impossible = "", False
-    if answers.at_peak is not None:
-        words = _within(answers, name, bound * ratio, unit)
-    elif answers.hardware is not None and (ratio > 0 or unit == "s"):
+    if answers.at_peak is None and answers.hardware is not None and (ratio > 0 or unit == "s"):
         share = ratio if unit in RATES or ratio <= 0 else 1 / ratio
         impossible = not 0 < share <= 1
         usual = "" if impossible or named else _usual(answers, name, bound)
@@ -71,16 +69,6 @@ def _as_expected(judged: Checked) -> Checked | None:
         reason = f"{said}: an interval too wide to judge by"
         return replace(judged, verdict="unchecked", reason=reason, slips=())
     return replace(judged, verdict="plausible", reason=said, slips=())
-
-
-def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
-    """Whether a number lies between what measured efficiencies allow, where the case has these."""
-    expected = answers.get(name)
-    if expected is None or expected.low is None or expected.high is None:
-        return ""
-    ends = " to ".join(format_quantity(end, unit, 3) for end in (expected.low, expected.high))
-    inside = "between" if expected.low <= number <= expected.high else "not between"
-    return f"{inside} the ends of what measured efficiencies allow: {ends}"
 
 
 def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:

@@ -115,7 +115,8 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     lines += [f"write: {claim.correction}"] if claim.correction else []
     lines += [f"see: {command}"] if (command := reproduced(claim)) else []
-    return [_cut(lines[0], room * 3), *("    " + visible(line) for line in lines[1:])]
+    head = lines[0] if len(lines[0]) <= room * 3 else lines[0][: room * 3 - 1] + "…"
+    return [head, *("    " + visible(line) for line in lines[1:])]
 
 
 def times_of(text: str) -> str:
@@ -151,10 +152,6 @@ def odds(chance: float) -> str:
     (' (16 % of random errors would fit too)', '')
     """
     return f" ({chance * 100:.0f} % of random errors would fit too)" if chance >= TELLING else ""
-
-
-def _cut(line: str, most: int) -> str:
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def corrections(copy: Copy) -> str:

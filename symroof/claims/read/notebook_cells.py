@@ -7,17 +7,15 @@ a cell begins.
 import json
 import re
 from collections.abc import Iterator
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from pathlib import Path
 
 from symroof.claims.read.markdown import CELL
 from symroof.errors import InputError, Problem
 
 NOTEBOOK = ".ipynb"
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
-DEEPEST = 200
-"""How deep a notebook may be nested; they are six deep."""
-Span = tuple[int, int]
 
 
 def note_text(text: str, file: str) -> str:
@@ -42,7 +40,6 @@ def markdown_cells(text: str) -> str:
     >>> markdown_cells(book).split()
     ['\\ue001Takes', '\\ue0011.34', 'GB.']
     """
-    json.loads(text)
     view = [character if character in "\r\n" else " " for character in text]
     for strings in _markdown(text):
         for i, (start, end) in enumerate(strings):
@@ -68,38 +65,29 @@ def _unescaped(text: str) -> str:
     return ESCAPE.sub(plain, text)
 
 
-def _markdown(text: str) -> Iterator[list[Span]]:
-    """Where the strings of the source of each Markdown cell lie, quotes included."""
-    kinds: dict[int, str] = {}
-    sources: dict[int, list[Span]] = {}
-    for path, (start, end) in _values(text):
-        if len(path) < 3 or path[0] != "cells" or not isinstance(path[1], int):
-            continue
-        if path[2:] == ("cell_type",):
-            kinds[path[1]] = text[start + 1 : end - 1]
-        elif path[2] == "source" and len(path) < 5 and text[start] == '"':
-            sources.setdefault(path[1], []).append((start, end))
-    yield from (spans for cell, spans in sources.items() if kinds.get(cell) == "markdown")
+class _Placed(str):
+    """A string of a JSON text, with where it lies there, quotes included."""
+
+    span: tuple[int, int]
 
 
-def _values(text: str) -> Iterator[tuple[tuple[str | int, ...], Span]]:
-    """Every plain value of a JSON text with its path and its place."""
-    path: list[str | int] = []
-    for match in TOKEN.finditer(text):
-        token = match[0]
-        if token in "{[":
-            path.append("" if token == "{" else 0)
-            if len(path) > DEEPEST:
-                raise ValueError("nested too deep")
-        elif token in "}]":
-            path.pop()
-        elif token == "," and path and isinstance(path[-1], int):
-            path[-1] += 1
-        elif token == ",":
-            path[-1:] = [""]
-        elif token == ":":
-            continue
-        elif path and path[-1] == "":
-            path[-1] = token[1:-1] or " "
-        else:
-            yield tuple(path), match.span()
+def _markdown(text: str) -> Iterator[list[tuple[int, int]]]:
+    """Where the strings of the source of each Markdown cell lie."""
+    decoder = json.JSONDecoder()
+
+    def placed(text: str, begin: int, strict: bool = True) -> tuple[_Placed, int]:
+        value, end = scanstring(text, begin, strict)
+        found = _Placed(value)
+        found.span = (begin - 1, end)
+        return found, end
+
+    decoder.parse_string = placed  # type: ignore[attr-defined]
+    decoder.scan_once = py_make_scanner(decoder)  # type: ignore[attr-defined]
+    book = decoder.decode(text)
+    cells = book.get("cells") if isinstance(book, dict) else None
+    for cell in cells if isinstance(cells, list) else ():
+        if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
+            source = cell.get("source")
+            strings = source if isinstance(source, list) else [source]
+            if spans := [one.span for one in strings if isinstance(one, _Placed)]:
+                yield spans

@@ -91,6 +91,7 @@ def explain(
 
     ``steps`` are the numbers that arithmetic may name besides the case's.
 
+    >>> from symroof.claims.derive_claim import derived
     >>> claim = ClaimSpec(id="kv", quantity="kv_cache_bytes", given={"model": "llama-3-70b", "prompt": 4096}, value="10.74 GB")
     >>> first, *_ = explain(claim, read_written("10.74 GB", "byte"), derived(claim))
     >>> first.slip, first.named, first.text

@@ -72,12 +72,13 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     """
     centre = math.log(claimed)
     reach = min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
-    covered, reached, high = 0.0, centre - reach, centre + reach
+    low, high = centre - reach, centre + reach
+    covered, reached = 0.0, low
     for start, end in sorted(span for span in explained if 0 <= span[0] < span[1]):
         first = max(math.log(max(start, NOTHING)), reached)
         reached = max(reached, min(math.log(end), high))
         covered += max(reached - first, 0.0)
-    return covered / (2 * reach)
+    return covered / (high - low)
 
 
 def agreeing_ranges(

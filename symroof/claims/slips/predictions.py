@@ -65,44 +65,31 @@ class SlipPrediction:
 
 def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
+    made = SlipPrediction((slip.name,), (), Fraction(0), paired=slip.paired, common=slip.common)
     for variant in slip.variants:
-        if isinstance(variant, MisreadResult):
-            if not can_happen(variant, context.unit, context.known_names):
-                continue
-            made = SlipPrediction(
-                (slip.name,),
-                (variant.text.format(**context.words),),
-                Fraction(0),
-                misreading=variant,
-                paired=slip.paired,
-                common=slip.common,
-            )
+        if not isinstance(variant, MisreadResult):
+            yield from _of_cases(context, made, variant)
+        elif can_happen(variant, context.unit, context.known_names):
+            text = variant.text.format(**context.words)
             if (value := _misread_value(context, variant)) is not None:
-                yield replace(made, value=value)
-        else:
-            yield from _of_cases(context, slip, variant)
+                yield replace(made, texts=(text,), value=value, misreading=variant)
 
 
-def _of_cases(context: Context, slip: Slip, variant: CaseVariant) -> Iterator[SlipPrediction]:
+def _of_cases(
+    context: Context, made: SlipPrediction, variant: CaseVariant
+) -> Iterator[SlipPrediction]:
     kind = variant.kind if isinstance(variant, OtherFigure) else ""
     if kind == "generations" and context.name != variant.symbol:  # type: ignore[union-attr]
         return  # there are too many to tell by what follows from one of them
     digits = LEAST_DIGITS.get(kind, 1)
     if isinstance(variant, CaseChange) and any(map(context.depends_on, variant.precise_for)):
         digits = FINE_DIGITS
+    made = replace(made, digits=digits, common=made.common or kind == "siblings")
     for text, sets in case_changes(context, variant):
         for value in context.values_with(sets):
             far = abs(value / context.value - 1) > MOST_ROUNDED
             if not (far and isinstance(variant, RoundedFigure)):
-                yield SlipPrediction(
-                    (slip.name,),
-                    (text,),
-                    value,
-                    sets,
-                    paired=slip.paired,
-                    digits=digits,
-                    common=slip.common or kind == "siblings",
-                )
+                yield replace(made, texts=(text,), value=value, changes=sets)
 
 
 def can_happen(variant: MisreadResult, unit: str, names: frozenset[str]) -> bool:

@@ -1,9 +1,9 @@
-"""Rates that were worked out of a latency that is wrong, and claims that contradict each other: on judgements made by hand."""
+"""Claims that contradict each other: on judgements made by hand."""
 
 import pytest
 
+from symroof.claims.check import with_conflict
 from symroof.claims.checked import Checked
-from symroof.claims.related_claims import with_conflict
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
