@@ -95,12 +95,7 @@ class Compiled:
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The texts that the codes of an output encode, for each output that is a label.
-
-        >>> from symroof import compile
-        >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
-        ('compute', 'memory', 'link', 'overhead')
-        """
+        """The texts that the codes of an output encode, for each output that is a label."""
         return MappingProxyType({each.name: each.labels for each in self.results if each.labels})
 
     def __call__(self, *arrays: Any) -> Any:
@@ -125,24 +120,12 @@ class Compiled:
         return plain[0] if self.single else plain
 
     def only(self, names: Sequence[str]) -> Compiled:
-        """The function of some of the outputs, in this order, without the work of the others.
-
-        >>> from symroof import compile
-        >>> both = compile(["itl", "ttft"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
-        >>> both.only(["ttft"])
-        <ttft of batch>
-        """
+        """The function of some of the outputs, in this order, without the work of the others."""
         by_name = {output.name: output for output in self.results}
         return Compiled(self.case, self.inputs, tuple(by_name[name] for name in names))
 
     def codes(self, *arrays: Any) -> tuple[Array, ...]:
-        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
-
-        >>> from symroof import compile
-        >>> bound = compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
-        >>> bound.codes(np.array([1, 64]))
-        (array([1, 1], dtype=int8),)
-        """
+        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none."""
         if len(arrays) != len(self.inputs):
             raise ValueError(
                 f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}"

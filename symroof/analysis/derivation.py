@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from symroof.analysis.in_sympy import in_sympy
 from symroof.analysis.inline import implicit
-from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
+from symroof.analysis.sensitivity import Elasticity, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.symbolic.evaluation import NoValue
@@ -161,7 +161,7 @@ class Derivation:
         name, symbol: the quantity derived.
         bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
-        elasticities, binding_arms: its sensitivity to each input, and the arms of maxima that the sensitivities hold on.
+        elasticities: its sensitivity to each input.
     """
 
     def __init__(self, name: str, bound_case: BoundCase) -> None:
@@ -298,11 +298,6 @@ class Derivation:
         """
         return elasticities(self.name, self.bound_case)
 
-    @cached_property
-    def binding_arms(self) -> tuple[str, ...]:
-        """The arms of maxima that determine the value: the compute or the memory time of a step."""
-        return binding_arms(self.name, self.bound_case) if self.result else ()
-
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
         own = step_of(self.name, self.bound_case)
@@ -324,7 +319,6 @@ class Derivation:
             "steps": [self._step_json(step) for step in self.steps],
             **({} if implied is None else {"implicit": self._both(implied)}),
             "elasticities": [elasticity.as_json() for elasticity in self.elasticities],
-            "binding_arms": list(self.binding_arms),
             **self.bound_case.ledger((self.name,), everything=False),
         }
 

@@ -64,30 +64,25 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Expr:
     Raises:
         InputError: not an equation.
     """
+    ours = is_sympy(equation)
     try:
-        tree = (
-            read_expression(equation, own=own) if is_sympy(equation) else resolved(parse(equation))
-        )
+        tree = read_expression(equation, own=own) if ours else resolved(parse(equation))
     except FormulaError as error:
-        hint = "write one =" if "==" in equation else ""
-        raise InputError(
-            Problem(
-                "equation", error.message, 1, error.column, hint=hint, source=equation[:LONGEST]
-            )
-        ) from None
-    if is_sympy(equation) and not (is_condition_or_label(tree) or isinstance(tree, Symbol)):
+        hint, shown = "write one =" if "==" in equation else "", equation[:LONGEST]
+        problem = Problem("equation", error.message, 1, error.column, hint=hint, source=shown)
+        raise InputError(problem) from None
+    if ours and not (is_condition_or_label(tree) or isinstance(tree, Symbol)):
         tree = compared("=", tree, ZERO)
     if is_relation(tree) and operator_of(tree) == "=":
         return tree
     if isinstance(tree, Symbol):
         near = nearest(tree.name, [*THRESHOLDS, *(each.name for each in own.thresholds)])
         raise refused(tree.name, "no such threshold, and not of the form lhs = rhs", near)
-    bound = is_relation(tree)
-    hint = "solve it with =; the answer says on which side of the crossing it holds"
-    message = "is a bound, not of the form lhs = rhs" if bound else "is not of the form lhs = rhs"
-    raise InputError(
-        Problem("equation", message, hint=hint if bound else "", source=str(equation)[:LONGEST])
-    )
+    message, hint = "is not of the form lhs = rhs", ""
+    if is_relation(tree):
+        message = "is a bound, not of the form lhs = rhs"
+        hint = "solve it with =; the answer says on which side of the crossing it holds"
+    raise InputError(Problem("equation", message, hint=hint, source=str(equation)[:LONGEST]))
 
 
 def without_idle_changes(relation: Expr, known: Theory) -> Expr:
@@ -192,12 +187,9 @@ def all_names(tree: Expr) -> Iterator[str]:
 def check_occurs(relation: Expr, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
     known, named = bound_case.case.theory, names(relation)
-    reached = (unknown in bound_case.case.reachable_names(name) for name in named)
-    if (
-        relation.lhs == relation.rhs
-        or any(known.depends(n, unknown) for n in named)
-        or any(reached)
-    ):
+    if relation.lhs == relation.rhs or any(known.depends(name, unknown) for name in named):
+        return
+    if any(unknown in bound_case.case.reachable_names(name) for name in named):
         return
     other = theory(known.architecture, assume(), known.layout, known.own)
     if any(other.depends(name, unknown) for name in named):

@@ -1,19 +1,14 @@
-"""Sensitivities of a quantity: its elasticity in every input that can be chosen, and the arms of maxima that bind."""
+"""Sensitivities of a quantity: its elasticity in every input that can be chosen."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy
-from sympy.core.symbol import Str
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plain_value
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import At, Expr, Total, in_order, symbol
-from symroof.symbolic.reading import parse
-from symroof.theory.case import Case
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 from symroof.theory.theory_files import listed
 from symroof.units import settled
@@ -105,51 +100,3 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         Elasticity(theory.symbol(x), spans[x])
         for x in sorted(noticed, key=lambda x: -abs(spans[x][0]))
     )
-
-
-def named_arms(node: Expr) -> tuple[Expr, ...]:
-    """The arms of a maximum that all have names: the compute and the memory time of a step.
-
-    >>> named_arms(parse("max(compute_time, memory_time)")), named_arms(parse("max(context, prompt + output)"))
-    ((compute_time, memory_time), ())
-    """
-    is_named = isinstance(node, sympy.Max) and all(arm.is_Symbol for arm in node.args)
-    return tuple(node.args) if is_named else ()
-
-
-def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
-    """The named arms that win on the way to a quantity's value, at both ends where a sum holds them.
-
-    >>> from symroof.analysis.study import Study
-    >>> binding_arms("response_time", Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=100).first)
-    ('prefill_compute_time', 'decode_memory_time')
-    """
-    winners: dict[str, None] = {}
-
-    def visit(tree: Expr, case: Case) -> None:
-        named = named_arms(tree)
-        if named:
-            winner = max(named, key=case.evaluate)
-            winners.setdefault(winner.name)
-        elif isinstance(tree, Total):
-            for end in (tree.first, tree.last):
-                visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
-        elif isinstance(tree, At):
-            visit(
-                symbol(tree.name),
-                case.changed({key: case.evaluate(value) for key, value in tree.changes}),
-            )
-        elif tree.is_Symbol:
-            if search := case.search(tree.name):
-                visit(parse(search.body), case.changed({search.unknown: case.value(tree.name)}))
-            elif tree.name not in case.given and case.theory.timed(tree.name):
-                visit(case.formula_or_name(tree.name), case)
-        else:
-            for child in (part for part in tree.args if not isinstance(part, Str)):
-                visit(child, case)
-
-    try:
-        visit(symbol(name), bound_case.case)
-    except NoValue:
-        return ()
-    return in_order(winners)

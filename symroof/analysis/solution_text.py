@@ -101,11 +101,8 @@ def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
     case, definitions = solution.bound_case.case, dict(branch.named)
     for tree in (branch.shown, *definitions.values()):
         for name in names(tree) if tree is not None else ():
-            if (
-                name not in definitions
-                and name != solution.unknown
-                and case.theory.definition(name) is not None
-            ):
+            known = name in definitions or name == solution.unknown
+            if not known and case.theory.definition(name) is not None:
                 definitions[name] = case.readable_formula(name)
     return definitions
 

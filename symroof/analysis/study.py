@@ -213,11 +213,7 @@ class Study:
 
     @property
     def first(self) -> BoundCase:
-        """The first case: the baseline, which :meth:`value`, :meth:`derive` and :meth:`solve` use.
-
-        >>> Study("llama-3-8b", ["h100-sxm", "h200"]).first.hardware.name
-        'h100-sxm'
-        """
+        """The first case: the baseline, which :meth:`value`, :meth:`derive` and :meth:`solve` use."""
         return self.cases[0]
 
     def result(self, name: Any) -> Result:

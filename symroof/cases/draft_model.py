@@ -23,11 +23,8 @@ OWN = frozenset(
 )
 """Inputs that a model brings; all others are those of the case."""
 RESERVE = "memory_reserve"
-NO_RESERVE = ZERO
 REQUEST = "request_bytes_per_device"
-OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(
-    symbol.name for symbol in GROUPS["architecture"]
-)
+OF_TARGET = {*QUANTITIES.keys() - {"context"}, *(each.name for each in GROUPS["architecture"])}
 """Names whose values belong to the target model: a measured latency, a width. The draft has its own."""
 
 
@@ -49,7 +46,7 @@ def draft_inputs(
     def stands(name: str, changed: frozenset[str]) -> Expr | None:
         """The formula for a name of the draft's theory; None where it means the same in the case."""
         if name == RESERVE:
-            return NO_RESERVE  # it has none of its own: that of the case holds the draft
+            return ZERO  # it has none of its own: that of the case holds the draft
         led_to = draft.theory.dependencies(name)
         # a device may have another peak for the draft's precision
         same = draft.given.get(name) == case.given.get(name)
@@ -57,17 +54,10 @@ def draft_inputs(
             return None
         return draft.formula_or_name(name)
 
-    weights, cache, state, step, request = (
-        inline(symbol(key), stands)
-        for key in (
-            "weight_bytes_per_device",
-            "peak_kv_cache_bytes_per_device",
-            "state_bytes_per_device",
-            "itl",
-            REQUEST,
-        )
-    )
-    fixed = (own.setting if own is not None else NO_RESERVE) + weights
+    names = ("weight_bytes", "peak_kv_cache_bytes", "state_bytes")
+    parts = [*(f"{part}_per_device" for part in names), "itl", REQUEST]
+    weights, cache, state, step, request = (inline(symbol(part), stands) for part in parts)
+    fixed = (own.setting if own is not None else ZERO) + weights
     source = f"draft {name}"
     beside = "" if own is None else f", beside what is given ({own.source})"
     values = {
@@ -98,15 +88,12 @@ def add_drafts(case: CaseInputs) -> None:
     drafted = [name for name in ("draft_tokens", "verified_tokens") if name in case.given]
     accepted = [name for name in ("acceptance", "tokens_per_verify") if name in case.given]
     if drafted and accepted:
-        source = "drafts of each step"
-        case.add(
-            {name: Input(parse(text), source, defaulted=True) for name, text in UNDER_LOAD.items()}
-        )
+        for name, text in UNDER_LOAD.items():
+            case.add({name: Input(parse(text), "drafts of each step", defaulted=True)})
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
-        case.warn(
-            f"{' and '.join((*drafted, *accepted))} without {missing}: latencies, rates and costs under load are those without drafts"
-        )
+        without = f"{' and '.join((*drafted, *accepted))} without {missing}"
+        case.warn(f"{without}: latencies, rates and costs under load are those without drafts")
 
 
 def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:

@@ -11,7 +11,7 @@ from symroof.cases.request import Request
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS, peak_precision
-from symroof.symbolic.expressions import Expr, is_number, names, number
+from symroof.symbolic.expressions import is_number, names, number
 from symroof.symbolic.reading import parse
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS
@@ -63,17 +63,18 @@ def add_engine_defaults(case: CaseInputs, profile: EngineProfile) -> None:
     plain_first = sorted(profile.inputs.items(), key=lambda item: item[1].formula is not None)
     for name, entry in plain_first:  # a formula may be over the other values
         tree = profile.tree(name, memory, name_of)
-        if tree is not None and name not in given and _has_a_value(tree, case):
+        if tree is None or name in given:
+            continue
+        # a case without a model or a device has a formula only where it has all that this needs
+        missing = [each for each in names(tree) if each not in given]
+        if all(INPUTS[n].default is not None if n in INPUTS else case.model for n in missing):
             source = f"{profile.said}: {profile.source(entry.source)}"
             given[name] = Input(tree, source, defaulted=True)
     own = profile.tree("token_budget", memory, name_of)
     if is_number(own):
         _add_larger_steps(int(own), given)
-    if (
-        "token_budget" in given
-        and "output" in given
-        and case.assumptions["scheduling"] == "chunked"
-    ):
+    chunked = case.assumptions["scheduling"] == "chunked"
+    if chunked and {"token_budget", "output"} <= given.keys():
         source = f"what the batch leaves of token_budget ({given['token_budget'].source})"
         case.add({"chunk": Input(BUDGET_LEFT, source, defaulted=True)})
     if case.compute is None or BITS[case.compute] >= BITS[WIDE]:
@@ -98,15 +99,6 @@ def _add_larger_steps(own: int, given: dict[str, Input]) -> None:
     )
     source = f"{reserve.source}; and activations of a larger token_budget"
     given["memory_reserve"] = replace(reserve, setting=reserve.setting + more, source=source)
-
-
-def _has_a_value(tree: Expr, case: CaseInputs) -> bool:
-    """Whether a case without a model or a device has what a formula needs."""
-    known = case.model is not None
-    return all(
-        name in case.given or (INPUTS[name].default is not None if name in INPUTS else known)
-        for name in names(tree)
-    )
 
 
 def _widen_attention(case: CaseInputs, profile: EngineProfile, device: HardwareSpec) -> None:

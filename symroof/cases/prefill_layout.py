@@ -60,9 +60,8 @@ def prefill_inputs(
             other.result(name).text(3)
             for name in ("memory_bytes_per_device", "usable_memory_per_device")
         )
-        message = (
-            f"an instance does not hold the model and a prompt: {needed} on a device with {usable}"
-        )
+        message = "an instance does not hold the model and a prompt"
+        message += f": {needed} on a device with {usable}"
         raise InputError(Problem("prefill", message, hint="more devices: tp, pp, ep"))
     size = other.case.value("instance_devices")
     devices = float(prefill.get(DEVICES, prefill.get(INSTANCES, 1) * size))

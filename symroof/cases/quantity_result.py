@@ -99,11 +99,9 @@ class Result:
         """Value and range without the flags, for places that show the flag separately."""
         if self.without_range:
             return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
-        if isinstance(self.value, bool):
-            options = [("yes" if v else "no") for v in (self.possible or (self.value,))]
-            return " or ".join(options)
-        if isinstance(self.value, str):
-            return " or ".join(str(v) for v in (self.possible or (self.value,)))
+        if isinstance(self.value, bool | str):
+            said = {True: "yes", False: "no"}
+            return " or ".join(said.get(v, str(v)) for v in self.possible or (self.value,))
         written, span = self._format(self.value, digits), self.span(digits) if self.ranged else ""
         return f"{written} ({span})" if span else written
 
@@ -116,26 +114,19 @@ class Result:
         return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
     def _negligible(self, value: Any) -> bool:
-        return (
-            self.symbol.negligible is not None
-            and abs(value) < parse_quantity(self.symbol.negligible).value
-        )
+        least = self.symbol.negligible
+        return least is not None and abs(value) < parse_quantity(least).value
 
     def _format(self, value: float | Fraction, digits: int) -> str:
-        digits = min(digits, self.symbol.digits or digits)
+        symbol, digits = self.symbol, min(digits, self.symbol.digits or digits)
         if self._negligible(value):
             value = 0.0
-        if self.symbol.written_in:
-            return format_quantity(
-                float(value) / float(parse_unit(self.symbol.written_in).size),
-                self.symbol.written_in,
-                digits,
-            )
-        if self.symbol.counted and is_whole(value):
-            return f"{int(value):,}" + (
-                f" {plural(self.symbol.display_unit, value)}" if self.symbol.unit else ""
-            )
-        return format_quantity(value, self.symbol.unit, digits)
+        if unit := symbol.written_in:
+            return format_quantity(float(value) / float(parse_unit(unit).size), unit, digits)
+        if symbol.counted and is_whole(value):
+            unit = f" {plural(symbol.display_unit, value)}" if symbol.unit else ""
+            return f"{int(value):,}{unit}"
+        return format_quantity(value, symbol.unit, digits)
 
     def as_json(self) -> dict[str, Any]:
         """The value in base units, with the keys of the JSON output."""

@@ -136,15 +136,14 @@ def _steps(derivation: Derivation, everything: bool) -> list[str]:
 
 
 def _elasticities(derivation: Derivation, everything: bool) -> list[str]:
-    """The largest elasticities in a sentence, or that to each input and the arms that they hold on."""
+    """The largest elasticities in a sentence, or that to each input."""
     from symroof.analysis.sensitivity import span_text
 
     found = derivation.elasticities
     if not found:
         return []
     if everything:
-        arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
-        heading = f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}"
+        heading = f"elasticities: % change of {derivation.name} per 1 % change of an input"
         rows = [[entry.symbol.name, span_text(*entry.span)] for entry in found]
         return ["", heading, text_table(rows, indent="  ")]
     said = [f"{each.symbol.name} {span_text(*[each.value] * 3)}" for each in found]

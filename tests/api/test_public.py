@@ -19,24 +19,9 @@ RESULTS = (
     Number, Result, BoundCase, Solution, Derivation, Selection, Configuration, Calibration, Report,
     Checked,
 )  # fmt: skip
-METHODS = [
-    pytest.param(member, id=f"{owner.__name__}.{name}")
-    for owner in (sr.Study, sr.Compiled)
-    for name, member in inspect.getmembers_static(owner)
-    if name in vars(owner)
-    and not name.startswith("_")
-    and (callable(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
-]
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("entry", [*PUBLIC.values(), *RESULTS], ids=lambda entry: entry.__name__)
 def test_every_public_name_and_result_has_an_example(entry):
     assert ">>>" in inspect.getdoc(entry)
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("member", METHODS)
-def test_every_public_member_is_documented(member):
-    documented = getattr(member, "__func__", None) or getattr(member, "func", None) or member
-    assert (documented.__doc__ or "").strip()

@@ -15,7 +15,6 @@ LAYOUTS = [
     {"attention_dp": 2},
     {"attention_dp": 2, "pp": 2},
 ]
-DRAFT = {"draft": "llama-3.2-1b", "draft_tokens": 3, "acceptance": 0.7}
 
 
 def served(engine, model="llama-3.1-8b", **more):
@@ -32,13 +31,6 @@ def test_every_engine_has_memory_and_times_at_every_layout(engine, layout):
         assert case.value(name) > 0
     assert case.value("memory_reserve") >= 0
     assert case.value("fits") is True
-
-
-@pytest.mark.parametrize("engine", ["vllm", "tensorrt-llm"])
-def test_a_draft_stands_in_the_stages_too(engine):
-    alone, drafted = (served(engine, pp=2, **more).first.case for more in ({}, DRAFT))
-    assert drafted.value("memory_bytes_per_device") > alone.value("memory_bytes_per_device")
-    assert 0 < drafted.value("concurrency") < alone.value("concurrency")
 
 
 def test_a_stage_reserves_by_its_own_weights():

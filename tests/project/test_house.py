@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5939,
     "specs": 5771,
     "checkpoints": 3808,
-    "study": 8869,
+    "study": 8747,
     "select": 2813,
     "simulate": 2098,
     "servers": 1632,
@@ -45,8 +45,8 @@ BUDGETS = {
     "calibrate": 1592,
     "check": 6939,
     "report": 9062,
-    "cli": 3891,
-    "tests": 41553,
+    "cli": 3890,
+    "tests": 41503,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
