@@ -354,8 +354,9 @@ class Group:
         left = [order[owners[order] == owner].tolist() for owner in dict.fromkeys(owners.tolist())]
         while left := [places for places in left if places]:
             now = np.array([i for places in left for i in places[:TOGETHER]])
-            at = self._served(tried.at(now))
-            met, price = self._met(at), self._price(at, most)
+            at, in_time = self._served(tried.at(now))
+            met = self._met(at) if in_time is None else in_time & self._met(at, waiting=False)
+            price = self._price(at, most)
             ratio = load[now] / at.copies if self.open_copies else load[now]
             for i in np.flatnonzero(met):
                 rank = (0, _rounded(price[i]), _rounded(ratio[i]))
@@ -396,12 +397,12 @@ class Group:
         given_out = found.get(self.named("sustained_throughput_per_device"))
         return np.zeros(len(at.rows)) if given_out is None else np.nan_to_num(-given_out)
 
-    def _served(self, at: Points) -> Points:
-        """The same with the least number of copies whose waits are within the targets, where some number does."""
+    def _served(self, at: Points) -> tuple[Points, Array | None]:
+        """The same with the least number of copies whose waits are within the targets, and where some number does; None where no wait was looked at."""
         # a batch that was solved for meets the ITL target with every slot taken
         judged = [name for name in ("ttft", *(["itl"] * self.chosen_batch)) if name in self.limits]
         if not judged or self.late is None or not self.open_copies:
-            return at
+            return at, None
 
         def late(copies: Array) -> Array:
             """Where a wait is too long, for a column of numbers of each point."""
@@ -420,7 +421,7 @@ class Group:
         gap = np.where(some, tried[first, point] - short - 1, 0)
         copies = short + largest_whole(lambda n: late(short + n), gap) + 1
         copies = np.minimum(np.where(some, copies, at.copies), MOST_COPIES)
-        return Points(at.rows, at.batch, self._whole(copies, at.rows))
+        return Points(at.rows, at.batch, self._whole(copies, at.rows)), some
 
     def _nearest(self, rows: Array, most: Array) -> dict[int, tuple[Points, Rank]]:
         """Of each case the candidate that misses least at the slow end; where none fits the one that lacks least memory."""
