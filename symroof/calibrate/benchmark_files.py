@@ -4,6 +4,7 @@ Times that include queueing or mix phases are not used; each comes with the reas
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -43,19 +44,14 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
     ('ttft', Fraction(1, 4), 'entry 2 is not used: prefill and decode are timed together')
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 1 and all(
-        line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines
-    ):
+    if len(lines) > 1 and all(re.fullmatch(r"\s*\{.*\}\s*", line) for line in lines):
         text = f"[{', '.join(lines)}]"
     wrapped = '{"entries": ' + text + "}" if text.lstrip().startswith("[") else text
     data: Any = loads_json(wrapped, file).data
     for marks, reader in READERS:
         entries = data["entries"] if set(data) == {"entries"} else [data]
-        if (
-            isinstance(entries, list)
-            and entries
-            and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries)
-        ):
+        listed = isinstance(entries, list) and entries
+        if listed and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries):
             numbered = enumerate(entries[:MAX_ROWS], 1)
             return told_apart((x for i, entry in numbered for x in reader(entry, i, file)), file)
     hint = "vllm bench serve --save-result, genai-perf or AIPerf JSON, trtllm-bench --report_json, llama-bench -o json; or a CSV"
@@ -68,14 +64,16 @@ def _number(entry: Entry, key: str, file: str) -> Fraction | None:
     value = entry.get(key)
     if value is None:
         return None
+    fault = ""
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise InputError(Problem(file, f"{key} is not a number", 1, 1, key))
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(Problem(file, f"{key} is not a finite number", 1, 1, key))
-    number = Fraction(value)
-    if number <= 0:
-        raise InputError(Problem(file, f"{key} must be positive", 1, 1, key))
-    return number
+        fault = "is not a number"
+    elif not math.isfinite(value):
+        fault = "is not a finite number"
+    elif value <= 0:
+        fault = "must be positive"
+    if fault:
+        raise InputError(Problem(file, f"{key} {fault}", 1, 1, key))
+    return Fraction(value)
 
 
 def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> MeasuredLatency:
@@ -159,18 +157,12 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
     """The JSON of genai-perf or AIPerf: mean lengths and median times, each with its unit."""
     flat: Entry = {}
     for name in ("time_to_first_token", "inter_token_latency"):
-        block = entry.get(name)
-        if isinstance(block, dict):
+        if block := _block(entry, name):
             value = _number(block, "p50" if "p50" in block else "avg", file)
-            flat[name] = (
-                value * parse_unit(str(block.get("unit", "ms"))).size / MILLI if value else None
-            )
-    lengths = [
-        _number(block, "avg", file)
-        if isinstance(block := entry.get(f"{what}_sequence_length"), dict)
-        else None
-        for what in ("input", "output")
-    ]
+            size = parse_unit(str(block.get("unit", "ms"))).size
+            flat[name] = value * size / MILLI if value else None
+    blocks = (_block(entry, f"{what}_sequence_length") for what in ("input", "output"))
+    lengths = [_number(block, "avg", file) for block in blocks]
     slots = _concurrency(entry.get("input_config"))
     keys = {"ttft": "time_to_first_token", "tpot": "inter_token_latency"}
     yield from served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys)
@@ -182,29 +174,25 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
     if not isinstance(streamed, dict) or "decoding_stats" in entry:
         yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
         return
-    requests, world = (
-        block if isinstance(block := entry.get(name), dict) else {}
-        for name in ("request_info", "world_info")
-    )
-    medians = {
-        metric: block
-        for metric in ("ttft", "tpot")
-        if isinstance(block := streamed.get(f"{metric}_percentiles"), dict)
-    }
-    flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in medians.items()}
+    requests, world = (_block(entry, name) for name in ("request_info", "world_info"))
+    blocks = {metric: _block(streamed, f"{metric}_percentiles") for metric in ("ttft", "tpot")}
+    flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in blocks.items()}
     lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
     at_once = _number(requests, "avg_num_concurrent_requests", file)
     slots = Fraction(max(1, round(at_once))) if at_once else None
-    degrees = {
-        symbol: size
-        for symbol, name in (("tp", "tp_size"), ("pp", "pp_size"))
-        if (size := _number(world, name, file)) and size > 1
-    }
+    sizes = {symbol: _number(world, f"{symbol}_size", file) for symbol in ("tp", "pp")}
+    degrees = {symbol: size for symbol, size in sizes.items() if size and size > 1}
     keys = {"ttft": "ttft (p50)", "tpot": "tpot (p50)"}
     for item in served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys):
         if isinstance(item, MeasuredLatency):
             item = replace(item, inputs={**item.inputs, **degrees})
         yield item
+
+
+def _block(entry: Entry, name: str) -> Entry:
+    """An object of a report; an empty one where there is none."""
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _concurrency(config: object) -> Fraction | None:

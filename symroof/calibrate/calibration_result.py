@@ -93,7 +93,9 @@ class Calibration:
         """
         known = {p.name: written(p) for p in self.parameters if p.value is not None}
         open_ = [p for p in self.parameters if p.value is None]
-        count, name = len(self.residuals), _name(self.file)
+        last = self.file.replace("\\", "/").rpartition("/")[2]
+        name = "".join(c if c.isprintable() else "?" for c in last)[:80]
+        count = len(self.residuals)
         lines = [f"# fitted to {count} measured times of {name}; intervals at {self.level:.0%}"]
         lines += [f"# {p.name} is not determined by these rows: {p.note}" for p in open_]
         shares = {name: text for name, text in known.items() if name in EFFICIENCY}
@@ -118,11 +120,8 @@ def fit_warnings(
     parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int
 ) -> list[str]:
     """Warnings about the fit."""
-    warnings = []
-    if freedom <= 0:
-        warnings.append(
-            "there are no more rows than parameters: the fit has no intervals and does not show how well it holds"
-        )
+    few = "there are no more rows than parameters: the fit has no intervals and does not show how well it holds"
+    warnings = [few] if freedom <= 0 else []
     far = [r for r in residuals if abs(r.relative) > LARGE]
     if far:
         lines = ", ".join(dict.fromkeys(str(r.measurement.line) for r in far))
@@ -162,7 +161,8 @@ def _ends(parameter: Parameter, between: str) -> str:
     """Both ends of an interval; empty if there is none."""
     if parameter.low is None or parameter.high is None:
         return ""
-    return f"{_number(parameter.name, parameter.low)}{between}{_number(parameter.name, parameter.high)}"
+    ends = (_number(parameter.name, end) for end in (parameter.low, parameter.high))
+    return between.join(ends)
 
 
 def _summary(parameter: Parameter) -> str:
@@ -170,9 +170,8 @@ def _summary(parameter: Parameter) -> str:
     if parameter.value is None:
         return f"{parameter.name} not determined"
     ends = _ends(parameter, " to ")
-    return (
-        f"{parameter.name} {_number(parameter.name, parameter.value)}{f' ({ends})' if ends else ''}"
-    )
+    value = f"{parameter.name} {_number(parameter.name, parameter.value)}"
+    return f"{value} ({ends})" if ends else value
 
 
 def _number(name: str, value: float) -> str:
@@ -182,10 +181,3 @@ def _number(name: str, value: float) -> str:
         if value >= size:
             return f"{value / size:.4g} {unit}"
     return f"{value / 1e-6:.4g} us" if value else "0 s"
-
-
-def _name(file: str) -> str:
-    """The file name, safe to write in a comment."""
-    return "".join(
-        c if c.isprintable() else "?" for c in file.replace("\\", "/").rpartition("/")[2]
-    )[:80]

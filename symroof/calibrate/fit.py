@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from symroof.calibrate.benchmark_files import parse_report
 from symroof.calibrate.calibration_result import (
@@ -17,6 +18,7 @@ from symroof.calibrate.calibration_result import (
     fit_warnings,
     to_four_digits,
 )
+from symroof.calibrate.least_squares import Array, LeastSquares, solve, squares, times
 from symroof.calibrate.measurements import LOOP, MeasuredLatency, UnusedTime, parse_measured
 from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
@@ -24,11 +26,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.strict_yaml import read_text
 from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.students_t import t_quantile
 from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
-
-if TYPE_CHECKING:
-    from symroof.calibrate.least_squares import Array, LeastSquares
 
 UNDER_LOAD = "times between tokens under load are fitted as those of a closed loop: a step, and its part of the prompts of others"
 LEVEL = 0.95
@@ -52,10 +52,9 @@ def calibrate(
     names = fit_parameters(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
-    notes = [
-        f"{name} is ignored, because it is fitted" for name in names if name in answers.given
-    ] + _memory_warning(measured, answers)
-    notes += [str(item) for item in unused]
+    given = [name for name in names if name in answers.given]
+    notes = [f"{name} is ignored, because it is fitted" for name in given]
+    notes += [*_memory_warning(measured, answers), *map(str, unused)]
     if any(m.metric == LOOP for m in measured):
         notes.append(UNDER_LOAD)
     if fit is None:  # of the usual overheads, in their order, a step's and a link's
@@ -97,31 +96,23 @@ def _terms(
     rows: list[TimeTerms] = []
     problems: dict[Problem, None] = {}  # a row with two times reports a problem once
     for m in measured:
-
-        def problem(message: str, hint: str, m: MeasuredLatency = m) -> Problem:
-            return Problem(file, message, m.line, m.column, m.metric, hint, m.source)
-
+        fault = hint = ""
         try:
             answers.check(m.inputs, file)
             made = terms(answers.case, m, fit)
+            rows.append(made)
+            if m.seconds < made.roof:
+                taken, least = (format_quantity(x, "s") for x in (m.seconds, made.roof))
+                fault = f"impossible: above the {made.label} roof: {taken} measured, at least {least} at 100 % of peak"
+                hint = "check model, device, precision, tp and cached prefix of this row, and that no time was left out"
         except InputError as error:
             for each in error.problems:
                 problems[replace(each, line=m.line, column=1, source=m.source)] = None
-            continue
         except NoValue as error:
+            fault = f"{m.metric} {error}"
             hint = "add a column, or give it in the study or as a command-line option"
-            problems[problem(f"{m.metric} {error}", hint)] = None
-            continue
-        rows.append(made)
-        if m.seconds < made.roof:
-            taken, least = (format_quantity(x, "s") for x in (m.seconds, made.roof))
-            fault = f"impossible: above the {made.label} roof: {taken} measured, at least {least} at 100 % of peak"
-            problems[
-                problem(
-                    fault,
-                    "check model, device, precision, tp and cached prefix of this row, and that no time was left out",
-                )
-            ] = None
+        if fault:
+            problems[Problem(file, fault, m.line, m.column, m.metric, hint, m.source)] = None
     if problems:
         raise InputError(problems)
     return rows
@@ -148,10 +139,6 @@ def _problem(
     fit: Sequence[str],
     answers: BoundCase,
 ) -> LeastSquares:
-    import numpy as np
-
-    from symroof.calibrate.least_squares import LeastSquares
-
     overheads = [name for name in fit if name in OVERHEADS]
     arms = [(row, float(c), float(m)) for row, made in enumerate(terms) for c, m in made.arms]
     full = [1.0 if name in fit else 1 / float(answers.case.value(name)) for name in SHARES]
@@ -160,9 +147,7 @@ def _problem(
         row=np.array([row for row, _, _ in arms], dtype=np.intp),
         compute=np.array([c for _, c, _ in arms]),
         memory=np.array([m for _, _, m in arms]),
-        rates=np.array([[float(rate) for rate in made.rates] for made in terms]).reshape(
-            len(terms), len(overheads)
-        ),
+        rates=np.array([made.rates for made in terms], float).reshape(len(terms), len(overheads)),
         fixed=np.array([float(made.fixed) for made in terms]),
         least=np.array([*full, *(0.0 for _ in overheads)]),
         held=np.array([*(name not in fit for name in SHARES), *(False for _ in overheads)]),
@@ -179,9 +164,6 @@ def _fitted(
     chosen: bool,
 ) -> Calibration:
     """The fit of ``fit``; ``chosen`` where somebody named these parameters, none of which is then left out because rows are alike."""
-    from symroof.calibrate.least_squares import squares, times
-    from symroof.symbolic.students_t import t_quantile
-
     names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
     rows, point, untold = _solved(_problem(measured, terms, fit, answers), names, fit, chosen)
     columns = rows.columns(point[1] / point[0])
@@ -191,31 +173,24 @@ def _fitted(
     deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
     reach = t_quantile(LEVEL, freedom) * deviation if deviation is not None else None
     unclear = [names[i] for k, i in enumerate(moves) if undetermined[k]]
-    found = {
-        names[i]: _parameter(
-            names[i],
-            float(point[i]),
-            None if reach is None else reach * float(spread[k]),
-            float(rows.measured.min()),
-        )
-        for k, i in enumerate(moves)
-    }
+    found = {}
+    for k, i in enumerate(moves):
+        off = None if reach is None else reach * float(spread[k])
+        found[names[i]] = _parameter(names[i], float(point[i]), off, float(rows.measured.min()))
     for name in (*unclear, *untold):
-        column = columns[:, names.index(name)]
-        note = untold.get(name) or _why_undetermined(
-            name, 0 * column if name in untold else column, [*unclear, *untold], rows, point
-        )
+        column = columns[:, names.index(name)] * (name not in untold)
+        why = _why_undetermined(name, column, [*unclear, *untold], rows, point)
+        note = untold.get(name) or why
         held = None if name in SHARES or name not in untold else 0.0
         found[name] = Parameter(name, None, note=note, held=held)
-    parameters = [found[name] for name in names if name in fit]
+    parameters = tuple(found[name] for name in names if name in fit)
     residuals = tuple(
         Residual(m, float(t), _limiting_resource(made, point))
         for m, t, made in zip(measured, times(rows, point), terms, strict=True)
     )
     warnings = (*notes, *fit_warnings(parameters, residuals, freedom))
-    return Calibration(
-        tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file
-    )
+    fitted = (parameters, residuals, freedom, LEVEL, deviation)
+    return Calibration(*fitted, warnings, answers, file)
 
 
 NEAR = 0.25
@@ -228,10 +203,6 @@ def _solved(
     rows: LeastSquares, names: Sequence[str], fit: Sequence[str], chosen: bool
 ) -> tuple[LeastSquares, Array, dict[str, str]]:
     """The rows with what they do not tell held, their best point, and why that is held; an empty reason where it is that no row is limited by it."""
-    import numpy as np
-
-    from symroof.calibrate.least_squares import solve
-
     untold: dict[str, str] = {}
     if not set(SHARES) - set(fit):
         own = {"mfu": (rows.compute, rows.memory), "mbu": (rows.memory, rows.compute)}
@@ -253,8 +224,6 @@ def _solved(
 
 def _spread(columns: Array) -> tuple[Array, list[bool], int]:
     """The change of each parameter per unit of residual, which ones are undetermined, and the rank."""
-    import numpy as np
-
     size = np.linalg.norm(columns, axis=0)
     safe = np.where(size > 0, size, 1)
     _, values, directions = np.linalg.svd(columns / safe, full_matrices=True)
@@ -262,11 +231,8 @@ def _spread(columns: Array) -> tuple[Array, list[bool], int]:
     lost = values <= DEPENDENT * max(values.max(initial=0), DEPENDENT)
     inverse = np.where(lost, 0, 1 / np.where(lost, 1, values))
     undetermined = (np.abs(directions[lost]) > math.sqrt(DEPENDENT)).any(axis=0) | (size == 0)
-    return (
-        np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe,
-        list(undetermined),
-        int((~lost).sum()),
-    )
+    spread = np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe
+    return spread, list(undetermined), int((~lost).sum())
 
 
 WIDE, LITTLE = 0.5, 0.1
@@ -288,11 +254,9 @@ def _parameter(
     low, high = max(value - reach, 0.0), min(value + reach, most)
     wide = reach > WIDE * value if name in SHARES else low == 0 and reach > LITTLE * shortest
     if wide:
-        ends = (
-            f"{low:.2g} to {high:.2g}"
-            if name in SHARES
-            else f"0 s to {format_quantity(to_four_digits(high), 's')}"
-        )
+        ends = f"{low:.2g} to {high:.2g}"
+        if name not in SHARES:
+            ends = f"0 s to {format_quantity(to_four_digits(high), 's')}"
         return Parameter(name, None, low, high, f"its interval is {ends}")
     return Parameter(name, value, low, high, note)
 

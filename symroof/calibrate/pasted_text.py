@@ -134,11 +134,9 @@ def _split(line: str) -> list[str]:
     """The cells of a line of a Markdown, tab-separated or comma-separated table."""
     if "|" in line:
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
-    mark = "\t" if "\t" in line else "," if "," in line else None
-    return [
-        cell.strip().strip('"').strip()
-        for cell in (line.split(mark) if mark else re.split(r"\s{2,}", line.strip()))
-    ]
+    mark = next((mark for mark in "\t," if mark in line), None)
+    cells = line.split(mark) if mark else re.split(r"\s{2,}", line.strip())
+    return [cell.strip().strip('"').strip() for cell in cells]
 
 
 RULE = set(" |:-=+")  # characters of a line that only rules a table off
@@ -155,12 +153,14 @@ def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
         if {"test", "t/s"} <= set(lower):
             return _llama_table(lower, rest, file)
         if {"n_prompt", "n_gen", "avg_ts"} <= set(lower):
-            read = (
-                (number, dict(zip(lower, map(_counted, row), strict=True)))
+            return (
+                item
                 for number, row in rest
                 if len(row) == len(lower)
+                for item in llama_bench(
+                    dict(zip(lower, map(_counted, row), strict=True)), number, file
+                )
             )
-            return (item for number, entry in read for item in llama_bench(entry, number, file))
         if {"pp", "tg", "b"} <= set(lower) and any(cell.startswith("t_tg") for cell in lower):
             return _batched_bench(lower, rest)
         headings = [_heading(cell) for cell in cells]
@@ -210,37 +210,25 @@ def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> I
 def _heading(text: str) -> Heading:
     """What a column is by its heading: ``Median TTFT (ms)``, ``tpot_ms``, ``Input Len``."""
     words = re.sub(r"[*`]", "", text).strip()
-    unit = next(
-        (
-            u
-            for u in re.findall(r"[\[(]\s*([A-Za-zµ]+)\s*[\])]|[_\s]((?:m|u|µ)?s)$", words)
-            for u in u
-            if u
-        ),
-        "",
-    )
+    written = re.search(r"[\[(]\s*([A-Za-zµ]+)\s*[\])]|[_\s]((?:m|u|µ)?s)$", words)
+    unit = (written[1] or written[2]) if written else ""
     bare = re.sub(r"[\[(][^\])]*[\])]", " ", words).lower()
     bare = re.sub(r"[_\s](?:m|u|µ)?s$", "", bare.strip()) if unit else bare
     spaced = bare.replace("_", " ")
     whole, stem = (re.sub(r"[\s\-.#]", "", said) for said in (spaced, STATISTIC.sub(" ", spaced)))
     if whole not in MEANING and OTHER_STATISTIC.search(spaced):
         return Heading("", "", text)
-    return Heading(
-        MEANING.get(whole) or MEANING.get(stem, ""),
-        unit,
-        text,
-        bool(re.search(r"\b(?:median|p50|50th)\b", spaced)),
-    )
+    median = bool(re.search(r"\b(?:median|p50|50th)\b", spaced))
+    return Heading(MEANING.get(whole) or MEANING.get(stem, ""), unit, text, median)
 
 
 def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
     """A table of lengths, concurrency and latencies; a median wins over a mean. Columns of anything else are named once."""
     chosen: dict[str, int] = {}
     for i, heading in enumerate(headings):
-        if heading.name and (
-            heading.name not in chosen
-            or (heading.median and not headings[chosen[heading.name]].median)
-        ):
+        before = chosen.get(heading.name)
+        better = before is None or (heading.median and not headings[before].median)
+        if heading.name and better:
             chosen[heading.name] = i
     others = (heading.text for i, heading in enumerate(headings) if i not in chosen.values())
     if ignored := ", ".join(filter(None, others)):
@@ -249,9 +237,8 @@ def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], 
     for number, row in rest:
         if len(row) != len(headings):
             if sum(bool(NUMBER.match(cell)) for cell in row) > 1:
-                raise InputError(
-                    Problem(file, f"has {len(row)} values for {len(headings)} columns", number, 1)
-                )
+                message = f"has {len(row)} values for {len(headings)} columns"
+                raise InputError(Problem(file, message, number, 1))
             continue
         cells = {name: (row[i], headings[i]) for name, i in chosen.items()}
         yield from _free_row(cells, number, file)
@@ -262,18 +249,13 @@ def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> 
     if "lengths" in cells:
         match = LENGTHS.search(cells["lengths"][0])
         texts = match.groupdict() if match else {}
-    prompt, output = (
-        _length(texts[name], number, file) if name in texts else None
-        for name in ("prompt", "output")
-    )
+    lengths = {name: _length(text, number, file) for name, text in texts.items()}
+    prompt, output = (lengths.get(name) for name in ("prompt", "output"))
     slots = None if "rate" in cells else Fraction(1)
     if "batch" in cells:
         slots = _number(cells["batch"][0])
-    times: dict[str, Fraction | None] = {
-        metric: _seconds(*cells[metric], number, file)
-        for metric in ("ttft", "tpot")
-        if metric in cells and cells[metric][0] not in ("", "-", "—")
-    }
+    said = {n: cells[n] for n in ("ttft", "tpot") if cells.get(n, "-")[0] not in ("", "-", "—")}
+    times = {metric: _seconds(*cell, number, file) for metric, cell in said.items()}
     tp = _number(cells["tp"][0]) if "tp" in cells else None
     if not prompt:
         yield UnusedTime(f"line {number}", NO_LENGTH.format("length of the prompt"))

@@ -42,7 +42,7 @@ BUDGETS = {
     "simulate": 2098,
     "servers": 1632,
     "sweep": 1326,
-    "calibrate": 1592,
+    "calibrate": 1518,
     "check": 6939,
     "report": 9062,
     "cli": 3890,
