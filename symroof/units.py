@@ -111,13 +111,11 @@ def describe(dimension: Dimension) -> str:
     >>> describe(parse_unit("TB/s").dimension)
     'byte/s'
     """
+    if not dimension:
+        return "a plain number"
     over = [n if e == 1 else f"{n}^{e}" for n, e in dimension if e > 0]
     under = [n if e == -1 else f"{n}^{-e}" for n, e in dimension if e < 0]
-    return (
-        ("*".join(over) or "1") + "".join(f"/{n}" for n in under)
-        if over or under
-        else "a plain number"
-    )
+    return ("*".join(over) or "1") + "".join(f"/{n}" for n in under)
 
 
 POWER = re.compile(r"[1-9]")
@@ -182,15 +180,13 @@ def unknown_unit(name: str) -> str:
         return f"unknown unit {name!r}; did you mean {ABBREVIATED[name.lower()]}?"
     if name in PREFIXES_ALONE:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
-    same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
-    near = list(
-        dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)])
-    )
     if not name:
         return f"no unit can be read; there are: {NAMES}"
-    return f"unknown unit {name[:40]!r}" + (
-        f"; did you mean {' or '.join(near)}?" if near else f"; there are: {NAMES}"
-    )
+    same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
+    alike = difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)
+    near = " or ".join(dict.fromkeys([*same_but_case, *alike]))
+    hint = f"did you mean {near}?" if near else f"there are: {NAMES}"
+    return f"unknown unit {name[:40]!r}; {hint}"
 
 
 def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:
@@ -289,12 +285,11 @@ def scaled(value: float | Fraction, unit: str) -> tuple[Fraction, str]:
         return value, "parameters"
     if head not in SYMBOLS or unit == "FLOP/byte":
         return value, unit
-    amount, steps = abs(value), _steps(head)
-    best, scale = (
-        next(((prefix, scale) for prefix, scale, least in steps if amount >= least), steps[-1][:2])
-        if amount
-        else ("", Fraction(1))
-    )
+    steps = _steps(head)
+    best, scale = "", Fraction(1)
+    if value:
+        found = (step[:2] for step in steps if abs(value) >= step[2])
+        best, scale = next(found, steps[-1][:2])
     symbol = SYMBOLS[head] if best else head
     return value / scale, f"{best}{symbol}" + (f"/{tail}" if tail else "")
 
@@ -302,16 +297,10 @@ def scaled(value: float | Fraction, unit: str) -> tuple[Fraction, str]:
 @lru_cache(maxsize=16)
 def _steps(head: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
     """The prefixes a unit is printed with, the largest first: each with its size and the least value that takes it."""
-    steps = (
-        {"n": Fraction(1, 10**9), "µ": Fraction(1, 10**6), "m": Fraction(1, 10**3)}
-        if head in ("s", "J")
-        else {}
-    )
-    steps |= {"": Fraction(1)} | (DECIMAL_PREFIXES if head != "s" else {})
-    return tuple(
-        (prefix, scale, scale * Fraction(99995, 100000))
-        for prefix, scale in reversed(steps.items())
-    )
+    small = {prefix: SMALL_PREFIXES[prefix] for prefix in "nµm"} if head in ("s", "J") else {}
+    steps = small | {"": Fraction(1)} | (DECIMAL_PREFIXES if head != "s" else {})
+    least = Fraction(99995, 100000)
+    return tuple((prefix, scale, scale * least) for prefix, scale in reversed(steps.items()))
 
 
 def readable(value: float | Fraction, unit: str, digits: int = 6) -> str:

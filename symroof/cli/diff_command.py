@@ -87,8 +87,7 @@ def command(
 
 MOST_STEPS, MOST_OF_ALL = 8, 9
 """Differences of one quantity on a first screen, and of all."""
-SMALL = 1e-3
-"""Effects of less than this share of the value are not listed one by one."""
+SMALL = 1e-3  # effects of less than this share of the value are not listed one by one
 
 
 def _written(made: list[Waterfall], sides: tuple[str, ...], everything: bool) -> str:

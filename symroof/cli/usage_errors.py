@@ -25,8 +25,7 @@ OTHER_WORDS = {
     "measured": "measurements benchmarks data",
 }
 """Other words for the kinds of entries of the catalogue."""
-OPTIONS_OF_FILES = {"targets": "--target"}
-"""Places of problems that are options of another name."""
+OPTIONS_OF_FILES = {"targets": "--target"}  # places of problems that are options of another name
 
 
 def problem(
@@ -57,6 +56,8 @@ def on_the_line(
     """A problem of the command line with the option as its place: ``--mfu``, ``--set: mem_bandwidth``, ``--target: itl``, ``--among: tp``."""
     from symroof.cli.options import COMMAND_LINE, OWN_OPTIONS
 
+    if problem.file == "vllm line" and command and command.name == "server":
+        return replace(problem, file="server line")  # of another engine, too
     options = {param.name: param.opts for param in command.params} if command else {}
     first, _, rest = problem.path.partition(".")
     if problem.file not in (COMMAND_LINE, "simulate"):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from . import ROOT, STUDIES, call, process, refused, study_text, write_study
+from . import ROOT, STUDIES, call, everything_under, process, refused, study_text, write_study
 
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
 LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
@@ -188,10 +188,6 @@ def report(out, *more):
         "memory",
         *more,
     )
-
-
-def everything_under(folder):
-    return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
 def test_a_link_is_not_followed_where_nobody_named_the_picture(tmp_path, monkeypatch):

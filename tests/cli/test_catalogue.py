@@ -36,24 +36,6 @@ def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch
     assert mixtral["active_params"] == 46_702_792_704 - 32 * 6 * 3 * 4096 * 14336 - 32_000 * 4096
 
 
-def test_lists_and_entries_carry_the_reference_of_quantities_and_thresholds():
-    listed = {
-        entry["name"]: entry["reference"]
-        for kind in ("quantities", "thresholds")
-        for entry in good("list", kind, "--json").json["entries"]
-    }
-    assert all(listed.values())
-    for name, source in (
-        ("ridge_point", "Williams, Waterman, Patterson 2009, Roofline"),
-        ("free_chunk", "Agrawal et al. 2023, SARATHI"),
-        ("fits", "definition"),
-    ):
-        facts = {fact[0]: fact[1] for fact in good("show", name, "--json").json["facts"]}
-        assert facts["reference"] == listed[name]
-        assert listed[name].startswith(source)
-        assert source in good("show", name, "--all").out
-
-
 SHOWN = [
     "llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_to_ridge", "kv_traffic",
     "isl",

@@ -112,22 +112,4 @@ def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
     assert "itl" in case["quantities"]
 
 
-def test_claims_and_notes_of_a_theory(tmp_path):
-    note = tmp_path / "note.md"
-    note.write_text(
-        "The states take 120 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n"
-    )
-    (claim,) = good("check", note, "--json").json["claims"]
-    assert (claim["verdict"], claim["derived"]) == ("exact", 120 * 10**9)
-    note.write_text(
-        "The states take 60 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n"
-    )
-    assert call("check", note).code == 1
-    note.write_text(
-        "The states take 60 GB. <!-- symroof: model_state_bites theory=training-step model_parameters=7.5e9 -->\n"
-    )
-    outcome = call("check", note)
-    assert outcome.code == 2 and "did you mean 'model_state_bytes'?" in outcome.err
-
-
 # ------------------------------------------------------------------------- a note, candidates and measurements with one's own names

@@ -158,25 +158,6 @@ def test_second_sides_that_say_nothing_are_refused(arguments, message):
     assert message in refused(*arguments)
 
 
-def test_python_compares_studies_presets_and_numbers():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, efficiency="peak")
-    way = sr.diff(study, "genz", "ttft")
-    assert isinstance(way, sr.Waterfall)
-    assert study.value("ttft") + way.effect == sr.Study(
-        "llama-3-8b", "h100-sxm", prompt=2048, preset="genz"
-    ).value("ttft")
-    assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
-    assert sr.diff(CHAT, "symroof").steps == ()
-    assert sr.diff(study, "5 ms").end.value * 1000 == 5
-    assert sr.diff("itl = 5 ms", study).start.value * 1000 == 5
-    assert "<th>effect</th>" in way._repr_html_()
-    assert repr(way).startswith("Waterfall(ttft: ")
-    assert (
-        sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name
-        == "itl"
-    )
-
-
 def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
     """Eight slots do not keep up with nine requests a second, sixty-four do."""
     few, many = (

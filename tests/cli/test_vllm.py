@@ -61,3 +61,9 @@ def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
     text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
     assert "! --max-num-sequences is not read: did you mean --max-num-seqs?" in text
     assert text.count("is not read") == 1
+
+
+def test_a_line_of_another_engine_is_no_line_of_vllm():
+    line = ("llama-server -m x.gguf", "--hardware", "h100-sxm")
+    assert refused("server", *line).startswith("server line:1:17: model: 'x.gguf' is neither")
+    assert "`symroof server` reads this one" in refused("vllm", *line)

@@ -32,7 +32,7 @@ SAME_THING = {"study", "claims", "symbols"}
 
 
 BUDGETS = {
-    "top level": 1828,
+    "top level": 1817,
     "symbolic": 5526,
     "theory": 5939,
     "specs": 5771,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6939,
     "report": 9062,
     "cli": 3890,
-    "tests": 41503,
+    "tests": 41415,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

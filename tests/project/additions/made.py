@@ -28,10 +28,6 @@ OF_THE_THEORY = {
             "- name: batch_kv_equals_weights\n",
         )
     ],
-    "A switch value": [
-        Insert(f"{INFERENCE}/switches.yaml", "    doubled: twice what the tokens need\n", "    unified: sliding-window"),
-        Insert(f"{INFERENCE}/memory.yaml", "        doubled: 2*peak_kv_cache_bytes\n", "        unified: batch*peak_context"),
-    ],
     "A block": [
         Insert(
             f"{THEORY}/block_rows.py",
