@@ -63,24 +63,27 @@ def python(expr: Expr, bound: Sequence[str], careful: bool = False) -> Generated
 
     With ``careful``, the factors of a product beside one that is zero need no value.
     """
-    return _Python(expr, tuple(bound), careful).source()
+    return CodePrinter(tuple(bound), careful).source(expr)
 
 
-def called(node: Any) -> str:
-    """The name of the function that generated code calls for a node; empty for one of SymPy's."""
-    return next((name for kind, name in CALLED.items() if isinstance(node, kind)), "")
+def uses(expr: Expr) -> Counter[Any]:
+    """How often each part stands in a formula."""
+    return Counter(child for node in parts(expr) for child in node.args)
 
 
-class _Python:
-    def __init__(self, expr: Expr, bound: tuple[str, ...], careful: bool) -> None:
-        self.expr, self.bound, self.careful = expr, bound, careful
+class CodePrinter:
+    """Prints a formula as a function that asks its environment for names; what repeats or lies deep becomes a function inside."""
+
+    def __init__(self, bound: tuple[str, ...], careful: bool) -> None:
+        self.bound, self.careful = bound, careful
         self.constants: dict[str, Any] = {}
-        self.uses = Counter(child for node in parts(expr) for child in node.args)
+        self.uses: Counter[Any] = Counter()
         self.functions: dict[Any, tuple[str, tuple[str, ...], str]] = {}
         self.indices: tuple[str, ...] = bound
 
-    def source(self) -> GeneratedCode:
-        result = self.go(self.expr, 0)
+    def source(self, expr: Expr) -> GeneratedCode:
+        self.uses = uses(expr)
+        result = self.go(expr, 0)
         texts = [result, *(text for _, _, text in self.functions.values())]
         lines = [
             f"def formula({', '.join(('e', *map(_local, self.bound)))}):",
@@ -101,16 +104,19 @@ class _Python:
         return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
 
     def go(self, node: Any, depth: int) -> str:
-        """The text of a part; for a deep or repeated part, the call of its function."""
+        """The text of a part."""
         if node.is_Symbol:
-            return (
-                _local(node.name) if node.name in self.indices else f"v({self.quoted(node.name)})"
-            )
+            return self.name(node.name)
         if node.is_Rational or node.is_Float:
             return _float(float(node))
         shared = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
-        if not (shared or depth >= DEEPEST):
-            return self.rule(node, depth + 1)
+        return self.part(node) if shared or depth >= DEEPEST else self.rule(node, depth + 1)
+
+    def name(self, name: str) -> str:
+        return _local(name) if name in self.indices else f"v({self.quoted(name)})"
+
+    def part(self, node: Any) -> str:
+        """The call of the function of a part, which computes it once where no index of a sum occurs in it."""
         if node not in self.functions:
             used = tuple(
                 _local(name)
@@ -122,6 +128,19 @@ class _Python:
             self.functions[node] = name, used, self.rule(node, 1)
         name, used, _ = self.functions[node]
         return f"{name}({', '.join(used)})"
+
+    def careful_product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
+        return f"product({','.join(f'lambda:{go(factor)}' for factor in factors)})"
+
+    def at(self, node: At, go: Callable[[Any], str]) -> str:
+        changed = ",".join(f"{key!r}:{go(value)}" for key, value in node.changes)
+        return f"e.at({self.quoted(node.name)},{{{changed}}})"
+
+    def sum(self, node: Total, first: str, last: str, depth: int) -> str:
+        outer, self.indices = self.indices, (*self.indices, node.index)
+        body = self.go(node.body, depth)
+        self.indices = outer
+        return f"total(e.axes,lambda {_local(node.index)}:{body},{first},{last})"
 
     def quoted(self, name: str) -> str:
         """A name in quotes; a formula used as a name is a variable."""
@@ -145,7 +164,7 @@ class _Python:
             return self.sum_of([go(term) for term in node.args])
         if node.is_Pow:
             return self.power(node.base, node.exp, go)
-        if name := called(node):
+        if name := next((name for kind, name in CALLED.items() if isinstance(node, kind)), ""):
             return f"{name}({listed(node.args)})"
         if isinstance(node, OfLargest):
             pairs = zip(node.keys, node.values, strict=True)
@@ -155,8 +174,7 @@ class _Python:
         if isinstance(node, Total):
             return self.total(node, depth)
         if isinstance(node, At):
-            changed = ",".join(f"{key!r}:{go(value)}" for key, value in node.changes)
-            return f"e.at({self.quoted(node.name)},{{{changed}}})"
+            return self.at(node, go)
         if isinstance(node, Relational):
             return f"holds({operator_of(node)!r},{go(node.lhs)},{go(node.rhs)})"
         if isinstance(node, Label):
@@ -169,7 +187,9 @@ class _Python:
 
     def sum_of(self, texts: list[str]) -> str:
         if len(texts) <= LONGEST_SUM:
-            return f"({'+'.join(texts)})"
+            first, *more = texts
+            rest = (text[1:-1] if text.startswith("(-") else f"+{text}" for text in more)
+            return f"({first}{''.join(rest)})"
         return self.sum_of(
             [self.sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)]
         )
@@ -185,9 +205,11 @@ class _Python:
     def product(self, factors: list[Any], go: Callable[[Any], str]) -> str:
         if len(factors) == 1:
             return go(factors[0])
+        if factors[0] == -1:
+            return f"(-{self.product(factors[1:], go)})"
         moving = sum(not factor.is_Number for factor in factors)
         if self.careful and moving > 1:
-            return f"product({','.join(f'lambda:{go(factor)}' for factor in factors)})"
+            return self.careful_product(factors, go)
         return f"({'*'.join(map(go, factors))})"
 
     def power(self, base: Any, exponent: Any, go: Callable[[Any], str]) -> str:
@@ -203,10 +225,7 @@ class _Python:
         ratio = body.is_Pow and body.exp == symbol(index) and index not in names(body.base)
         if ratio:  # a sum of its powers
             return f"geometric({start},{end},{self.go(body.base, depth)})"
-        outer, self.indices = self.indices, (*self.indices, index)
-        text = f"total(e.axes,lambda {_local(index)}:{self.go(body, depth)},{start},{end})"
-        self.indices = outer
-        return text
+        return self.sum(node, start, end, depth)
 
 
 def _float(value: float) -> str:

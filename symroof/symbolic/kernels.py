@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from operator import mul
 from typing import Any
 
 import numpy as np
 
+from symroof.symbolic import sympy_functions
 from symroof.symbolic.no_value import NoValue, UndefinedValue
-from symroof.symbolic.step_polynomials import NotPolynomial, Steps
+from symroof.symbolic.searches import searched
+from symroof.symbolic.step_polynomials import NotPolynomial, Steps, refuse_polynomials
 
 NEAR = 1e-12
 """Relative distance of what counts as equal, or as whole: rounding errors are a few 1e-15."""
 TOGETHER = 2**16
 """Terms of a sum, over all scenarios, that are computed at once where it is taken term by term."""
+NOTHING = np.array([np.nan])
+"""What has no value, along one axis."""
 MOST_TERMS = 20_000
 """The longest sum that is taken term by term."""
 
@@ -78,6 +82,27 @@ def product(*factors: Callable[[], Any]) -> Any:
     return np.where(zero, 0.0, np.nan if missing is not None else result)
 
 
+def times(*values: Any) -> Any:
+    """A product in which nothing times what has no value is nothing."""
+    result = reduce(mul, values)
+    if isinstance(result, float | Steps) or not np.isnan(result).any():
+        return result
+    for value in values:
+        if not isinstance(value, Steps):
+            result = np.where(np.equal(value, 0), 0.0, result)
+    return result
+
+
+def only_where(condition: Any, value: Any) -> Any:
+    """A value where a condition holds."""
+    return value if condition is True else np.where(np.equal(condition, 1), value, np.nan)
+
+
+def axes_of(*values: Any) -> int:
+    """How many axes the arrays among some values have."""
+    return max(getattr(value, "ndim", 0) for value in values)
+
+
 def no_value() -> Any:
     """What stands for a part that is infinite or not real.
 
@@ -93,8 +118,11 @@ def power(base: Any, exponent: Any) -> Any:
     Raises:
         NoValue: a negative power of zero, a broken one of a negative number, or one too large, in floats.
     """
-    if isinstance(base, Steps) or isinstance(exponent, Steps):
-        return _power_of_steps(base, exponent)
+    if isinstance(exponent, Steps) and not isinstance(base, Steps):
+        return exponent.of_constant(lambda x: power(base, x))
+    if isinstance(base, Steps):
+        whole = isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8
+        return base.power(int(exponent)) if whole else base.of_constant(power, exponent)
     if isinstance(base, float) and isinstance(exponent, float):
         if not base and exponent < 0:
             raise NoValue("a negative power of zero")
@@ -110,14 +138,6 @@ def power(base: Any, exponent: Any) -> Any:
         none = np.equal(base, 0) & np.less(exponent, 0)
         result = np.power(np.where(none, np.nan, base) if np.any(none) else base, exponent)
         return np.where(np.isinf(result), np.nan, result) if np.isinf(result).any() else result
-
-
-def _power_of_steps(base: Any, exponent: Any) -> Steps:
-    if not isinstance(base, Steps):
-        return exponent.of_constant(lambda x: power(base, x))  # type: ignore[no-any-return]
-    if isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8:
-        return base.power(int(exponent))
-    return base.of_constant(power, exponent)
 
 
 def larger(*args: Any) -> Any:
@@ -141,16 +161,6 @@ def _extreme(args: tuple[Any, ...], is_larger: bool) -> Any:
     return best
 
 
-def ceiling(x: Any) -> Any:
-    """The next whole number above."""
-    return _rounded(x, up=True)
-
-
-def floor(x: Any) -> Any:
-    """The next whole number below."""
-    return _rounded(x, up=False)
-
-
 def _rounded(x: Any, up: bool) -> Any:
     if isinstance(x, float):
         if not math.isfinite(x):
@@ -160,12 +170,14 @@ def _rounded(x: Any, up: bool) -> Any:
             return float(whole)
         return float(math.ceil(x) if up else math.floor(x))
     if isinstance(x, Steps):
-        if np.max(x.last - x.first) >= MOST_TERMS:
-            raise NotPolynomial("a rounding of the index of a sum")
-        return x.rounded(up)
+        return x.of_constant(partial(_rounded, up=up))
     whole = np.rint(x)
     settled = np.abs(x - whole) <= NEAR * np.abs(whole)
     return np.where(settled, whole, np.ceil(x) if up else np.floor(x))
+
+
+ceiling, floor = partial(_rounded, up=True), partial(_rounded, up=False)
+"""The next whole number above, and below."""
 
 
 def _smooth(
@@ -252,30 +264,21 @@ def of_largest(*pairs: tuple[Any, Callable[[], Any]]) -> Any:
         return pairs[chosen[0]][1]()
     result: Any = np.nan
     for i in chosen:
-        value = _or_nan(pairs[i][1])
+        try:
+            value = pairs[i][1]()
+        except UndefinedValue:
+            raise
+        except NoValue:
+            value = np.nan
         refuse_polynomials(value)
         result = np.where(place == i, value, result)
     return result
-
-
-def _or_nan(value: Callable[[], Any]) -> Any:
-    try:
-        return value()
-    except UndefinedValue:
-        raise
-    except NoValue:
-        return np.nan
 
 
 def chosen_index(keys: tuple[Any, ...] | list[Any]) -> int:
     """The position of the largest of some floats, the first of equal ones."""
     best = max(keys)
     return next(i for i, key in enumerate(keys) if nearly_equal(key, best))
-
-
-def refuse_polynomials(*values: Any) -> None:
-    if any(isinstance(value, Steps) for value in values):
-        raise NotPolynomial("a choice by the index of a sum")
 
 
 def geometric(first: Any, last: Any, ratio: Any) -> Any:
@@ -359,6 +362,15 @@ def _term_by_term(axes: int, body: Callable[[Any], Any], first: Any, last: Any) 
     return np.where(too_long, np.nan, result) if np.any(too_long) else result
 
 
+def elementary(name: str, *args: Any) -> Any:
+    """A function or constant of SymPy that the grammar lacks."""
+    refuse_polynomials(*args)
+    found = plain(sympy_functions.over_arrays(name)(*args))
+    if isinstance(found, float) and found != found:
+        raise NoValue(f"{name}({', '.join(f'{x:g}' for x in args)}) is no real number")
+    return found
+
+
 FUNCTIONS: dict[str, Any] = {
     "max": larger,
     "min": smaller,
@@ -376,5 +388,11 @@ FUNCTIONS: dict[str, Any] = {
     "largest": largest,
     "geometric": geometric,
     "total": total,
+    "elementary": elementary,
+    "searched": searched,
+    "times": times,
+    "only_where": only_where,
+    "axes_of": axes_of,
+    "nothing": NOTHING,
 }
 """What the code of a formula calls."""

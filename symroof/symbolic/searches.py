@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from symroof.symbolic.step_polynomials import Steps, refuse_polynomials
+
 MOST_LEVELS = 4
 """Halvings that are looked at at once: a search for a batch takes a dozen."""
 TOGETHER = 1024
@@ -12,6 +14,21 @@ TOGETHER = 1024
 TURNS = 64
 NARROW = 2.0**-49
 """The share of its value that a fixed point in floats may be off its body."""
+
+
+def searched(kind: str, body: Callable[[Any], Any], high: Any, *others: Any) -> Any:
+    """What a search finds, in the shape of its upper end and of the other values that the body depends on."""
+
+    def at(x: Any) -> Any:
+        value = body(x)
+        refuse_polynomials(value)
+        return value
+
+    refuse_polynomials(high)
+    shapes = [np.shape(x) for x in (high, *others) if not isinstance(x, Steps)]
+    high = np.broadcast_to(high, np.broadcast_shapes(*shapes)).astype(float)
+    found = (largest_whole if kind == "largest" else fixed_points)(at, high)
+    return found if found.ndim else float(found)
 
 
 def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:

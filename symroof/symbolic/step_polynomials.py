@@ -24,14 +24,10 @@ Coefficients = tuple[Any, ...]
 """Numbers or arrays, lowest power first."""
 
 MOST_PIECES = 64
-LEAST_WIDTH = 16
-"""Terms of the narrowest stair, on average, that a rounded line is taken stair by stair for: a stair costs as much as several terms."""
-NEAR = 1e-9
-"""How near to a whole number, as a share of it, a rounded line is taken to be that number."""
 
 
 class NotPolynomial(ArithmeticError):
-    """What is no polynomial in the index (a quotient by it, a rounding with many stairs): it is summed term by term."""
+    """What is no polynomial in the index (a quotient by it, a rounding): it is summed term by term."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,47 +148,6 @@ class Steps:
             first = first._with(other, lambda p, q: (*p, *q))
         return first._map(lambda p: (function(*p),))
 
-    def rounded(self, up: bool) -> Steps:
-        """A line rounded to whole numbers: constant from one stair to the next. What lies as near to a whole number as floats may be off is that number.
-
-        >>> Steps(0.0, np.array([11.0]), (), ((1.0, 1 / 64),)).rounded(up=False).total()
-        array([12.])
-
-        Raises:
-            NotPolynomial: it is no line, or it has too many stairs.
-        """
-        sign = -1 if up else 1  # rounded up is minus its negative rounded down
-        ends = [self.first, *self.cuts, np.add(self.last, 1)]
-        cuts: list[Any] = []
-        pieces: list[Coefficients] = []
-        for start, stop, p in zip(ends, ends[1:], self.pieces, strict=False):
-            if any(np.any(c) for c in p[2:]):
-                raise NotPolynomial("a rounding of no line")
-            constant, slope = sign * p[0], sign * (p[1] if len(p) > 1 else 0.0)
-            terms = np.maximum(np.subtract(stop, start), 0)
-            rise = np.max(np.abs(slope) * terms)
-            stairs = (
-                int(rise) + 2 if rise < MOST_PIECES else MOST_PIECES
-            )  # also where it is no number
-            if len(pieces) + stairs >= MOST_PIECES or LEAST_WIDTH * (stairs - 2) > np.max(terms):
-                raise NotPolynomial("a rounding with many stairs")
-            level = np.floor(_settled(constant + slope * start))
-            for k in range(stairs):
-                value = level + k * np.sign(slope)
-                with np.errstate(all="ignore"):
-                    up_to, down_to = (
-                        np.ceil(_settled((value + 1 - constant) / slope)),
-                        np.floor(_settled((value - constant) / slope)) + 1,
-                    )
-                following = np.where(
-                    np.greater(slope, 0), up_to, np.where(np.less(slope, 0), down_to, stop)
-                )
-                pieces.append((sign * value,))
-                cuts.append(
-                    np.clip(following, start, np.maximum(stop, start)) if k < stairs - 1 else stop
-                )
-        return replace(self, cuts=tuple(cuts[:-1]), pieces=tuple(pieces))
-
     def power(self, exponent: int) -> Steps:
         """A whole power from 0 on."""
         result = self._map(lambda p: (1.0,))
@@ -271,12 +226,6 @@ def _roots(p: Coefficients) -> list[Any]:
         return [np.minimum(one, other), np.maximum(one, other)]
 
 
-def _settled(x: Any) -> Any:
-    """A number, or the whole number that it is next to."""
-    whole = np.rint(x)
-    return np.where(np.abs(x - whole) <= NEAR * (np.abs(whole) + 1), whole, x)
-
-
 def _or_beyond(root: Any) -> Any:
     """A root, or infinity where there is none."""
     return np.where(np.isnan(root), np.inf, root)
@@ -323,3 +272,8 @@ def power_sum(n: Any, power: int) -> Any:
         return n * (n + 1) * (2 * n + 1) / 6
     known = sum(comb(power + 1, i) * power_sum(n, i) for i in range(power))
     return ((n + 1) ** (power + 1) - 1 - known) / (power + 1)
+
+
+def refuse_polynomials(*values: Any) -> None:
+    if any(isinstance(value, Steps) for value in values):
+        raise NotPolynomial("a choice by the index of a sum")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,14 +12,15 @@ from sympy import Symbol
 
 from symroof.symbolic.evaluation import NoValue, UndefinedValue, evaluate
 from symroof.symbolic.expressions import DerivativeName, Expr, inline, inlined_size, names, symbol
-from symroof.symbolic.kernels import plain
+from symroof.symbolic.kernels import NOTHING, plain
 from symroof.symbolic.reading import parse
-from symroof.symbolic.searches import fixed_points, largest_whole
-from symroof.symbolic.step_polynomials import NotPolynomial, Steps
+from symroof.symbolic.searches import searched
+from symroof.symbolic.step_polynomials import Steps
 from symroof.theory.case_formulas import CaseFormulas
 from symroof.theory.layout import affects_layout, layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import ImplicitDefinition
+from symroof.theory.straight_code import NotPrinted, printed_body
 from symroof.theory.theory import UnknownName, theory
 
 MOST_CHANGES = 12
@@ -142,45 +143,65 @@ class Case(CaseFormulas):
                 formula = self.formula(name)  # errors are raised again after the conditions
         written = quantity.exists if quantity else ()
         exists = tuple((parse(condition), reason) for condition, reason in written)
-        unmoved = self._unmoved is not None and not self._moves(name)
+        unmoved = self._unmoved is not None and not self.moved(name, self._changes)
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
         return plan
-
-    def _moves(self, name: str) -> bool:
-        """Whether a value, or a condition under which there is one, may depend on what this case changes."""
-        reached, left = set[str](), {name}
-        while left:
-            found = frozenset().union(*map(self.dependencies, left))
-            if not self._changes.isdisjoint(found):
-                return True
-            reached |= found
-            guarded = (_NAMES_OF_CONDITIONS[each] for each in found & _NAMES_OF_CONDITIONS.keys())
-            left = set[str]().union(*guarded) - reached
-        return False
 
     def _searched(self, search: ImplicitDefinition) -> Any:
         """The value found by a search."""
         body, high = parse(search.body), evaluate(parse(search.high), self)
-        if isinstance(high, Steps):
-            raise NotPolynomial("a search that moves with the index of a sum")
-        shapes = [np.shape(x) for x in self.numbers.values() if not isinstance(x, Steps)]
-        high = np.broadcast_to(high, np.broadcast_shapes(np.shape(high), *shapes)).astype(float)
-        largest = search.kind == "largest"
+        others = [x for x in self.numbers.values() if isinstance(x, np.ndarray)]
+        steps = any(isinstance(x, Steps) for x in (high, *self.numbers.values()))
+        if others and not steps:
+            with suppress(NotPrinted), np.errstate(all="ignore"):
+                return self._searched_by_code(search, high, others)
+        return searched(search.kind, self._body(search, body), high, *others)
+
+    def _body(self, search: ImplicitDefinition, body: Expr) -> Callable[[Any], Any]:
+        """The body of a search as a function of its unknown, name by name."""
 
         def at(x: Any) -> Any:
             try:
-                value = self._inside({search.unknown: x}, careful=True).evaluate(body)
+                return self._inside({search.unknown: x}, careful=True).evaluate(body)
             except UndefinedValue:
                 raise
             except NoValue:
-                if not largest:
+                if search.kind != "largest":
                     raise
                 return np.full(np.shape(x), np.nan)
-            if isinstance(value, Steps):
-                raise NotPolynomial("a search by what moves with the index of a sum")
-            return value
 
-        return plain((largest_whole if largest else fixed_points)(at, high))
+        return at
+
+    def _searched_by_code(self, search: ImplicitDefinition, high: Any, others: list[Any]) -> Any:
+        """The value found by a search over arrays, whose body is printed once.
+
+        Raises:
+            NotPrinted: the body cannot be printed, or has no value for want of an input.
+        """
+        undefined = []
+
+        def outer(name: str) -> Any:
+            try:
+                return self.value(name)
+            except UndefinedValue:
+                undefined.append(name)
+                return NOTHING
+            except NoValue:
+                return NOTHING
+
+        shape = np.broadcast_shapes(*map(np.shape, others))
+        laid_out = replace(self, laid_out=True, same_layout=True)
+        for careful in (False, True):  # a product beside zero needs no value; to look is dear
+            body, lacks = printed_body(laid_out, search, not self.same_layout, careful)
+            try:
+                found = searched(search.kind, body(outer, np.empty(shape)), high, *others)
+            except NoValue:
+                raise NotPrinted from None
+            if not np.isnan(found).any():
+                return found
+        if undefined or lacks or np.isnan(found).all():
+            raise NotPrinted  # name by name it is said why
+        return found
 
     def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -316,12 +337,6 @@ class Case(CaseFormulas):
             if linked:
                 child._unmoved, child._changes = self, changed
         return child
-
-
-_NAMES_OF_CONDITIONS = {
-    name: quantity.required_names for name, quantity in QUANTITIES.items() if quantity.exists
-}
-"""The names in the conditions of each quantity that does not always have a value."""
 
 
 def chooses(name: str) -> bool:

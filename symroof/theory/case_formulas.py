@@ -45,6 +45,10 @@ OPTIONAL = frozenset(
     for name in (*dict(quantity.absent), *(quantity.without or ())[:1])
 )
 """Inputs that some formula leaves out if they are not set."""
+_NAMES_OF_CONDITIONS = {
+    name: quantity.required_names for name, quantity in QUANTITIES.items() if quantity.exists
+}
+"""The names in the conditions of each quantity that does not always have a value."""
 
 
 @dataclass
@@ -104,8 +108,8 @@ class CaseFormulas(DropsCaches, ABC):
 
     # ------------------------------------------------------------------------------------------- formulas
 
-    def formula(self, name: str, changed: Collection[str] = ()) -> Expr:
-        """The formula of a name in this case: the given value, its definition, or its default.
+    def formula(self, name: str, changed: Collection[str] = (), decided: bool = True) -> Expr:
+        """The formula of a name in this case: the given value, its definition, or its default; with ``decided`` off every arm of a declared choice.
 
         ``changed`` names get their values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
         inputs), so nothing replaces them.
@@ -113,13 +117,15 @@ class CaseFormulas(DropsCaches, ABC):
         if name in self.given:
             return self.given[name]
         if isinstance(name, DerivativeName):
-            return self._slope_formula(name.quantity, name.by, changed)
+            return self._slope_formula(name.quantity, name.by, changed, decided)
         definition, quantity = self._definition(name, changed), self.theory.own.quantity(name)
         if definition is not None:
             whole = base_name(name)
             if whole != name and self._is_replaced(whole, changed):
                 return self._part(whole, definition)
-            return self._complete(quantity, definition, changed) if quantity else definition
+            if not quantity:
+                return definition
+            return self._complete(quantity, definition, changed, decided)
         if quantity and quantity.search and (simpler := self._without(quantity, changed)):
             return parse(simpler)
         default = self.default(name)
@@ -158,9 +164,12 @@ class CaseFormulas(DropsCaches, ABC):
         }
         return symbol(whole) * (definition / substitute(derived, parts))
 
-    def _complete(self, quantity: Quantity, definition: Expr, changed: Collection[str]) -> Expr:
+    def _complete(
+        self, quantity: Quantity, definition: Expr, changed: Collection[str], decided: bool
+    ) -> Expr:
         """A definition with substitutes for optional inputs that have no value, and of a declared choice the arm that holds."""
-        definition = self._decided(quantity, definition, changed)
+        if decided:
+            definition = self._decided(quantity, definition, changed)
         if simpler := self._without(quantity, changed):
             return parse(simpler)
         absent = tuple(
@@ -199,7 +208,7 @@ class CaseFormulas(DropsCaches, ABC):
             return None
         return None if self._without(quantity, changed) else quantity.search
 
-    def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Expr:
+    def _slope_formula(self, name: str, by: str, changed: Collection[str], decided: bool) -> Expr:
         """The derivative of a name by another: that of its formula, in the derivatives of the names it mentions."""
         if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
             raise UndefinedValue("the slope of a sum in the number of its terms")
@@ -224,7 +233,7 @@ class CaseFormulas(DropsCaches, ABC):
             return ZERO
         search = self.search(name, changed)
         if search is None:
-            return derivative(self.formula(name, changed), by, moves)
+            return derivative(self.formula(name, changed, decided), by, moves)
         return ZERO if search.kind == "largest" else _slope_of_search(name, search, by)
 
     def formula_or_name(
@@ -280,6 +289,18 @@ class CaseFormulas(DropsCaches, ABC):
                 reached, unused = reached.union(*further), unused - leading
             self._dependencies_of[name] = reached
         return self._dependencies_of[name]
+
+    def moved(self, name: str, changed: frozenset[str]) -> bool:
+        """Whether a value, or a condition under which there is one, may depend on some names."""
+        reached, left = set[str](), {name}
+        while left:
+            found = frozenset().union(*map(self.dependencies, left))
+            if not changed.isdisjoint(found):
+                return True
+            reached |= found
+            guarded = (_NAMES_OF_CONDITIONS[each] for each in found & _NAMES_OF_CONDITIONS.keys())
+            left = set[str]().union(*guarded) - reached
+        return False
 
     @cached_property
     def _formulas(self) -> Mapping[str, Expr]:

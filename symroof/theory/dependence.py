@@ -20,38 +20,21 @@ class Dependence:
     """
 
     case: Case
-    _within: dict[tuple[frozenset[str], frozenset[str]], dict[str, bool]] = field(
-        default_factory=dict
-    )
+    _known: dict[tuple[str, frozenset[str]], frozenset[str]] = field(default_factory=dict)
 
     def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
         """Whether a name depends on one of the changed ones here. The ``given`` names, by default the changed ones, have values
         from elsewhere, so those that are not changed depend on nothing."""
-        if name in keys:
-            return True
-        within = self._within.setdefault((keys, given or keys), {})
-        if name not in within:
-            self._look(name, keys, given or keys, within)
-        return within[name]
-
-    def _look(
-        self, name: str, keys: frozenset[str], given: frozenset[str], within: dict[str, bool]
-    ) -> None:
-        """Search the dependencies of a name for one of the keys; if there is none, no name visited depends on them either, circles included."""
-        led_from: dict[str, str | None] = {name: None}
-        left = [name] if name not in given else []
-        while left:
-            at = left.pop()
-            for inner in self.mentioned(at, given):
-                if inner in keys or within.get(inner):
-                    on_the_way: str | None = at
-                    while on_the_way is not None:
-                        within[on_the_way], on_the_way = True, led_from[on_the_way]
-                    return
-                if inner not in led_from and inner not in within and inner not in given:
-                    led_from[inner] = at
-                    left.append(inner)
-        within.update(dict.fromkeys(led_from, False))
+        given = given or keys
+        if (name, given) not in self._known:
+            reached, left = {name}, [name]
+            while left:
+                at = left.pop()
+                new = () if at in given else set(self.mentioned(at, given)) - reached
+                reached.update(new)
+                left += new
+            self._known[name, given] = frozenset(reached)
+        return not keys.isdisjoint(self._known[name, given])
 
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name directly depends on."""

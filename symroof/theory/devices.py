@@ -8,6 +8,7 @@ requests. Copies count: they take memory on every device. Stages of a pipeline a
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress, product
 
 import sympy
 
@@ -33,6 +34,8 @@ from symroof.theory.totals import Key, Totals, resident
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
 """The memory of a device besides its reserve."""
 
+ATTENTION = ("flops", "pairs")
+"""The stream and the driver of attention's products."""
 GROUP, PASS = "group", "pass"
 """Drivers of a part of a step: of the tokens of one group, and of one pass through a stage."""
 
@@ -75,20 +78,16 @@ class Devices:
 
     def definitions(self) -> Iterator[tuple[str, Expr]]:
         """Every definition of a device, by name."""
-        if (
-            self.layout.attention_dp
-        ):  # each group prefills one prompt, and experts are placed whole on the groups
-            yield from (("prefill_batch", symbol("attention_dp")), ("ep", symbol("attention_dp")))
+        if self.layout.attention_dp:  # each group prefills one prompt and has whole experts
+            yield from ((name, symbol("attention_dp")) for name in ("prefill_batch", "ep"))
         if not self.layout.ep:
             yield from (("expert_devices", ONE), ("expert_nodes", ONE))
         yield "instance_devices", self.layout.devices()
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
         for step in STEPS:
             yield from self._drivers(step)
-            yield (
-                f"{step.name}_vector_elements",
-                self.over_passes(step, parse(f"{self.tokens(step)[0]}*n_layers*d_model")),
-            )
+            elements = parse(f"{self.tokens(step)[0]}*n_layers*d_model")
+            yield f"{step.name}_vector_elements", self.over_passes(step, elements)
         yield "message_bytes", parse(message(self.tokens(STEPS[1])[0]))
         if self.layout.network:
             yield from (
@@ -105,30 +104,28 @@ class Devices:
             yield from ((per_device(name), symbol(name)) for name in (*RESIDENT, *STEP_TOTALS))
         else:
             yield from self.resident()
-            yield from self._coefficients()
-            for step in STEPS:
-                yield from (
-                    (f"{step.name}_{what}_per_device", self._pass(step, what))
-                    for what in ("flops", "bytes")
-                )
+            for phase in ("token", "prompt"):  # coefficients that are no plain share
+                for key, rows in self.totals.groups(phase).items():
+                    own = [row for row in rows if not self.apart(row)]
+                    name = per_device(self.totals.coefficient_names[phase][key])
+                    if own and (len(own) < len(rows) or self._divisor(own) is None):
+                        yield name, total(map(self.own, own))
+            for step, what in product(STEPS, ("flops", "bytes")):
+                yield f"{step.name}_{what}_per_device", self._pass(step, what)
         if self.totals.assumptions["attention_arithmetic"] == "wide":
-            yield from (
-                (f"{step.name}_attention_flops_per_device", self._attention(step)) for step in STEPS
-            )
+            for step in STEPS:
+                pairs = (part for part in self.totals.parts(step) if part[0][:2] == ATTENTION)
+                own_work = sympy.Add(*self._terms(step, pairs))
+                yield f"{step.name}_attention_flops_per_device", own_work
         for step in STEPS:
-            yield (
-                f"{step.name}_link_time",
-                link_time(self.layout, *self.tokens(step), self.totals.has_experts),
-            )
-            exchange = exchange_time(self.layout, self.tokens(step)[0], self.totals.has_experts)
+            experts, tokens = self.totals.has_experts, self.tokens(step)
+            yield f"{step.name}_link_time", link_time(self.layout, *tokens, experts)
+            exchange = exchange_time(self.layout, tokens[0], experts)
             yield f"{step.name}_exchange_time", exchange
-            times = (
-                symbol(f"{step.name}_{part}_time")
-                if part != "exchange" or exchange != ZERO
-                else ZERO
-                for part in ("roofline", "link", "exchange")
-            )
-            yield f"{step.name}_busy_time", busy_time(*times)
+            parts = ("roofline", "link", "exchange")
+            roofline, link, named = (symbol(f"{step.name}_{part}_time") for part in parts)
+            busy = busy_time(roofline, link, ZERO if exchange == ZERO else named)
+            yield f"{step.name}_busy_time", busy
 
     # ------------------------------------------------------------------------------------------------------- memory
 
@@ -148,22 +145,28 @@ class Devices:
         if self._copies:
             yield "replicated_weight_bytes", stored_bytes(self._copies)
         yield "weight_bytes_per_device", self._weights()
-        yield "kv_cache_bytes_per_device", self._cache()
+        divisors = {self._divisor(rows) for rows in self.cached.values()}
+        divisor = divisors.pop() if len(divisors) == 1 and not self.layout.attention_dp else None
+        if divisor is None:
+            kept, requests = self.totals.assumptions["window_cache"], self.requests("batch")
+            parts = {key: self._coefficient(key, of, "token") for key, of in self.cached.items()}
+            held = (resident(part, key[2], kept, requests) for key, part in parts.items())
+            cache = sympy.Add(*held)
+        else:
+            cache = symbol("kv_cache_bytes") / divisor
+        yield "kv_cache_bytes_per_device", cache
         yield "state_bytes_per_device", self._state()
 
     def _weights(self) -> Expr:
         """The resident weights: an even share, except for copies, whole heads and experts."""
         held = self.placed("params")
-        uneven = [
-            row
-            for row in held
-            if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)
-        ]
+        apart = [row.own is not None if self.layout.tp else row.pooled for row in held]
+        uneven = [row for row in compress(held, apart) if not self._copied(row)]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
-            return ((symbol("weight_bytes") - whole) / self.even) + own
+            return (symbol("weight_bytes") - whole) / self.even + own
         copied = symbol("replicated_weight_bytes")
-        return sympy.Add(((symbol("weight_bytes") - (copied + whole)) / self.even), own, copied)
+        return (symbol("weight_bytes") - (copied + whole)) / self.even + own + copied
 
     @cached_property
     def _copies(self) -> list[PlacedRow]:
@@ -182,27 +185,6 @@ class Devices:
         """The rows of the cache, by the window or chunk that limits them."""
         return {key: rows for key, rows in self.totals.groups("token").items() if key[0] == "kv"}
 
-    def _cache(self) -> Expr:
-        groups = self.cached
-        if not groups:
-            return ZERO
-        divisors = {self._divisor(rows) for rows in groups.values()}
-        if (
-            len(divisors) == 1
-            and (divisor := divisors.pop()) is not None
-            and not self.layout.attention_dp
-        ):
-            return symbol("kv_cache_bytes") / divisor
-        kept = self.totals.assumptions["window_cache"]
-        return sympy.Add(
-            *(
-                resident(
-                    self._coefficient(key, rows, "token"), key[2], kept, self.requests("batch")
-                )
-                for key, rows in groups.items()
-            )
-        )
-
     def _state(self) -> Expr:
         rows = self.placed("state")
         divisor = self._divisor(rows)
@@ -211,9 +193,7 @@ class Devices:
         if divisor is not None and not self.layout.attention_dp:
             return symbol("state_bytes") / divisor
         each = (
-            total(map(self.own, rows))
-            if divisor is None
-            else (symbol("state_bytes_per_request") / divisor)
+            symbol("state_bytes_per_request") / divisor if divisor else total(map(self.own, rows))
         )
         return each * self.requests("batch")
 
@@ -228,22 +208,9 @@ class Devices:
         """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
         name = self.totals.coefficient_names[phase][key]
         divisor = self._divisor(rows)
-        return (
-            symbol(per_device(name))
-            if divisor is None or len(rows) < len(self.totals.groups(phase)[key])
-            else (symbol(name) / divisor)
-        )
-
-    def _coefficients(self) -> Iterator[tuple[str, Expr]]:
-        """Coefficients that are no plain share."""
-        for phase in ("token", "prompt"):
-            for key, rows in self.totals.groups(phase).items():
-                own = [row for row in rows if not self.apart(row)]
-                if own and (len(own) < len(rows) or self._divisor(own) is None):
-                    yield (
-                        per_device(self.totals.coefficient_names[phase][key]),
-                        total(map(self.own, own)),
-                    )
+        if divisor is None or len(rows) < len(self.totals.groups(phase)[key]):
+            return symbol(per_device(name))
+        return symbol(name) / divisor
 
     # --------------------------------------------------------------------------------------------------------- work
 
@@ -255,49 +222,23 @@ class Devices:
     def _pass(self, step: Step, what: str) -> Expr:
         """FLOPs or bytes of a pass on one device."""
         keys = [
-            (key, phase, alone, self.totals.groups(phase)[key])
-            for key, phase, alone in self.totals.parts(step)
-            if (key[0] == "flops") == (what == "flops")
+            part for part in self.totals.parts(step) if (part[0][0] == "flops") == (what == "flops")
         ]
-        rows = [row for *_, rows in keys for row in rows]
-        if not self.layout.attention_dp and not any(
-            row.own is not None or self.apart(row) for row in rows
-        ):
+        rows = [row for key, phase, _ in keys for row in self.totals.groups(phase)[key]]
+        uneven = any(row.own is not None or self.apart(row) for row in rows)
+        if not self.layout.attention_dp and not uneven:
             return symbol(f"{step.name}_{what}") / self.even
-        return sympy.Add(
-            *(
-                term
-                for key, phase, alone, rows in keys
-                for term in self._terms(step, key, phase, alone, rows)
-            )
-        )
+        return sympy.Add(*self._terms(step, keys))
 
-    def _attention(self, step: Step) -> Expr:
-        """FLOPs of attention's products in a pass on one device."""
-        parts = [
-            (key, phase, alone)
-            for key, phase, alone in self.totals.parts(step)
-            if key[:2] == ("flops", "pairs")
-        ]
-        return sympy.Add(
-            *(
-                term
-                for key, phase, alone in parts
-                for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])
-            )
-        )
-
-    def _terms(
-        self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]
-    ) -> Iterator[Expr]:
-        own, apart = (
-            [cell for cell in cells if not self.apart(cell)],
-            [cell for cell in cells if self.apart(cell)],
-        )
-        if own:
-            yield self.driven(step, self._coefficient(key, own, phase), key, alone)
-        if apart:
-            yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
+    def _terms(self, step: Step, parts: Iterable[tuple[Key, str, str | None]]) -> Iterator[Expr]:
+        for key, phase, alone in parts:
+            rows = self.totals.groups(phase)[key]
+            own = [row for row in rows if not self.apart(row)]
+            apart = [row for row in rows if self.apart(row)]
+            if own:
+                yield self.driven(step, self._coefficient(key, own, phase), key, alone)
+            if apart:
+                yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
 
     def driven(
         self, step: Step, coefficient: Expr, key: Key, alone: str | None, pooled: bool = False
@@ -305,23 +246,15 @@ class Devices:
         """A coefficient times its driver on one device."""
         if key[1] == "once":
             return coefficient
-        name = symbol(self.driver_name(step, key[1], key[2], alone, pooled))
-        return coefficient * (
-            self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name
-        )
-
-    def _read_by_fullest(self, step: Step, read: Expr, pool: ExpertPool) -> Expr:
-        """The experts read by the device that reads most of its own, times the devices that share them: tokens choose experts at random, so that each device
-        reads a binomial number of those it holds, and ``expert_spread`` of its standard deviations above the mean are the most loaded device's."""
-        if not self.layout.ep or self.totals.assumptions["experts"] != "expected":
-            return read
-        parts = {
-            "r": read,
-            "n": symbol(pool.experts),
-            "k": symbol(pool.taken),
-            "t": symbol(self.tokens(step)[1]),
-        }
-        return over("min(n, r + expert_spread*sqrt(ep*r)*(1 - k/n)^(t/2))", parts)
+        driver = symbol(self.driver_name(step, key[1], key[2], alone, pooled))
+        pool, expected = key[2], self.totals.assumptions["experts"] == "expected"
+        if isinstance(pool, ExpertPool) and self.layout.ep and expected:
+            # Those that the device reads which reads most of its own, times the devices: tokens choose at random, so that each
+            # reads a binomial number of those it holds, and the most loaded ``expert_spread`` of its deviations above the mean.
+            named = {"n": pool.experts, "k": pool.taken, "t": self.tokens(step)[1]}
+            parts = {"r": driver, **{letter: symbol(name) for letter, name in named.items()}}
+            driver = over("min(n, r + expert_spread*sqrt(ep*r)*(1 - k/n)^(t/2))", parts)
+        return coefficient * driver
 
     def driver_name(
         self, step: Step, per: str, scope: DriverScope, alone: str | None, pooled: bool = False
@@ -335,9 +268,8 @@ class Devices:
 
     def tokens(self, step: Step) -> tuple[str, str]:
         """The names of the tokens that one group sends in a pass, and of those of all groups."""
-        return self.driver_name(step, "tokens", None, None), self.driver_name(
-            step, "tokens", None, None, pooled=True
-        )
+        own, every = (self.driver_name(step, "tokens", None, None, all_) for all_ in (False, True))
+        return own, every
 
     def _drivers(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """The drivers of a device that does not compute every token of the step."""
@@ -345,13 +277,8 @@ class Devices:
             return
         every = self.tokens(step)[1]
         for pooled in (True, False):
-            part = replace(
-                step,
-                segments=tuple(
-                    replace(segment, requests=self._requests(step, segment, pooled))
-                    for segment in step.segments
-                ),
-            )
+            requests = (self._requests(step, segment, pooled) for segment in step.segments)
+            part = replace(step, segments=tuple(map(_with_requests, step.segments, requests)))
             for per, scope, alone in self.totals.drivers(step):
                 name = self.driver_name(step, per, scope, alone, pooled)
                 if name != self.totals.driver_name(step, per, scope, alone):
@@ -368,13 +295,9 @@ class Devices:
         """Requests of a segment that a pass takes, all of them or those of a group."""
         requests = segment.requests
         if segment.shared:
-            of_group = self.layout.attention_dp and not pooled
-            share = (
-                segment.group
-                if of_group and segment.group
-                else requests + "/attention_dp" * of_group
-            )
-            return share + "/pp" * self.layout.staged
+            if self.layout.attention_dp and not pooled:
+                requests = segment.group or f"{requests}/attention_dp"
+            return requests + "/pp" * self.layout.staged
         if requests == "1":
             return requests
         if self.layout.staged:  # a prefill passes through the stages prompt by prompt
@@ -386,20 +309,14 @@ class Devices:
         """The operators of a step, in the order of the layers."""
 
         def whole(row: PlacedRow) -> Expr:
-            if row.per == "once":
-                return row.amount
-            return row.amount * symbol(
-                self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))
-            )
+            alone = self._alone(step, row)
+            driver = self.totals.driver_name(step, row.per, row.scope, alone)
+            return row.amount if row.per == "once" else row.amount * symbol(driver)
 
-        return tuple(
-            operators(
-                self.counted(step),
-                whole,
-                lambda cell: self.over_passes(step, self.work(step, self.own(cell))),
-                self.totals.assumptions,
-            )
-        )
+        def device(row: PlacedRow) -> Expr:
+            return self.over_passes(step, self.work(step, self.own(row)))
+
+        return tuple(operators(self.counted(step), whole, device, self.totals.assumptions))
 
     def counted(self, step: Step) -> list[PlacedRow]:
         """The rows that count in a step."""
@@ -408,13 +325,8 @@ class Devices:
 
     def work(self, step: Step, row: PlacedRow) -> Expr:
         """The FLOPs or bytes of a row that is one device's, in one pass and one layer."""
-        return self.driven(
-            step,
-            row.amount,
-            (row.stream, row.per, row.scope),
-            self._alone(step, row),
-            pooled=row.pooled,
-        )
+        key = (row.stream, row.per, row.scope)
+        return self.driven(step, row.amount, key, self._alone(step, row), pooled=row.pooled)
 
     def _alone(self, step: Step, row: PlacedRow) -> str | None:
         """The phase of a row, where a step has both."""
@@ -430,4 +342,8 @@ def stored_bytes(rows: Iterable[PlacedRow]) -> Expr:
     by_width: dict[str, list[PlacedRow]] = {}
     for row in rows:
         by_width.setdefault(row.width, []).append(row)
-    return sympy.Add(*((parameters(some) * symbol(width)) for width, some in by_width.items()))
+    return sympy.Add(*(parameters(some) * symbol(width) for width, some in by_width.items()))
+
+
+def _with_requests(segment: Segment, requests: str) -> Segment:
+    return replace(segment, requests=requests)

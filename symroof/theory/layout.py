@@ -14,22 +14,13 @@ from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.symbols import base_name
 
 EVEN = (
-    "d_ff",
-    "d_inner",
-    "d_shared",
-    "vocab_size",
-    "more_embeddings",
-    "learned_positions",
-    "layer_input_vocab",
+    *("d_ff", "d_inner", "d_shared"),
+    *("vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab"),
 )
 """Widths that devices can split anywhere: feed-forward columns, rows of tables."""
 HEADS = (
-    "n_heads",
-    "n_kv_heads",
-    "ssm_heads",
-    "ssm_groups",
-    "linear_key_heads",
-    "linear_value_heads",
+    *("n_heads", "n_kv_heads", "ssm_heads", "ssm_groups"),
+    *("linear_key_heads", "linear_value_heads"),
 )
 """Widths that devices hold in whole heads; with more devices than heads, copies."""
 
@@ -110,14 +101,8 @@ class Layout:
 
     def absent(self) -> dict[str, Expr]:
         """The value of each degree that is one."""
-        counts = {
-            "tp": self.tp,
-            "pp": self.staged,
-            "attention_dp": self.attention_dp,
-            "ep": self.ep,
-            "dp": self.dp,
-        }
-        return {name: ONE for name, above in counts.items() if not above}
+        above = (self.tp, self.staged, self.attention_dp, self.ep, self.dp)
+        return {name: ONE for name, more in zip(DEGREES, above, strict=True) if not more}
 
     @property
     def exchanges(self) -> bool:
@@ -144,12 +129,8 @@ class Layout:
             for name in HEADS
             if layer.symbol(name) in self.uneven
         }
-        if "mamba2" in layer.mixers:  # its channels belong to its heads
-            held["d_inner"] = (
-                f"d_inner/ssm_heads*{held['ssm_heads']}"
-                if layer.symbol("ssm_heads") in self.uneven
-                else held["d_inner"]
-            )
+        if "mamba2" in layer.mixers and layer.symbol("ssm_heads") in self.uneven:
+            held["d_inner"] = f"d_inner/ssm_heads*{held['ssm_heads']}"  # channels belong to heads
         return {name: parse(text) for name, text in held.items()}
 
 
@@ -170,23 +151,19 @@ def layout(
     if not any(above.values()):
         return SINGLE
     tp, pp = degrees["tp"], degrees["pp"]
-    free = tp == FREE
+    free, stages = tp == FREE, 1 if not above["pp"] else SYMBOLIC
+    if above["pp"] and isinstance(pp, float) and pp.is_integer() and pp > 0:
+        stages = int(pp)
+    uneven = frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset()
+    network = _network(degrees, value)
+    # the parts of a given total are unknown, so shares are even
+    given = any(value(name) is not None for name in KNOWN[:2])
+    sized = architecture != GENERIC or all(value(name) is not None for name in KNOWN[2:4])
+    ep = above["ep"] or above["attention_dp"]
     return _layout(
-        above["tp"],
-        above["attention_dp"],
-        above["ep"] or above["attention_dp"],
-        1
-        if not above["pp"]
-        else int(pp)
-        if isinstance(pp, float) and pp.is_integer() and pp > 0
-        else SYMBOLIC,
-        free,
-        frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
-        _copies(architecture, value),
-        _network(degrees, value),
-        above["dp"],
-        rounded and free,
-    )
+        above["tp"], above["attention_dp"], ep, stages, free, uneven, sized and not given, network,
+        above["dp"], rounded and free,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1024)
@@ -209,15 +186,6 @@ def _uneven(
             not isinstance(heads, float) or not isinstance(tp, float) or not tp or heads % tp
         ):
             yield name
-
-
-def _copies(architecture: Architecture, value: Callable[[str], float | str | None]) -> bool:
-    """Whether the dimensions tell which parts devices copy; the parts of a given total are unknown, so shares are even."""
-    if value("params") is not None or value("weight_bytes") is not None:
-        return False
-    return architecture != GENERIC or all(
-        value(name) is not None for name in ("d_model", "n_layers")
-    )
 
 
 def _network(

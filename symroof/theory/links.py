@@ -1,7 +1,5 @@
 """Communication of devices: rings and exchanges within a node, and between nodes if a group is larger than one."""
 
-import sympy
-
 from symroof.symbolic.expressions import ZERO, Expr, Min, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.layout import Layout
@@ -80,9 +78,8 @@ def all_reduces(
     """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over several groups."""
     if not layout.tp:
         return ZERO
-    two = parse("2") * layers
-    some = (two - expert_layers) if experts and layout.exchanges else two
-    return (parse("min(1, tp - 1)") * some) if layout.free else some
+    some = 2 * layers - (expert_layers if experts and layout.exchanges else 0)
+    return parse("min(1, tp - 1)") * some if layout.free else some
 
 
 def exchange_time(
@@ -111,28 +108,18 @@ def link_time(
     ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some
     devices each (two exchanges) or cut over all (one all-reduce).
     """
-    reduced = (
-        (
-            all_reduces(layout, experts, layers, expert_layers)
-            * parse(all_reduce("tp", message(tokens), layout.network))
-        )
-        if layout.tp
-        else ZERO
-    )
-    if not (experts and layout.exchanges):
-        return reduced
-    cut = (
-        parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}")
-        if layout.group
-        else ZERO
-    )
-    return sympy.Add(
-        reduced, exchange_time(layout, tokens, experts, expert_layers), expert_layers * cut
-    )
+    times = exchange_time(layout, tokens, experts, expert_layers)
+    if layout.tp:
+        once = parse(all_reduce("tp", message(tokens), layout.network))
+        times += all_reduces(layout, experts, layers, expert_layers) * once
+    if experts and layout.exchanges and layout.group:
+        cut = all_reduce(layout.group, message(every), layout.network)
+        times += expert_layers * parse(f"max(2 - ep, 0)*{cut}")
+    return times
 
 
 def busy_time(roofline: Expr, link: Expr, exchange: Expr) -> Expr:
     """Work and communication one after the other, but for the share of the exchanges that runs beside the work."""
     if exchange == ZERO:
         return roofline + link
-    return (roofline + link) - (symbol("exchange_overlap") * Min(roofline, exchange))
+    return roofline + link - symbol("exchange_overlap") * Min(roofline, exchange)

@@ -100,9 +100,8 @@ def _placed_rows(
 ) -> Iterator[_ConditionalRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
-            yield _placed(
-                row, layer, symbol(layer.symbol(row.copies or "n_layers")), architecture, layout
-            )
+            count = symbol(layer.symbol(row.copies or "n_layers"))
+            yield _placed(row, layer, count, architecture, layout)
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
@@ -110,58 +109,42 @@ def _placed_rows(
 def _placed(
     row: OperatorRow, layer: Layer, count: Expr, architecture: Architecture, layout: Layout
 ) -> _ConditionalRow:
-    width = (
-        KEPT_WIDTH
-        if row.kept and architecture.kept is not None
-        else width_of(row.operator, architecture)
-    )
+    kept = row.kept and architecture.kept is not None
+    width = KEPT_WIDTH if kept else width_of(row.operator, architecture)
+    scope: DriverScope = None  # pairs and spans end at a window, tokens and rows of logits do not
+    reach = row.reach or (layer.reach if row.reaching else None)
+    if row.per in EXPERT_DRIVERS:
+        scope = ExpertPool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
+    elif reach and row.per in ("pairs", "span"):
+        scope = AttentionReach(reach, *map(layer.symbol, REACH_SYMBOLS[reach]))
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     written, held = parse(row.amount), _held(row, layer, layout)
     amount = rename(written, own)
     part = amount if held is written else rename(held, own) if held is not None else None
     return _ConditionalRow(
-        row.operator,
-        layer.label,
-        row.stream,
-        amount,
-        row.per,
-        count,
-        _scope(row, layer),
-        row.phase,
-        width,
-        part,
-        row.pooled,
-        row.end,
-        row.when,
-    )
+        row.operator, layer.label, row.stream, amount, row.per, count, scope,
+        row.phase, width, part, row.pooled, row.end, row.when,
+    )  # fmt: skip
 
 
 def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:
     """One device's part of a row; None for an even share of ``tp`` devices, such as that of experts without other sharing."""
     amount = parse(row.amount)
     if row.pooled:
-        return (amount / parse(layout.group)) if layout.attention_dp else None
+        return amount / parse(layout.group) if layout.attention_dp else None
     if not layout.tp:
         return amount
     if row.copied:
         return amount if layout.copies else None
     if row.own:
         own = parse(row.own)
-        return None if own == (amount / symbol("tp")) else own
+        return None if own == amount / symbol("tp") else own
     shares = layout.shares(layer)
-    if _degree(amount, frozenset(shares)) == 1 and not any(
-        layer.symbol(name) in layout.uneven for name in _named(amount, shares)
-    ):
+    uneven = any(layer.symbol(name) in layout.uneven for name in shares if mentions(amount, name))
+    even = _degree(amount, frozenset(shares)) == 1 and not uneven
+    if even or not (layout.copies or row.stream not in ("params", "weights", "flops")):
         return None
-    return (
-        substitute(amount, shares)
-        if layout.copies or row.stream not in ("params", "weights", "flops")
-        else None
-    )
-
-
-def _named(amount: Expr, shares: dict[str, Expr]) -> Iterator[str]:
-    yield from (name for name in shares if mentions(amount, name))
+    return substitute(amount, shares)
 
 
 def _degree(tree: Expr, split: frozenset[str]) -> int | None:
@@ -186,25 +169,22 @@ def width_of(operator: str, architecture: Architecture) -> str:
     return f"{WIDTH}.{operator}" if operator in architecture.widths else WIDTH
 
 
-def _scope(row: OperatorRow, layer: Layer) -> DriverScope:
-    """The limit of a row's driver: pairs and spans end at a window, tokens and logit rows have no limit."""
-    if row.per in EXPERT_DRIVERS:
-        return ExpertPool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
-    reach = row.reach or (layer.reach if row.reaching else None)
-    if reach and row.per in ("pairs", "span"):
-        return AttentionReach(reach, *map(layer.symbol, REACH_SYMBOLS[reach]))
-    return None
-
-
 def _nominal(
     placed: list[_ConditionalRow], quantized: bool, layout: Layout
 ) -> Iterator[_ConditionalRow]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
     but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
     for row in placed:
+        activations = row.stream == "activations" and row.per == "tokens"
         if row.stream == "params" or row.operator in CORES:
             yield row
-        elif _stays(row):
+        elif (
+            activations
+            or row.per == "experts_read"
+            or row.stream == "state"
+            or row.operator == SCAN
+        ):
+            # the head's are among them: it is in P, and logits change nothing
             yield replace(row, operator=LINEAR, layer="")
     routed = [row for row in placed if row.pooled and row.stream == "flops"]
     drawn = [row for row in placed if row.per == "experts_read"]
@@ -217,9 +197,8 @@ def _nominal(
         return
     read = parse("weight_bytes" if quantized else f"params*{WIDTH}") - parameters(drawn)
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
-        yield _ConditionalRow(
-            LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount
-        )
+        own = None if layout.tp else amount
+        yield _ConditionalRow(LINEAR, "", stream, amount, per, ONE, None, own=own)
 
 
 def _nominal_by_layer(
@@ -227,43 +206,18 @@ def _nominal_by_layer(
 ) -> Iterator[_ConditionalRow]:
     """The same with pipeline stages: each multiplies and reads its own parameters."""
     if not layout.attention_dp:
-        yield from (
-            replace(row, operator=LINEAR, layer="")
-            for row in placed
-            if row.pooled and row.stream == "flops"
-        )
+        routed = (row for row in placed if row.pooled and row.stream == "flops")
+        yield from (replace(row, operator=LINEAR, layer="") for row in routed)
     for row in placed:
         if row.stream != "params" or row.pooled or row.end == "tied":
             continue
         held = replace(row, operator=LINEAR, layer="", scope=None)
-        width = symbol(row.width)
-        yield replace(
-            held,
-            stream="weights",
-            amount=(row.amount * width),
-            own=row.own and (row.own * width),
-            per="once",
-        )
+        ways = [("weights", symbol(row.width), "once")]
         if not (active and row.operator in ("embedding", *GATHERED)):
-            double = parse("2 FLOP")
-            yield replace(
-                held,
-                stream="flops",
-                amount=(double * row.amount),
-                own=row.own and (double * row.own),
-                per="tokens",
-            )
-
-
-def _stays(row: PlacedRow) -> bool:
-    """Whether a row remains if matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
-    experts read, state and work of recurrences."""
-    return (
-        (row.stream == "activations" and row.per == "tokens")
-        or row.per == "experts_read"
-        or row.stream == "state"
-        or row.operator == SCAN
-    )
+            ways.append(("flops", parse("2 FLOP"), "tokens"))
+        for stream, each, per in ways:
+            own = row.own and row.own * each
+            yield replace(held, stream=stream, amount=row.amount * each, own=own, per=per)
 
 
 def counted_traffic(row: PlacedRow, assumptions: Assumptions) -> bool:

@@ -57,12 +57,8 @@ def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -
         for stream, amount in operator.streams:
             if belongs(stream):
                 by_stream.setdefault(stream, {}).setdefault(operator.count, []).append(amount)
-    return sympy.Add(
-        *(
-            sympy.Add(*((n * sympy.Add(*parts)) for n, parts in counted.items()))
-            for counted in by_stream.values()
-        )
-    )
+    sums = (n * sympy.Add(*parts) for each in by_stream.values() for n, parts in each.items())
+    return sympy.Add(*sums)
 
 
 def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Expr]) -> Expr:
@@ -71,19 +67,14 @@ def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Exp
 
 def _device_flops(some: list[Operator]) -> tuple[Expr, Assumptions, Expr]:
     """The FLOPs of one device over all layers, and those of them that are attention's."""
-    flops, attention = (
-        _over_layers(some, amount)
-        for amount in (
-            lambda operator: operator.device_flops,
-            lambda operator: operator.attention_flops,
-        )
-    )
+    flops = _over_layers(some, lambda operator: operator.device_flops)
+    attention = _over_layers(some, lambda operator: operator.attention_flops)
     return flops, some[0].assumptions, attention
 
 
 PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
-    "flops": lambda some: _of_streams(some, _computes),
-    "bytes": lambda some: _of_streams(some, _moves),
+    "flops": lambda some: _of_streams(some, lambda stream: stream == "flops"),
+    "bytes": lambda some: _of_streams(some, lambda stream: stream != "flops"),
     "compute_time": lambda some: work_time("compute_time", *_device_flops(some)),
     "memory_time": lambda some: work_time(
         "memory_time",
@@ -108,43 +99,24 @@ def operators(
     for (name, layer), rows in by_operator.items():
         count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
 
-        def summed(
-            amount: Amount,
-            belongs: Callable[[str], bool],
-            rows: list[PlacedRow] = rows,
-            count: Expr = count,
-        ) -> Expr:
-            return sympy.Add(
-                *(
-                    amount(c) if c.count == count else (c.count * amount(c))
-                    for c in rows
-                    if belongs(c.stream)
+        by_stream: dict[str, list[PlacedRow]] = {}
+        for row in rows:
+            by_stream.setdefault(row.stream, []).append(row)
+        streams, parts = (
+            {
+                stream: sympy.Add(
+                    *((1 if row.count == count else row.count) * amount(row) for row in own)
                 )
-            )
-
-        streams = {
-            stream: summed(whole, lambda other, stream=stream: other == stream)  # type: ignore[misc]
-            for stream in dict.fromkeys(row.stream for row in rows)
-        }
-        amounts = [
-            summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)
-        ]
-        yield Operator(
-            name,
-            layer,
-            count,
-            amounts[0],
-            amounts[1],
-            tuple(streams.items()),
-            amounts[2],
-            amounts[3],
-            assumptions,
+                for stream, own in by_stream.items()
+            }
+            for amount in (whole, device)
         )
-
-
-def _computes(stream: str) -> bool:
-    return stream == "flops"
-
-
-def _moves(stream: str) -> bool:
-    return stream != "flops"
+        flops, device_flops = (each.get("flops", ZERO) for each in (streams, parts))
+        moved, device_moved = (
+            sympy.Add(*(bytes for stream, bytes in each.items() if stream != "flops"))
+            for each in (streams, parts)
+        )
+        yield Operator(
+            name, layer, count, flops, moved, tuple(streams.items()), device_flops, device_moved,
+            assumptions,
+        )  # fmt: skip

@@ -122,23 +122,10 @@ class Pipeline(Devices):
         """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()
-        parts = (
-            "flops_per_device",
-            "bytes_per_device",
-            "compute_time",
-            "memory_time",
-            "roofline_time",
-            "link_time",
-            "exchange_time",
-            "busy_time",
-        )
-        return frozenset(
-            {
-                *map(per_device, (*RESIDENT, "memory_bytes")),
-                "concurrency",
-                *(f"{step.name}_{part}" for step in STEPS for part in parts),
-            }
-        )
+        times = ("compute", "memory", "roofline", "link", "exchange", "busy")
+        parts = (*map(per_device, ("flops", "bytes")), *(f"{kind}_time" for kind in times))
+        of_steps = {f"{step.name}_{part}" for step in STEPS for part in parts}
+        return frozenset({*map(per_device, (*RESIDENT, "memory_bytes")), "concurrency"} | of_steps)
 
     def _own(self) -> Iterator[tuple[str, Expr]]:
         if not self.stages:
@@ -152,70 +139,39 @@ class Pipeline(Devices):
     def _in(self, stage: Stage, rows: Iterable[PlacedRow]) -> list[PlacedRow]:
         """The parts of some rows that one device of a stage has."""
         if not self.layout.copies:  # unknown dimensions: every stage is an even part of the model
-            return [
-                replace(self.own(row), amount=(self.own(row).amount / symbol("pp"))) for row in rows
-            ]
+            own = map(self.own, rows)
+            return [replace(row, amount=row.amount / symbol("pp")) for row in own]
         return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
     def _memory(self) -> Iterator[tuple[str, Expr]]:
+        again = [row for row in self.totals.again if row.stream == "params"]
         for stage in self.stages:
-            held = {
-                "weight_bytes": self._weights_of(stage),
-                "kv_cache_bytes": self._cache_of(stage),
-                "state_bytes": self._state_of(stage),
-            }
+            weights = symbol("weight_bytes") / self.layout.devices()
+            if self.layout.copies:
+                weights = stored_bytes(self._in(stage, (*self.placed("params"), *again)))
+            states = total(self._in(stage, self.placed("state"))) * self.requests("batch")
+            parts = (weights, self._cache_of(stage), states)
+            held = dict(zip(RESIDENT, parts, strict=True))
             yield from ((_of(stage, name), tree) for name, tree in held.items())
             peak = at(_of(stage, "kv_cache_bytes"), (("context", symbol("peak_context")),))
-            sums = (
-                symbol(_of(stage, "weight_bytes")),
-                peak,
-                symbol(_of(stage, "state_bytes")),
-                _reserve(stage),
-            )
-            yield _of(stage, "memory_bytes"), sympy.Add(*sums)
-            yield _of(stage, "request_bytes"), self._request(stage)
-        yield "memory_bytes_per_device", self._largest("memory_bytes")
-        yield from (
-            (
-                per_device(name),
-                self._of_fullest([symbol(_of(stage, name)) for stage in self.stages]),
-            )
-            for name in RESIDENT
+            weights, states = (symbol(_of(stage, name)) for name in ("weight_bytes", "state_bytes"))
+            yield _of(stage, "memory_bytes"), weights + peak + states + _reserve(stage)
+            one, most = ("batch", parse("1")), ("context", symbol("peak_context"))
+            cache = at(_of(stage, "kv_cache_bytes"), (one, most))
+            yield _of(stage, "request_bytes"), cache + at(_of(stage, "state_bytes"), (one,))
+        yield "memory_bytes_per_device", Max(*self._each("memory_bytes"))
+        yield from ((per_device(name), self._of_fullest(self._each(name))) for name in RESIDENT)
+        free = (
+            symbol("usable_memory_per_device") - _reserve(stage) - weights
+            for stage, weights in zip(self.stages, self._each("weight_bytes"), strict=True)
         )
-        room = [
-            (
-                (
-                    (symbol("usable_memory_per_device") - _reserve(stage))
-                    - symbol(_of(stage, "weight_bytes"))
-                )
-                / symbol(_of(stage, "request_bytes"))
-            )
-            for stage in self.stages
-        ]
-        yield (
-            "concurrency",
-            (symbol("attention_dp") * _whole(room)) if self.layout.attention_dp else _whole(room),
-        )
+        room = [left / one for left, one in zip(free, self._each("request_bytes"), strict=True)]
+        whole = Max(floor(Min(*room)), ZERO)
+        yield "concurrency", symbol("attention_dp") * whole if self.layout.attention_dp else whole
 
-    def _request(self, stage: Stage) -> Expr:
-        """The memory of one request on a device at its longest context."""
-        one = ("batch", parse("1"))
-        return at(_of(stage, "kv_cache_bytes"), (one, ("context", symbol("peak_context")))) + at(
-            _of(stage, "state_bytes"), (one,)
-        )
-
-    def _weights_of(self, stage: Stage) -> Expr:
-        if not self.layout.copies:
-            return symbol("weight_bytes") / self.layout.devices()
-        return stored_bytes(
-            self._in(
-                stage,
-                (
-                    *self.placed("params"),
-                    *(row for row in self.totals.again if row.stream == "params"),
-                ),
-            )
-        )
+    def _each(self, name: str) -> list[Expr]:
+        """What every stage has of a quantity."""
+        return [symbol(_of(stage, name)) for stage in self.stages]
 
     def _cache_of(self, stage: Stage) -> Expr:
         kept = self.totals.assumptions["window_cache"]
@@ -226,82 +182,47 @@ class Pipeline(Devices):
             )
         )
 
-    def _state_of(self, stage: Stage) -> Expr:
-        return total(self._in(stage, self.placed("state"))) * self.requests("batch")
-
-    def _largest(self, name: str) -> Expr:
-        return Max(*(symbol(_of(stage, name)) for stage in self.stages))
-
     def _of_fullest(self, values: list[Expr]) -> Expr:
         """The value of the stage with the most memory."""
         if len(values) == 1:
             return values[0]
-        pairs = zip(
-            (symbol(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True
-        )
+        pairs = zip(self._each("memory_bytes"), values, strict=True)
         return of_largest(*(part for pair in pairs for part in pair))
 
     # --------------------------------------------------------------------------------------------------------- work
 
     def _times(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
-        passes, through = (
-            self._passes(step),
-            self._prompts() if step.name == "prefill" else symbol("pp"),
-        )
+        passes = self._passes(step)
+        through = self._prompts() if step.name == "prefill" else symbol("pp")
         wide = self.totals.assumptions["attention_arithmetic"] == "wide"
+        worked = ["flops", "bytes", *(["attention_flops"] if wide else [])]
         for stage in self.stages:
-            yield from zip(
-                (_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")),
-                self._work(step, stage),
-                strict=True,
-            )
+            work = self._work(step, stage)
             if wide:
-                yield (
-                    _of(stage, f"{step.name}_attention_flops"),
-                    self._work(step, stage, attention=True)[0],
-                )
-        for what in ("flops", "bytes"):
-            yield (
-                f"{step.name}_{what}_per_device",
-                (
-                    through
-                    * self._of_fullest(
-                        [symbol(_of(stage, f"{step.name}_{what}")) for stage in self.stages]
-                    )
-                ),
-            )
-        if wide:
-            own: list[Expr] = [
-                symbol(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages
-            ]
-            yield (
-                f"{step.name}_attention_flops_per_device",
-                through * self._of_fullest(own),
-            )
+                work = (*work, self._work(step, stage, attention=True)[0])
+            names = (_of(stage, f"{step.name}_{what}") for what in worked)
+            yield from zip(names, work, strict=True)
+        for what in worked:
+            name = f"{step.name}_{what}"
+            yield per_device(name), through * self._of_fullest(self._each(name))
         times = {
             kind: [self._time(step, stage, kind, what, wide) for stage in self.stages]
             for kind, what in WORK_TIMES.items()
         }
-        for kind, each in times.items():
-            yield f"{step.name}_{kind}", (passes * Max(*each))
         rooflines = [
             self._roofline(step, stage, *pair)
             for stage, *pair in zip(self.stages, *times.values(), strict=True)
         ]
         links, exchanges = zip(*(self._links(step, stage) for stage in self.stages), strict=True)
         sent = sends(message(self.tokens(step)[0]), self.layout)
-        yield f"{step.name}_roofline_time", (passes * Max(*rooflines))
-        yield (
-            f"{step.name}_link_time",
-            ((passes * Max(*links)) + sent),
-        )
-        yield f"{step.name}_exchange_time", (passes * Max(*exchanges))
         together = [busy_time(*parts) for parts in zip(rooflines, links, exchanges, strict=True)]
-        yield (
-            f"{step.name}_busy_time",
-            ((passes * Max(*together)) + sent),
-        )
+        for kind, each in times.items():
+            yield f"{step.name}_{kind}", passes * Max(*each)
+        yield f"{step.name}_roofline_time", passes * Max(*rooflines)
+        yield f"{step.name}_link_time", passes * Max(*links) + sent
+        yield f"{step.name}_exchange_time", passes * Max(*exchanges)
+        yield f"{step.name}_busy_time", passes * Max(*together) + sent
 
     def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Expr:
         """The time of a stage's FLOPs or bytes in one pass."""
@@ -317,7 +238,7 @@ class Pipeline(Devices):
         """Prompts that pass through the stages one after another."""
         return self.requests("prefill_batch")
 
-    def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Expr, Expr]:
+    def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Expr, ...]:
         """FLOPs and bytes of one pass of one device of a stage, or those of attention's products alone."""
         terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.totals.parts(step):
@@ -358,9 +279,9 @@ class Pipeline(Devices):
         expert_layers = sympy.Add(*(count for name, count in stage.counts if name in with_experts))
         tokens, every = self.tokens(step)
         exchanged = exchange_time(self.layout, tokens, self.totals.has_experts, expert_layers)
-        return link_time(
-            self.layout, tokens, every, self.totals.has_experts, layers, expert_layers
-        ), exchanged
+        experts = self.totals.has_experts
+        linked = link_time(self.layout, tokens, every, experts, layers, expert_layers)
+        return linked, exchanged
 
     def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount over all layers and passes, as if all stages were equal."""
@@ -378,8 +299,3 @@ def _reserve(stage: Stage) -> Expr:
     """
     own = (per_device("weight_bytes"), symbol(_of(stage, "weight_bytes")))
     return at("memory_reserve", (own,))
-
-
-def _whole(room: list[Expr]) -> Expr:
-    """Requests that fit in the most loaded stage."""
-    return Max(floor(Min(*room)), ZERO)

@@ -44,6 +44,11 @@ class AttentionReach:
     symbol: str
     rate: str = ""
 
+    @property
+    def letters(self) -> dict[str, Expr]:
+        """What the letters of formulas below stand for."""
+        return {"w": symbol(self.symbol)} | ({"c": symbol(self.rate)} if self.rate else {})
+
 
 @dataclass(frozen=True)
 class ExpertPool:
@@ -65,74 +70,42 @@ class Step:
     segments: tuple[Segment, ...]
 
 
+def _chunks(requests: str, of: str, rows: str) -> Segment:
+    """Chunks of prompts, as many as are under way."""
+    group = f"group_{requests.removeprefix('concurrent_')}"
+    start = f"{of.removeprefix('prefill_')}_start"
+    return Segment(requests, of, start, "prompt", rows=rows, shared=True, group=group)
+
+
+def _responses(requests: str, context: str, spread: tuple[str, str], shared: bool) -> Segment:
+    """Requests that decode at random positions in their responses."""
+    past = f"{context} - 1"
+    return Segment(requests, "decoded_tokens", past, logits="all", spread=spread, shared=shared)
+
+
+OWN, LONG = ("prompt", "response_steps"), ("long_prompt", "long_response_steps")
+DECODED = Segment("batch", "1", "context - 1")
 STEPS = (
     Step(
         "prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),)
     ),
-    Step("decode", (Segment("batch", "1", "context - 1"),)),
+    Step("decode", (DECODED,)),
     Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),)),
-    Step(
-        "mixed",
-        (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")),
-    ),
+    Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), DECODED)),
     Step(
         "loaded",
         (
-            Segment(
-                "concurrent_chunks",
-                "prefill_chunk",
-                "chunk_start",
-                "prompt",
-                rows="chunk_logit_rows",
-                shared=True,
-                group="group_chunks",
-            ),
-            Segment(
-                "batch",
-                "decoded_tokens",
-                "loaded_context - 1",
-                logits="all",
-                spread=("prompt", "response_steps"),
-            ),
+            _chunks("concurrent_chunks", "prefill_chunk", "chunk_logit_rows"),
+            _responses("batch", "loaded_context", OWN, shared=False),
         ),
     ),
     Step(
         "mixture",
         (
-            Segment(
-                "own_chunks",
-                "own_chunk",
-                "own_chunk_start",
-                "prompt",
-                rows="own_logit_rows",
-                shared=True,
-                group="group_own_chunks",
-            ),
-            Segment(
-                "long_chunks",
-                "long_chunk",
-                "long_chunk_start",
-                "prompt",
-                rows="long_logit_rows",
-                shared=True,
-                group="group_long_chunks",
-            ),
-            Segment(
-                "own_batch",
-                "decoded_tokens",
-                "loaded_context - 1",
-                logits="all",
-                spread=("prompt", "response_steps"),
-                shared=True,
-            ),
-            Segment(
-                "long_batch",
-                "decoded_tokens",
-                "long_context - 1",
-                logits="all",
-                spread=("long_prompt", "long_response_steps"),
-                shared=True,
-            ),
+            _chunks("own_chunks", "own_chunk", "own_logit_rows"),
+            _chunks("long_chunks", "long_chunk", "long_logit_rows"),
+            _responses("own_batch", "loaded_context", OWN, shared=True),
+            _responses("long_batch", "long_context", LONG, shared=True),
         ),
     ),
 )
@@ -245,26 +218,18 @@ def _segment(
     }
     kind = reach.kind if reach else None
     if reach:
-        parts |= {"w": symbol(reach.symbol), **({"c": symbol(reach.rate)} if reach.rate else {})}
-    if (
-        segment.spread
-        and kind
-        and per in ("pairs", "span")
-        and assumptions["kv_growth"] == "growing"
-    ):
-        cached = (
-            per == "pairs" and assumptions["attention"] == "full"
-        )  # the rectangle over the cached tokens
+        parts |= reach.letters
+    growing = assumptions["kv_growth"] == "growing"
+    if segment.spread and kind and per in ("pairs", "span") and growing:
+        # the rectangle over the cached tokens
+        cached = per == "pairs" and assumptions["attention"] == "full"
         mean = _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
         return over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
-    if per == "pairs":
-        return (
-            _causal(parts, kind)
-            if assumptions["attention"] == "causal"
-            else over(FULL_PAIRS[kind], parts)
-        )
+    if per == "pairs" and assumptions["attention"] == "causal":
+        return _causal(parts, kind)
     plain = {
         "tokens": "r*n",
+        "pairs": FULL_PAIRS[kind],
         "span": SPAN[kind],
         "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]],
         "state_moves": "2*r",

@@ -270,6 +270,11 @@ class Theory:
         return self._dependencies[name]
 
     @cached_property
+    def printed_bodies(self) -> dict[Any, Any]:
+        """The bodies of searches as functions (:mod:`symroof.theory.straight_code`)."""
+        return {}
+
+    @cached_property
     def _dependencies(self) -> dict[str, frozenset[str]]:
         return {}
 

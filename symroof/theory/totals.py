@@ -57,13 +57,8 @@ COEFFICIENTS = {
 }
 """The readable coefficient of each (stream, driver)."""
 
-REACHED = {
-    "window": "window",
-    "chunk": "chunk",
-    "top": "chosen",
-    "compressed": "compressed",
-    "top_compressed": "chosen",
-}
+REACHED = {kind: kind for kind in ("window", "chunk", "compressed")}
+REACHED |= dict.fromkeys(("top", "top_compressed"), "chosen")
 """The word for what queries reach, where that tells groups of rows apart."""
 ALWAYS_READ = "fixed_weight_bytes"
 """The coefficient of the weights outside the experts, if there are any."""
@@ -126,21 +121,16 @@ class Totals:
     def _name(self, key: Key, groups: dict[Key, list[PlacedRow]]) -> str:
         stream, per, _ = key
         alike = [other for other in groups if other[:2] == key[:2]]
-        name = (
-            ALWAYS_READ
-            if key[:2] == ("weights", "once") and self.has_experts
-            else COEFFICIENTS[stream, per]
-        )
+        always = key[:2] == ("weights", "once") and self.has_experts
+        name = ALWAYS_READ if always else COEFFICIENTS[stream, per]
         return f"{name}.{self._telling_label(key, alike, groups)}" if len(alike) > 1 else name
 
     def _telling_label(self, key: Key, alike: list[Key], groups: dict[Key, list[PlacedRow]]) -> str:
         """What tells a group from others of its stream and driver: its layer, what its queries reach, or both."""
 
         def label(other: Key, parts: tuple[bool, bool]) -> str:
-            words = (
-                groups[other][0].layer or "all",
-                REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any",
-            )
+            reach = REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any"
+            words = (groups[other][0].layer or "all", reach)
             return "_".join(word for word, told in zip(words, parts, strict=True) if told)
 
         for parts in ((True, False), (False, True)):
@@ -159,10 +149,18 @@ class Totals:
         yield from self._coefficients()
         for step in STEPS:
             yield from self._step(step)
-        yield from self._resident()
+        named, kept = self.coefficient_names["token"], self.assumptions["window_cache"]
+        cached = [resident(symbol(named[key]), key[2], kept) for key in named if key[0] == "kv"]
+        if cached:
+            yield "kv_cache_bytes", sympy.Add(*cached)
+        if any(row.stream == "state" for row in self.placed):
+            yield "state_bytes", parse("batch*state_bytes_per_request")
         yield from self._attention()
         if self.has_experts:
-            yield from self._routed()
+            routed = [row for row in self.placed if row.pooled and row.per == "tokens"]
+            for stream, what in (("flops", "flops"), ("activations", "activation_bytes")):
+                own = total(row for row in routed if row.stream == stream)
+                yield f"expert_{what}_per_token", own
 
     def counting(self) -> Iterator[tuple[str, Expr]]:
         """The definitions needed to count parameters: parameters and layers."""
@@ -176,23 +174,13 @@ class Totals:
         yield "params", parameters(held)
         tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
         gathered = [row for row in held if row.operator in tables]
-        yield (
-            "active_params",
-            sympy.Add(
-                symbol("params"),
-                *((-part) for part in (idle_parameters(held), total(gathered)) if part != ZERO),
-            ),
-        )
+        yield "active_params", symbol("params") - idle_parameters(held) - total(gathered)
         if self.architecture.kept is not None:
             narrow = [row for row in held if row.width != KEPT_WIDTH]
             yield "quantized_params", parameters(narrow)
             yield "weight_bytes", _stored_bytes(narrow)
-            yield (
-                "layer_weight_bytes",
-                parse(
-                    f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers"
-                ),
-            )
+            head = f"d_model*vocab_size*{width_of('lm_head', self.architecture)}"
+            yield "layer_weight_bytes", parse(f"(weight_bytes_read - {head})/n_layers")
 
     def _coefficients(self) -> Iterator[tuple[str, Expr]]:
         for phase in ("token", "prompt"):
@@ -205,12 +193,9 @@ class Totals:
             if len(parts) > 1:
                 yield name, sympy.Add(*parts)
         if self.has_experts:
-            counts = dict.fromkeys(
-                (row.layer, row.count)
-                for row in self.placed
-                if row.per == "experts_read" and row.stream == "weights"
-            )
-            yield "expert_layers", sympy.Add(*(count for _, count in counts))
+            read = [row for row in self.placed if row.per == "experts_read"]
+            counts = {row.layer: row.count for row in read if row.stream == "weights"}
+            yield "expert_layers", sympy.Add(*counts.values())
             drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
             yield "weight_bytes_read", sympy.Add(*drawn)
 
@@ -223,14 +208,9 @@ class Totals:
         ``experts_read``."""
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
         symbol = scope.experts if isinstance(scope, ExpertPool) else scope.symbol if scope else ""
-        label = symbol.partition(".")[2] or (
-            scope.kind if isinstance(scope, AttentionReach) else ""
-        )
-        within = (
-            scope.kind
-            if isinstance(scope, AttentionReach) and scope.rate and "." in symbol
-            else None
-        )
+        reach = scope if isinstance(scope, AttentionReach) else None
+        label = symbol.partition(".")[2] or (reach.kind if reach else "")
+        within = reach.kind if reach and reach.rate and "." in symbol else ""
         for part in (label, within, phase):
             name = _dotted(name, part) if part else name
         return name
@@ -239,11 +219,9 @@ class Totals:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
         coefficient: Expr = symbol(self.coefficient_names[phase][key])
-        return (
-            coefficient
-            if per == "once"
-            else (coefficient * symbol(self.driver_name(step, per, scope, alone)))
-        )
+        if per == "once":
+            return coefficient
+        return coefficient * symbol(self.driver_name(step, per, scope, alone))
 
     def phases(self, step: Step) -> tuple[str, ...]:
         return tuple(dict.fromkeys(segment.phase for segment in step.segments))
@@ -263,10 +241,8 @@ class Totals:
     def _step(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Drivers, FLOPs and bytes of one step."""
         for per, scope, alone in self.drivers(step):
-            yield (
-                self.driver_name(step, per, scope, alone),
-                driver(step, per, scope, self.assumptions, alone),
-            )
+            name = self.driver_name(step, per, scope, alone)
+            yield name, driver(step, per, scope, self.assumptions, alone)
         terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.parts(step):
             terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
@@ -276,60 +252,16 @@ class Totals:
     def drivers(self, step: Step) -> Iterator[tuple[str, DriverScope, str | None]]:
         """The drivers of a step (tokens, pairs, spans ...), each with its window or pool, and its phase if it is of one only."""
         used: set[tuple[str, DriverScope, str | None]] = {
-            (key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"
+            (key[1], key[2], alone) for key, _, alone in self.parts(step)
         }
         used |= {
-            (key[1], key[2], None)
-            for phase in self.phases(step)
-            for key in self.groups(phase)
-            if key[1] != "once"
+            (key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase)
         }
         used |= {("tokens", None, None), ("logit_rows", None, None)}
         for per in DRIVERS:
-            yield from (
-                (per, scope, alone)
-                for scope, alone in sorted(
-                    ((scope, alone) for driven, scope, alone in used if driven == per),
-                    key=_scope_order,
-                )
-            )
+            yield from sorted((each for each in used if each[0] == per), key=_scope_order)
 
     # ------------------------------------------------------------------------------------------------ caches and sums
-
-    def _routed(self) -> Iterator[tuple[str, Expr]]:
-        """The routed experts' part of the coefficients per token."""
-        for stream, name in (
-            ("flops", "expert_flops_per_token"),
-            ("activations", "expert_activation_bytes_per_token"),
-        ):
-            yield (
-                name,
-                total(
-                    row
-                    for row in self.placed
-                    if row.pooled and row.stream == stream and row.per == "tokens"
-                ),
-            )
-
-    def _resident(self) -> Iterator[tuple[str, Expr]]:
-        """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
-        keys = [key for key in self.groups("token") if key[0] == "kv"]
-        if keys:
-            yield (
-                "kv_cache_bytes",
-                sympy.Add(
-                    *(
-                        resident(
-                            symbol(self.coefficient_names["token"][key]),
-                            key[2],
-                            self.assumptions["window_cache"],
-                        )
-                        for key in keys
-                    )
-                ),
-            )
-        if any(row.stream == "state" for row in self.placed):
-            yield "state_bytes", parse("batch*state_bytes_per_request")
 
     def _attention(self) -> Iterator[tuple[str, Expr]]:
         """Sums over the prefill that are quantities of their own."""
@@ -341,12 +273,8 @@ class Totals:
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
         yield "prefill_attention_flops", sympy.Add(*flops[True])
         yield "prefill_linear_flops", sympy.Add(*flops[False])
-        scores = [
-            self._term(prefill, key, "prompt")
-            for key in keys
-            if key[:2] == ("activations", "pairs")
-        ]
-        yield "score_traffic", sympy.Add(*scores)
+        scores = (key for key in keys if key[:2] == ("activations", "pairs"))
+        yield "score_traffic", sympy.Add(*(self._term(prefill, key, "prompt") for key in scores))
 
 
 def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
@@ -355,13 +283,9 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
     own = sorted({row.width for row in narrow} - {WIDTH})
     if not own:
         return parse(f"quantized_params*{WIDTH}") + wide
-    return sympy.Add(
-        *(
-            (parameters(c for c in narrow if c.width == width) * symbol(width))
-            for width in (*own, WIDTH)
-        ),
-        wide,
-    )
+    widths = {width: [row for row in narrow if row.width == width] for width in (*own, WIDTH)}
+    held = (parameters(rows) * symbol(width) for width, rows in widths.items())
+    return sympy.Add(*held, wide)
 
 
 def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = BATCH) -> Expr:
@@ -369,44 +293,27 @@ def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = 
     reach = scope if isinstance(scope, AttentionReach) else None
     kind = reach.kind if reach else None
     held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
-    return coefficient * requests * _put(held, reach)
-
-
-def _put(tree: Expr, reach: AttentionReach | None) -> Expr:
-    return (
-        substitute(
-            tree, {"w": symbol(reach.symbol), **({"c": symbol(reach.rate)} if reach.rate else {})}
-        )
-        if reach
-        else tree
-    )
+    return coefficient * requests * (substitute(held, reach.letters) if reach else held)
 
 
 def _dotted(name: str, label: str) -> str:
     return f"{name}_{label}" if "." in name else f"{name}.{label}"
 
 
-def _scope_order(driven: tuple[DriverScope, str | None]) -> tuple[str, str]:
-    scope, alone = driven
-    return "" if scope is None else scope.experts if isinstance(
-        scope, ExpertPool
-    ) else scope.symbol, alone or ""
+def _scope_order(driven: tuple[str, DriverScope, str | None]) -> tuple[str, str]:
+    _, scope, alone = driven
+    own = scope.experts if isinstance(scope, ExpertPool) else scope.symbol if scope else ""
+    return own, alone or ""
 
 
 def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
     """The table of an architecture, ready to be summed."""
     table = placed_rows(architecture, assumptions, layout)
-    return Totals(
-        architecture,
-        assumptions,
-        tuple(row for row in table if row.end != "tied"),
-        tuple(row for row in table if row.end == "tied"),
-    )
+    once, again = (tuple(r for r in table if (r.end == "tied") is tied) for tied in (False, True))
+    return Totals(architecture, assumptions, once, again)
 
 
 def counting(architecture: Architecture) -> dict[str, Expr]:
     """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
-    held = placed_parameters(architecture)
-    return dict(
-        Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting()
-    )
+    held = tuple(row for row in placed_parameters(architecture) if row.end != "tied")
+    return dict(Totals(architecture, assume(), held).counting())

@@ -106,16 +106,3 @@ def test_a_sum_whose_terms_move_with_the_sum_around_it_alone():
         1, lambda j: total(1, lambda i: j, 1.0, np.array([3.0, 2.0])), 1.0, np.array([4.0, 5.0])
     )
     assert found.tolist() == [3 * (1 + 2 + 3 + 4), 2 * (1 + 2 + 3 + 4 + 5)]
-
-
-@pytest.mark.parametrize("chunk", [49.0, 8192.0, 1000.0])
-def test_stairs_of_long_sums_need_no_loop(chunk):
-    """The chunk that each of a few thousand tokens lies in, from four places on: whole numbers of chunks among them."""
-    starts = np.array([0.0, chunk, 10 * chunk - 1, 3.0])
-    terms = 40 * int(chunk) if chunk < 100 else 6000
-    index = Steps.index(1.0, np.full(4, float(terms)))
-    stairs = floor((index + starts) / chunk)
-    assert isinstance(stairs, Steps)
-    assert stairs.total().tolist() == [
-        sum((j + int(start)) // int(chunk) for j in range(1, terms + 1)) for start in starts
-    ]
