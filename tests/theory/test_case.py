@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 from symroof.symbolic.evaluation import NoValue
-from symroof.symbolic.expressions import names, number, symbol
+from symroof.symbolic.expressions import names
 from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.declarations import MissingInput, NoClosedForm, default_of, neutral_default
+from symroof.theory.declarations import MissingInput, NoClosedForm
 from symroof.theory.theory import UnknownName
 
 from . import made
@@ -112,17 +112,6 @@ def test_what_has_a_value_of_its_own():
     } == table
 
 
-def test_defaults():
-    assert {name: default_of(name) for name in ("batch", "block_size", "service_spread", "hit_rate", "percentile", "prompt", "itl", "nothing")} == {
-        "batch": 1, "block_size": 16, "service_spread": 1, "hit_rate": 1, "percentile": number(Fraction(99, 100)), "prompt": None, "itl": None, "nothing": None,
-    }  # fmt: skip
-    neutral = {
-        "batch": 1, "mfu": 1, "cached_prefix": 0, "queue_time": 0, "weight_bytes_per_param": None,
-        "block_size": None, "prompt": None,
-    }  # fmt: skip
-    assert {name: neutral_default(name) for name in neutral} == neutral
-
-
 # --------------------------------------------------------------------------------------------------- formulas and stand-ins
 
 
@@ -160,17 +149,6 @@ def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
 def test_the_longest_context_without_prompt_or_output(values, peak):
     """Each of them is one token where it is not known."""
     assert made(**values).value("peak_context") == peak
-
-
-def test_what_stands_for_a_name():
-    case = made(itl="2*prompt", ttft=5)
-    assert [case.formula_or_name(name) for name in ("ttft", "itl", "output", "nothing")] == [
-        number(Fraction(5)),
-        parse("2*prompt"),
-        symbol("output"),
-        symbol("nothing"),
-    ]
-    assert case.formula_or_name("itl", complete=False) == parse("2*prompt")
 
 
 def test_a_formula_over_inputs():
@@ -253,19 +231,6 @@ def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
     assert (layout.tp, layout.free) == (tp, any_number)
 
 
-def test_names_that_may_be_any_number():
-    case = made(tp=4)
-    assert case.without_values(["batch", "prompt"]) is case and not case.theory.layout.free
-    assert case.without_values(["tp"]).theory.layout.free and case.without_values(
-        ["tp", "batch"]
-    ) is case.without_values(["tp"])
-    assert case.without_values(["tp"]).without_values(["pp"]).free == {"tp", "pp"}
-    assert (
-        made(tp=4, n_heads=8).without_values(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free
-        is False
-    ), "a number again"
-
-
 def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
     """One device would send nothing: unless degrees move only among those of the same layout."""
     case = made(tp=4, n_layers=2)
@@ -279,13 +244,6 @@ def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
     assert text(there.formula("all_reduces", {"tp"})) == fixed
     alone = made(n_layers=2)
     assert [alone.at("all_reduces", {"tp": Fraction(n)}) for n in (2, 1, 4)] == [4, 0, 4]
-
-
-def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
-    assert [
-        tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).can_split_heads(tp)
-    ] == [1, 2, 4, 8, 16]
-    assert made(n_kv_heads="n_heads", n_heads=8).can_split_heads(3)
 
 
 # ------------------------------------------------------------------------------------------------------- changes and slopes

@@ -216,31 +216,12 @@ def test_every_name_of_a_shipped_model_is_declared(name):
                 assert built.symbol(node.name).meaning
 
 
-# ------------------------------------------------------------------ units, by changing them: no dimension checker involved
-
-SIZES = {
-    "byte": Fraction(8),
-    "s": Fraction(1, 5),
-    "USD": Fraction(7),
-    "J": Fraction(1, 11),
-}
-"""How many new units one old unit is: bits for bytes, and so on; of work the unit is in the numbers of formulas."""
-
-
-def scale(unit_dimension):
-    size = Fraction(1)
-    for name, power in unit_dimension:
-        if name in SIZES:
-            size *= SIZES[name] ** int(power)
-    return size
-
-
 PARTS = {"cached_prefix": 1, "experts_per_token": 2}
 """Parts of something: a prompt has tokens left to read, and a token takes no more experts than there are."""
 
 
-def made_up(symbol, changed):
-    """A made-up value of a name, the same in every theory, in old units or new ones."""
+def made_up(symbol):
+    """A made-up value of a name, the same in every theory."""
     base, _, kind = symbol.name.partition(".")
     if base in PARTS:
         return number(Fraction(PARTS[base]))
@@ -252,16 +233,16 @@ def made_up(symbol, changed):
         if base in ("mfu", "mbu", "memory_share", "link_latency")
         else Fraction(i + 2)
     )
-    return number(value * (scale(symbol.dimension) if changed else 1))
+    return number(value)
 
 
-def values_for(built, degrees, changed):
-    """Made-up values of every input, in old units or new ones, on devices of these degrees."""
+def values_for(built, degrees):
+    """Made-up values of every input, on devices of these degrees."""
     used = {
         node.name for tree in built.definitions.values() for node in parts(tree) if node.is_Symbol
     } | set(INPUTS)
     given = {
-        name: made_up(built.symbol(name), changed)
+        name: made_up(built.symbol(name))
         for name in sorted(used - set(built.definitions) - {"step"})
     }
     return (
@@ -274,7 +255,7 @@ def values_for(built, degrees, changed):
 def laid_out(architecture, assumptions, degrees):
     """A theory as cases on devices of these degrees have it."""
     alone = theory(architecture, assumptions)
-    return Case(alone, values_for(alone, degrees, False)).theory
+    return Case(alone, values_for(alone, degrees)).theory
 
 
 NAMES = sorted({**INPUTS, **QUANTITIES})
@@ -323,9 +304,6 @@ def test_bytes_over_bandwidth_is_a_time_and_never_a_rate():
     for unit in ("token/s", "byte", "FLOP", ""):
         with pytest.raises(dimensions.DimensionError, match="s"):
             dimensions.check(tree, parse_unit(unit).dimension, unit_of, "rate")
-
-
-# -------------------------------------------------------------------------------------------------------------- said once
 
 
 # ------------------------------------------------------------------------------------------------------- names and signs

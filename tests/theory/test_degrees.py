@@ -85,10 +85,6 @@ def test_stages_are_counted_where_they_are_a_number(pp, stages):
     assert made(tp=2, pp=pp).pp == stages
 
 
-def test_a_number_of_stages_that_is_none_is_not_one():
-    assert Layout(pp=SYMBOLIC).staged and Layout(pp=SYMBOLIC).degrees == ("pp",)
-
-
 @pytest.mark.parametrize(
     ("values", "known"),
     [

@@ -9,7 +9,7 @@ from symroof.symbolic.reading import parse
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.switches import assume
-from symroof.theory.symbols import INPUTS, SHARES, ExpressionName, Symbol, base_name
+from symroof.theory.symbols import ExpressionName, Symbol, base_name
 from symroof.theory.sympy_input import (
     known,
     name_or_expression,
@@ -37,48 +37,6 @@ STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS,
 
 
 # ------------------------------------------------------------------------------------------------------------------ inputs
-
-
-def test_which_inputs_may_vanish():
-    """Those that are 0 where nothing is set, and what is declared so."""
-    zero = {name for name, symbol in INPUTS.items() if symbol.default == "0"}
-    assert {"cached_prefix", "queue_time", "kernel_launch", "output_spread", "chunk_past"} <= zero
-    declared_so = {
-        "acceptance",
-        "arrival_rate",
-        "service_spread",
-        "hit_rate",
-        "slo_share",
-        "percentile",
-        "long_step_share",
-        "burst_rate",
-        "burst_duration",
-        "long_share",
-        "preemption_rate",
-        "exchange_overlap",
-        "work_overlap",
-    }
-    assert {name for name, symbol in INPUTS.items() if symbol.may_vanish} == zero | declared_so
-    assert "link_latency" in zero and "batch" not in zero
-
-
-def test_which_inputs_are_shares_of_one():
-    assert {
-        "acceptance",
-        "hit_rate",
-        "slo_share",
-        "percentile",
-        "long_share",
-        "long_step_share",
-        "mfu",
-        "mbu",
-        "link_share",
-        "exchange_overlap",
-        "work_overlap",
-        "memory_share",
-        "margin",
-        "expert_share",
-    } == SHARES
 
 
 # ------------------------------------------------------------------------------------------------------ names of a theory
