@@ -33,8 +33,8 @@ SAME_THING = {"study", "claims", "symbols"}
 
 BUDGETS = {
     "top level": 1817,
-    "symbolic": 5526,
-    "theory": 5939,
+    "symbolic": 5519,
+    "theory": 5746,
     "specs": 5771,
     "checkpoints": 3808,
     "study": 8747,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6939,
     "report": 9062,
     "cli": 3890,
-    "tests": 41415,
+    "tests": 41207,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
