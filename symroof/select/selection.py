@@ -45,8 +45,7 @@ def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tup
     return tuple(i for i, worse in enumerate(beaten) if not worse)
 
 
-LARGER: dict[str, bool] = column("shown", "larger")
-"""Quantities of which more is better."""
+LARGER: dict[str, bool] = column("shown", "larger")  # quantities of which more is better
 
 BESTS = {word: (name, name in LARGER) for name, word in column("shown", "best").items()}
 """What one can be best at: the quantity, and whether more of it is better."""
