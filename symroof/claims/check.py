@@ -199,8 +199,17 @@ def _judged(
             own = [_passed_on(claim, source.note) for claim in own]
         late = [claim for claim in own if isinstance(claim.error, TimeoutError)]
         for i, claim in enumerate(own):
-            if isinstance(claim.error, InputError):
-                every.append(_fault(source, i, claim, claim.error))
+            if isinstance(
+                claim.error, InputError
+            ):  # at the field that the fault is of, or at the claim
+                first = claim.error.problems[0]
+                name = first.path or first.file
+                given = ("given", name) if name in claim.claim.given else ()
+                field = (name,) if name in WRITTEN else given
+                message = first.message if field or not name else f"{name}: {first.message}"
+                problem = source.document.problem(("claims", i, *field), message, first.hint)
+                place = {"line": claim.line, "column": claim.column} if source.note else {}
+                every.append(replace(problem, **place))
         if late:
             file, message = (
                 source.document.file,
@@ -245,16 +254,6 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
     )
     value = text(claim.value, "value")
     return claim.model_copy(update={"value": value, "values": values, "steps": steps})
-
-
-def _fault(source: ClaimFile, index: int, claim: Checked, error: InputError) -> Problem:
-    """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
-    first, given = error.problems[0], claim.claim.given
-    name = first.path or first.file
-    field = (name,) if name in WRITTEN else ("given", name) if name in given else ()
-    message = first.message if field or not name else f"{name}: {first.message}"
-    problem = source.document.problem(("claims", index, *field), message, first.hint)
-    return problem if not source.note else replace(problem, line=claim.line, column=claim.column)
 
 
 def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Checked]) -> Checked:
