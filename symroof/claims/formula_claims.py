@@ -8,6 +8,7 @@ dozens of equal ones over all magnitudes confirm. A mistake is the derived formu
 import itertools
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -39,7 +40,6 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.printing import text
 from symroof.symbolic.random_points import compare_at_points
-from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 
@@ -67,35 +67,34 @@ def judge_formula(claim: ClaimSpec) -> Checked:
         InputError: what cannot be read, an unknown name.
     """
     sides = Sides(claim)
-    if sides.too_long:
-        return _by_numbers(sides)
+    limit, ratio = tolerance_of(claim), sides.ratio
+    near = ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
+    if sides.too_long:  # to be compared but in the numbers of its case
+        found = Checked(claim, "unchecked", claim.formula or "", text(sides.derived), ratio=ratio)
+        if ratio is None:
+            return replace(found, reason="undecided: too long to be compared without numbers")
+        reason = f"{float(ratio):.4g} times what is derived here"
+        return replace(found, verdict="approximate" if near else "wrong", reason=reason)
     stands = Checked(claim, "exact", claim.formula or "", sides.shown())
     if sides.equal:
-        taken = _default_case(sides)
-        return replace(stands, reason=f"at {taken}" if taken else "")
-    if not names(sides.claimed) and sides.ratio == 1:
+        return stands
+    if not names(sides.claimed) and ratio == 1:
         return replace(stands, reason="in the numbers of this case")
     true = tuple(one for one in IDENTITIES[-2:] if sides.holds(one))
     if true and sides.taking(true).equal:
         return replace(stands, reason=f"as {identity_text(true)} here")
-    if sides.equal_unrounded and sides.ratio in (None, 1):
-        if sides.ratio == 1:
+    if sides.equal_unrounded and ratio in (None, 1):
+        if ratio == 1:
             return replace(stands, reason=f"as {UNROUNDED} here")
-        reason = f"holds where {UNROUNDED}"
-        return replace(
-            stands, verdict="conditional", assumptions_needed=(UNROUNDED,), reason=reason
-        )
+        return _conditional(stands, UNROUNDED, "holds where")
     dimension = sides.wrong_dimension()
     inverted = bool(dimension) and equal(sides.pairs[0][0] * sides.pairs[0][1], number(1))
     if dimension and not inverted and (widths := sides.unstated_widths):
         wide = judge_formula(with_settings(claim, widths))
         if wide.verdict != "wrong" or wide.slips:
             return _at_widths(claim, wide, widths)
-    limit, ratio = tolerance_of(claim), sides.ratio
-    near = ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
     if not dimension and not near and (needs := _condition(sides, plain=True)):
-        reason = f"holds at {needs}; {sides.difference()}"
-        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
+        return _conditional(stands, needs, "holds at", sides.difference())
     slips = formula_slips(_levels(sides)) if limit is None or not near else ()
     if not slips and not near and "d_model" in names(sides.claimed):
         slips = formula_slips([sides.taking(IDENTITIES[-1:])])
@@ -103,49 +102,32 @@ def judge_formula(claim: ClaimSpec) -> Checked:
     return _unequal(stands, sides, near, bool(dimension))
 
 
-def _by_numbers(sides: Sides) -> Checked:
-    """A formula that is too long to be compared but in the numbers of its case."""
-    claim, ratio = sides.claim, sides.ratio
-    found = Checked(claim, "unchecked", claim.formula or "", text(sides.derived), ratio=ratio)
-    if ratio is None:
-        return replace(found, reason="undecided: too long to be compared without numbers")
-    near = abs(ratio - 1) <= (tolerance_of(claim) or CLOSE_ENOUGH)
-    reason = f"{float(ratio):.4g} times what is derived here"
-    return replace(found, verdict="approximate" if near else "wrong", reason=reason)
+def _conditional(found: Checked, needs: str, holds: str, more: str = "") -> Checked:
+    """A formula that holds under something that it does not say."""
+    reason = "; ".join(filter(None, (f"{holds} {needs}", more)))
+    return replace(found, verdict="conditional", assumptions_needed=(needs,), reason=reason)
 
 
 def _unequal(stands: Checked, sides: Sides, near: bool, dimension: bool) -> Checked:
     """A formula equal as it stands in no way: explained by its slips, near in numbers, or wrong."""
-    slips, claim = stands.slips, stands.claim
+    slips, claim, reason = stands.slips, stands.claim, stands.reason
     kinds = {slip.slip for slip in slips if slip.text == slips[0].text}
     if needs := _floor_left_out(kinds, stands, near, sides):
-        reason = f"holds where {needs}".replace(" bound", " is bound", 1)
-        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
+        found = _conditional(stands, needs, "holds where")
+        return replace(found, reason=found.reason.replace(" bound", " is bound", 1))
     if near and stands.ratio is not None:
-        reason = f"{stands.reason}; {float(stands.ratio):.4g} times here"
+        reason = f"{reason}; {float(stands.ratio):.4g} times here"
         return replace(stands, verdict="approximate", reason=reason)
     of_a_prompt = "output" not in {*map(printed_name, claim.given)}
     if kinds and (kinds <= OTHER_COUNTS or (of_a_prompt and kinds == {"output_ignored"})):
-        reason = f"holds with {slips[0].text}; {stands.reason}"
-        return replace(
-            stands, verdict="conditional", assumptions_needed=(slips[0].cause,), reason=reason
-        )
+        found = _conditional(stands, slips[0].cause, "holds with")
+        return replace(found, reason=f"holds with {slips[0].text}; {reason}")
     if not kinds and not dimension and (needs := _condition(sides, plain=False)):
-        reason = f"holds with {needs}; {stands.reason}"
-        return replace(stands, verdict="conditional", assumptions_needed=(needs,), reason=reason)
+        return _conditional(stands, needs, "holds with", reason)
     if stands.ratio is None and compare_at_points(*sides.pairs[0]) is None:
         reason = "undecided: no values that were tried show a difference"
         return replace(stands, verdict="unchecked", reason=reason)
     return replace(stands, verdict="wrong", flags=("dimension",) if dimension else ())
-
-
-def _default_case(sides: Sides) -> str:
-    """The defaults that a right formula takes for granted: one request, one device."""
-    stated = {*names(sides.claimed), *map(printed_name, sides.claim.given)}
-    taken = {"a batch of 1": "batch" in {*names(sides.derived)} - stated}
-    of_one = (sides.claim.quantity or "").endswith("_per_device")
-    taken["one device"] = of_one and not {*DEGREES} & stated
-    return " on ".join(words for words, so in taken.items() if so)
 
 
 def _at_widths(claim: ClaimSpec, wide: Checked, widths: dict[str, str]) -> Checked:
@@ -157,9 +139,8 @@ def _at_widths(claim: ClaimSpec, wide: Checked, widths: dict[str, str]) -> Check
         return replace(wide, claim=claim, reason=wide.reason or f"with {at} here")
     needs = (*wide.assumptions_needed, at)
     reason = f"holds where {'; '.join(needs)}"
-    return replace(
-        wide, claim=claim, verdict="conditional", assumptions_needed=needs, reason=reason
-    )
+    found = replace(wide, claim=claim, verdict="conditional", reason=reason)
+    return replace(found, assumptions_needed=needs)
 
 
 def _levels(sides: Sides) -> list[Sides]:
@@ -274,22 +255,18 @@ def _possible(sides: Sides) -> list[tuple[str, CaseChange | MisreadResult]]:
     asked = sides.derived if claim.threshold else symbol(printed_name(claim.quantity or ""))
     needed = dependencies(bound.case, asked)
     unit = "" if claim.threshold else bound.case.theory.symbol(sides.name).unit
-
-    def able(variant: Any) -> bool:
-        if isinstance(variant, MisreadResult):
-            return can_happen(variant, unit, needed)
-        if not isinstance(variant, CaseChange):
-            return False
-        roles = {r: v for r, v in variant.sets.items() if r in ROLE_INPUT and r in claim.given}
-        switches = variant.sets.get("assume", {})
-        return (
-            any(bound.assumptions[switch] != choice for switch, choice in switches.items())
-            or any(bound.precisions.get(role) != value for role, value in roles.items())
-            or bool(variant.sets.keys() & needed)
-        )
-
-    slips = [slip for slip in CATALOGUE if not slip.numbers_only]
-    ways: Any = [(slip.name, way) for slip in slips for way in slip.variants if able(way)]
+    ways: list[tuple[str, CaseChange | MisreadResult]] = []
+    for slip in CATALOGUE:
+        for way in slip.variants if not slip.numbers_only else ():
+            if isinstance(way, MisreadResult) and can_happen(way, unit, needed):
+                ways.append((slip.name, way))
+            elif isinstance(way, CaseChange):
+                roles = {k: v for k, v in way.sets.items() if k in ROLE_INPUT and k in claim.given}
+                others = [bound.precisions.get(role) != value for role, value in roles.items()]
+                switches = way.sets.get("assume", {}).items()
+                others += [bound.assumptions[switch] != value for switch, value in switches]
+                if any(others) or way.sets.keys() & needed:
+                    ways.append((slip.name, way))
     return sorted(ways, key=lambda way: way[0] not in FLOORS)
 
 
@@ -297,19 +274,21 @@ def _leads_there(sides: Sides, applied: Applied, end: float) -> Expr | None:
     """The derived formula with mistakes in it, where it is the claimed one."""
     if time.process_time() > end:
         return None
-    changes = [way.sets for _, way in applied if isinstance(way, CaseChange)]
     chosen: dict[str, Any] = {}
-    for sets in changes:
-        chosen = merged_settings(chosen, {k: v for k, v in sets.items() if _is_choice(k)})
+    formulas: list[dict[str, Expr]] = []
+    for _, way in applied:
+        if isinstance(way, CaseChange):  # a switch and a precision make another case
+            apart = {k: v for k, v in way.sets.items() if k == "assume" or k in ROLE_INPUT}
+            chosen = merged_settings(chosen, apart)
+            others = way.sets.keys() - apart.keys()
+            formulas.append({name: formula_of(way.sets[name]) for name in others})
     there = sides.under(chosen, sides.label) if chosen else sides
-    defined = [{k: v for k, v in sets.items() if not _is_choice(k)} for sets in changes]
-    moved = frozenset(name for own in defined for name in own)
-    try:
+    moved = frozenset(name for own in formulas for name in own)
+    with suppress(*FAILURES):
         for stops, (claimed, _) in zip(sides.stops, sides.pairs, strict=True):
             made = there.derived if there.name not in moved else symbol(there.name)
-            for own in defined:
-                formulas = {name: formula_of(value) for name, value in own.items()}
-                made = substitute(there.expanded(made, stops | moved), formulas)
+            for own in formulas:
+                made = substitute(there.expanded(made, stops | moved), own)
             for _, way in applied:
                 if isinstance(way, MisreadResult):
                     made = substitute(formula_of(way.formula), {"value": made})
@@ -320,14 +299,7 @@ def _leads_there(sides: Sides, applied: Applied, end: float) -> Expr | None:
             if there is not sides and equal(there.put(there.claimed, stops), made) and made != 0:
                 own_names = (there.put(symbol(name), frozenset()) for name in names(there.claimed))
                 return made if all(value != 0 for value in own_names) else None
-    except FAILURES:
-        pass
     return None
-
-
-def _is_choice(name: str) -> bool:
-    """Whether setting it makes another case: a switch or a precision."""
-    return name == "assume" or name in ROLE_INPUT
 
 
 def _explained(sides: Sides, slip: str, applied: Applied, made: Expr) -> SlipExplanation:

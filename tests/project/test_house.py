@@ -43,7 +43,7 @@ BUDGETS = {
     "servers": 1632,
     "sweep": 1326,
     "calibrate": 1518,
-    "check": 6939,
+    "check": 6910,
     "report": 9062,
     "cli": 3890,
     "tests": 41207,
