@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, mod
 
 from symroof.errors import nearest
 from symroof.specs.fields import NAME, Source, Spec, in_unit, read_at, read_each
-from symroof.specs.input_values import formula_for
-from symroof.specs.study_fields import Assume, Precision, Settings
+from symroof.specs.input_values import Setting, formula_for
+from symroof.specs.study_fields import Assume, Precision, Settings, any_names
 from symroof.symbolic.expressions import Expr, substitute
 from symroof.symbolic.reading import FormulaError, parse, written
 from symroof.theory.quantities import QUANTITIES
@@ -151,6 +151,13 @@ def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
     )
 
 
+def _per_entry(value: object, info: ValidationInfo) -> dict[str, dict[str, tuple[Setting, ...]]]:
+    """Names and values by entry of the catalogue."""
+    if not isinstance(value, dict):
+        raise ValueError("expected keys and values")
+    return read_each(value.items(), lambda _, item: any_names(item, info))
+
+
 PART = r"[a-z][a-z0-9_]{0,40}"
 _TEXTS = {kind: {"type": "string"} for kind in ("formula", *KINDS)}
 _PART = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _TEXTS}]}
@@ -167,6 +174,11 @@ Definitions = Annotated[
     Any,
     BeforeValidator(_definitions),
     WithJsonSchema({"type": "object", "additionalProperties": _FORMULA}),
+]
+PerEntry = Annotated[
+    Any,
+    BeforeValidator(lambda value, info: _per_entry(value, info)),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),
 ]
 Rate = Annotated[
     Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), WithJsonSchema({"type": "string"})
@@ -189,8 +201,8 @@ class PresetSpec(Spec):
     set: Settings = {}
     where: Where = {}
     definitions: Definitions = {}
-    hardware: dict[str, Settings] = {}
-    models: dict[str, Settings] = {}
+    hardware: PerEntry = {}
+    models: PerEntry = {}
     peaks: dict[str, dict[str, Rate]] = {}
     slips: dict[str, str] = {}
     notes: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ class _NamesSchema:
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
+def any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
     return _mapped(value, None, formulas=True, own=declared_before(info))
 
 
@@ -265,7 +265,7 @@ Thresholds = Annotated[
         {"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}
     ),
 ]
-Settings = Annotated[Any, BeforeValidator(_any_names), WithJsonSchema({"type": "object"})]
+Settings = Annotated[Any, BeforeValidator(any_names), WithJsonSchema({"type": "object"})]
 StudySettings = Annotated[Any, BeforeValidator(_of_study), WithJsonSchema({"type": "object"})]
 Assume = Annotated[
     Any,

@@ -128,14 +128,6 @@ def test_what_is_no_model(fields, message):
         model({}, **fields)
 
 
-def test_parameters_alone_are_a_model():
-    made = ModelSpec.model_validate(
-        {"name": "m", "params": "7 parameter", "active_params": "3 parameter"}
-    )
-    assert made.values() == {"params": 7, "active_params": 3}
-    assert (made.mixing(), made.experts(), made.sequence()) == ("", None, ())
-
-
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("layers", "labels", "mixing"),
@@ -159,12 +151,6 @@ def test_kinds_of_layer_are_told_apart(layers, labels, mixing):
     assert made.mixing() == mixing
 
 
-def test_experts_in_words():
-    assert model({}).experts() is None
-    assert model({}, {"ffn": POOL}).experts() == "2 of 8"
-    assert model({"ffn": POOL | {"n_shared_experts": 1}}).experts() == "2 of 8 + 1"
-
-
 def test_what_a_reader_must_know():
     filled = [{"field": "a", "value": "1", "why": "x"}, {"field": "b", "value": "2", "why": "y"}]
     made = model({}, title="Model", caveats=["careful"], filled=filled)
@@ -173,43 +159,6 @@ def test_what_a_reader_must_know():
         "Model's file leaves out what was filled in: a 1, b 2",
     ]
     assert model({}, caveats=["careful"]).cautions() == ["m: careful"]
-
-
-def test_every_dimension_by_its_name():
-    """Where kinds differ each has its own; what stands outside the layers is left out where there is none."""
-    fields = {
-        "positions": 19,
-        "d_embedding": 23,
-        "more_embeddings": 29,
-        "layer_inputs": {"vocab_size": 31, "width": 37},
-        "altup": {"inputs": 2, "laurel_rank": 41},
-    }
-    made = model({"count": 3}, {"ffn": {"d_ff": 5}}, **fields)
-    assert made.values() == {
-        "n_layers.full": 3, "n_layers.full2": 1, "d_ff.full": 17, "d_ff.full2": 5, "ffn_matrices": 3, "n_heads": 6, "n_kv_heads": 2, "head_dim": 5, "d_model": 64,
-        "vocab_size": 100, "learned_positions": 19, "d_embedding": 23, "more_embeddings": 29, "d_layer_input": 37, "layer_input_vocab": 31, "altup_inputs": 2,
-        "laurel_rank": 41,
-    }  # fmt: skip
-    assert model({"count": 3}).values().keys() == {
-        "n_layers",
-        "d_ff",
-        "ffn_matrices",
-        "n_heads",
-        "n_kv_heads",
-        "head_dim",
-        "d_model",
-        "vocab_size",
-    }
-    structure, plain = made.architecture(), model({}).architecture()
-    for trait in (
-        "learned_positions",
-        "narrow_embedding",
-        "more_embeddings",
-        "layer_inputs",
-        "altup",
-    ):
-        assert (getattr(structure, trait), getattr(plain, trait)) == (True, False)
-    assert [one.label for one in plain.layers] == ["all"]
 
 
 # --------------------------------------------------------------------------------------------------------- quantization
@@ -253,22 +202,6 @@ def test_bits_of_one_matrix(fields, rows, columns, bits):
     assert widths.get(
         "down", Fraction(4, 8) + (Fraction(2, 4) if "scale_bits" in fields else 0)
     ) == Fraction(bits, 8 * rows * columns)
-
-
-def test_matrices_of_an_operator_count_as_often_as_they_are_there():
-    """Two of 2 by 2 and one of 4 by 2, each row with 3 bits beside it; what is kept wide and what has a width of its own stand apart."""
-    held = [
-        Matrix("down", 2, 2, 2),
-        Matrix("down", 4, 2),
-        Matrix("router", 3, 3),
-        Matrix("lm_head", 5, 5),
-    ]
-    made = stored(row_bits="3 bit", kept=["router"], widths={"embedding": "6 bit"})
-    assert made.operator_widths(held) == {
-        "down": Fraction(4 * 16 + 3 * 8, 8 * 16), "lm_head": Fraction(4 * 25 + 3 * 5, 8 * 25), "embedding": Fraction(6, 8),
-    }  # fmt: skip
-    assert stored().operator_widths(held) == {}
-    assert made.kept_bits.value == 2
 
 
 @pytest.mark.parametrize(

@@ -231,29 +231,6 @@ def test_values_that_are_searched_for(tmp_path):
     assert (study.value("enough"), study.value("back")) == (9, 1)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "path", "message"),
-    [
-        ("{queue:", "{queu:", "define.wait.choose.queu", "no such counting choice"),
-        ("md1:", "md2:", "define.wait.choose.queue.md2", "no value of queue"),
-        ("exists: [steady]", "exists: [stedy]", "define.wait.exists", "no such condition 'stedy'"),
-        ("without: {patience:", "without: {patent:", "define.left.without.patent", "unknown name 'patent'"),
-        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but 0 - busy is a plain number"),
-        (
-            "formula: patience - wait, ",
-            "formula: patience - wait, choose: {queue: {mm1: wait}}, ",
-            "define.left",
-            "has to have one of formula, choose",
-        ),
-        ("holds: busy < 1", "holds: busy <", "conditions.steady.holds", "expected"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_a_choice_or_a_condition_is_said_at_its_place(old, new, path, message):
-    assert old in SHOP
-    found = problems(SHOP.replace(old, new), read_theory)
-    assert any(at == path and message in text for _, at, text, _ in found), found
-
-
 def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
     entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
     entries += [

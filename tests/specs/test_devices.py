@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.api import Study
-from symroof.claims.catalogue_figures import as_quantity, catalogue_figure
+from symroof.claims.catalogue_figures import catalogue_figure
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -50,21 +49,6 @@ def test_the_label_of_an_h100_is_seven_per_cent_short():
     assert "nvidia-smi" in given("h100-sxm")["mem_capacity"].source
 
 
-def test_sixteen_bits_are_the_format_that_a_device_is_made_for():
-    """Gaudi 3: 1,678 TFLOP/s in bf16, 459 in fp16; where nobody says which, or says bf16, it is the former."""
-    rates = [
-        Study(model="llama-3-8b", hardware="gaudi3", prompt=8, engine="ideal", **more).value(
-            "peak_flops"
-        )
-        for more in ({}, {"activations": "bf16"}, {"activations": "fp16"})
-    ]
-    assert rates == [1678e12, 1678e12, 459e12]
-    assert (
-        Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, engine="ideal").first.compute
-        == "fp16"
-    )
-
-
 # ----------------------------------------------------------------------------------------------------------------- links
 
 
@@ -83,17 +67,6 @@ def test_a_node_and_the_network_between_nodes(name, devices, gigabits):
 def test_without_a_link_devices_talk_over_the_host_link():
     assert value("rtx-4090", "link_bandwidth") == value("rtx-4090", "host_bandwidth") == 32 * GIGA
     assert "there is no link" in given("rtx-4090")["link_bandwidth"].source
-
-
-def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
-    assert as_quantity("h100-sxm.memory.reported") == ("mem_capacity", {"hardware": "h100-sxm"})
-    assert as_quantity("h100-sxm.network.bandwidth") == (
-        "network_bandwidth",
-        {"hardware": "h100-sxm"},
-    )
-    assert as_quantity("h100-sxm.link.devices") == ("node_devices", {"hardware": "h100-sxm"})
-    assert as_quantity("h100-sxm.memory.capacity") is None
-    assert catalogue_figure("h100-sxm.link.devices")[0] == 8
 
 
 # ----------------------------------------------------------------------------------------------------------------- rates

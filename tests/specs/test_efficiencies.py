@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 from pydantic import ValidationError
 
-import symroof as sr
 from symroof.specs.efficiencies import (
     EfficienciesSpec,
     Efficiency,
@@ -87,10 +86,3 @@ def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
     assert {e.family: e.of for e in shares if e.of} == {
         "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "neuron": "hbm", "neuron experts": "hbm experts",
     }  # fmt: skip
-
-
-def test_a_borrowed_share_says_so():
-    case = sr.Study("gpt-oss-120b", "rtx-pro-6000", prompt=8000, efficiency="measured").first
-    source = case.inputs()["mfu"].source
-    assert "models with experts on NVIDIA HBM devices, all engines" in source
-    assert "models with experts on GDDR devices' own fit best at the limit of 1" in source

@@ -1,5 +1,7 @@
 """Definitions of presets: named parts, kinds of model that a tool has a formula of its own for, values of one device."""
 
+import time
+
 import pytest
 
 import symroof as sr
@@ -73,3 +75,14 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
 def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):
     with pytest.raises(sr.InputError, match=message):
         counted(tmp_path, text).value("itl")
+
+
+@pytest.mark.parametrize("entry", ["definitions: {{{}}}", "hardware: {{{}}}", "slips: {{{}}}"])
+def test_thousands_of_unknown_names_are_refused_quickly(tmp_path, entry):
+    names = ", ".join(
+        f"nosuch{i}: {'{zz: 3}' if 'hardware' in entry else 'itl'}" for i in range(3000)
+    )
+    started = time.process_time()
+    with pytest.raises(sr.InputError):
+        counted(tmp_path, entry.format(names)).value("ttft")
+    assert time.process_time() - started < 2

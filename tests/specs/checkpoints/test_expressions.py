@@ -130,30 +130,3 @@ def test_every_expression_of_the_table_can_be_read():
                 "if",
                 "else",
             }, (name, text)
-
-
-# --------------------------------------------------------------------------------------------------------- single fields
-
-
-def test_what_a_field_may_be():
-    c = config(zero=0, minus=-1, longer="x" * 10_001, empty="", many=10**8, more=10**8 + 1, half=0.5, none=None, yes=True)  # fmt: skip
-    assert (c.maybe("zero", 0), c.whole("minus", least=-1), c.maybe("none")) == (0, -1, None)
-    assert (c.maybe("many"), c.number("half"), c.flag("yes"), c.flag("none")) == (
-        10**8, 0.5, True, False,
-    )  # fmt: skip
-    for read, message in (
-        (lambda: c.whole("zero"), "zero: expected a whole number, 1 or more, found 0"),
-        (lambda: c.whole("none"), "none: is null; expected a whole number"),
-        (lambda: c.whole("absent"), "absent: is missing"),
-        (lambda: c.maybe("more"), "more: is far too large: 100000001; at most 100,000,000"),
-        (lambda: c.text("longer"), "longer: expected a text, found the text 'xxxx"),
-        (lambda: c.text("empty"), "empty: expected a text, found the text ''"),
-        (lambda: c.number("many"), "many: expected a positive number, found 100000000"),
-        (lambda: c.flag("zero"), "zero: expected true or false, found 0"),
-        (lambda: c.bounded("many", 10_001), "many: lays out 10,001 layers"),
-        (lambda: c.inside("half"), "half: expected an object with fields, found 0.5"),
-        (lambda: c.listed("half"), "half: expected a list, found 0.5"),
-    ):
-        with pytest.raises(InputError) as error:
-            read()
-        assert message in str(error.value)

@@ -185,51 +185,6 @@ def test_gemma3_slides_in_five_of_six(read):
     assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
 
 
-def test_phi3_keeps_two_projections_in_one_tensor(read):
-    layers = [block(i, 3072, 32, 32, 96, 8192, fused=True, fused_gate=True) for i in range(32)]
-    found = read(
-        *model(
-            "phi3",
-            layers,
-            3072,
-            32064,
-            heads("phi3", 32, 32, **{"attention.sliding_window": 2047, "context_length": 4096}),
-        )
-    )
-    same_model(found, "phi-3-mini-4k")
-
-
-def test_falcon_has_one_norm_and_a_plain_feed_forward(read):
-    layers = [
-        block(
-            i,
-            4544,
-            71,
-            1,
-            64,
-            18176,
-            fused=True,
-            gate=False,
-            norms=("attn_norm",),
-            kind=F16,
-            more=[("attn_norm.bias", (4544,), F32)],
-        )
-        for i in range(32)
-    ]
-    metadata, tensors = model(
-        "falcon",
-        layers,
-        4544,
-        65024,
-        heads("falcon", 71, 1),
-        table=F16,
-        head=None,
-        outer=[("output_norm.bias", (4544,), F32)],
-    )
-    same_model(read(metadata, tensors), "falcon-7b")
-    assert resident(read(metadata, tensors)) == bytes_of(tensors)
-
-
 def moe_block(i, d, kv_heads, experts, ff, kind=Q4_K, split=False):
     names = [(n, (d, ff) if n != "down" else (ff, d)) for n in ("gate", "up", "down")]
     router = [("ffn_gate_inp.weight", (d, experts), F32)]
@@ -433,49 +388,28 @@ def test_values_of_every_type_alone_and_in_a_list(tmp_path):
 HOSTILE = [
     ("empty", b"", "magic: the file ends here"),
     ("not gguf", b"GGML" + bytes(100), "magic: is not a GGUF file"),
-    ("short magic", b"GG", "magic: the file ends here"),
     ("version 1", b"GGUF" + struct.pack("<III", 1, 0, 0), "version: is version 1"),
     ("big-endian", b"GGUF" + struct.pack(">IQQ", 3, 1, 1), "version: is big-endian"),
     ("version 9", header(version=9), "version: is 9; 2 and 3 are read"),
     ("cut short", gguf(*SMALL)[:-9], "the file ends here"),
     ("cut in metadata", gguf(*SMALL)[:60], "the file ends here"),
     ("tensors beyond count", header(tensors=2**63), "tensor_count: is 9,223,372,036,854,775,808"),
-    ("keys beyond count", header(keys=2**40), "metadata_kv_count: is 1,099,511,627,776"),
-    ("no more keys", header(keys=5), "metadata[0]: the file ends here"),
-    ("long key", header(1, 0, raw=struct.pack("<Q", 2**60)), "metadata[0]: goes beyond the 64 MiB"),
-    ("empty key", header(1, 0, raw=key("", value(1))), "metadata[0]: the name of a key is empty"),
     ("long text", header(1, 0, raw=key("a", struct.pack("<IQ", 8, 2**60))), "a: goes beyond the 64 MiB"),
-    ("huge array", header(1, 0, raw=key("a", array(10, 2**60))), "a: goes beyond the 64 MiB"),
-    ("many texts", header(1, 0, raw=key("a", array(8, 2**60))), "a: has 1,152,921,504,606,846,976 texts"),
     ("nested arrays", header(1, 0, raw=key("a", array(9, 1, array(9, 1)))), "a: is an array of arrays"),
     ("unknown type", header(1, 0, raw=key("a", struct.pack("<I", 77))), "a: has a value of type 77"),
-    ("array of unknown", header(1, 0, raw=key("a", array(13, 1))), "a: has a value of type 13"),
     ("duplicate key", header(2, 0, raw=2 * key("a.b", value(1))), "metadata[1]: duplicate key 'a.b'"),
     ("not UTF-8 key", header(1, 0, raw=key(b"\xff\xfe", value(1))), "metadata[0]: is not UTF-8"),
-    ("not UTF-8 text", header(1, 0, raw=key("a", value(b"\xff\xfe"))), "a: is not UTF-8"),
     ("no dimensions", header(0, 1, raw=tensor("t", 0, ())), "t: has 0 dimensions"),
-    ("many dimensions", header(0, 1, raw=tensor("t", 2**31, (1,))), "t: has 2,147,483,648 dimensions"),
-    ("empty tensor", header(0, 1, raw=tensor("t", 2, (0, 4))), "t: has 0 elements"),
     ("huge tensor", header(0, 1, raw=tensor("t", 4, (2**63,) * 4)), "elements; 1 to"),
     ("unknown tensor type", header(0, 1, raw=tensor("t", 1, (4,), 999)), "t: has a type of number 999"),
     ("retired tensor type", header(0, 1, raw=tensor("t", 1, (4,), 4)), "t: has a type of number 4"),
     ("broken block", header(0, 1, raw=tensor("t", 1, (33,), Q4_0)), "t: has rows of 33 weights, no multiple of the 32"),
     ("duplicate tensor", header(0, 2, raw=2 * tensor("t", 1, (4,))), "t: duplicate tensor"),
-    ("no architecture", small(without=("general.architecture",)), "general.architecture: is missing"),
-    ("architecture a number", small({"general.architecture": 7}), "general.architecture: expected a text"),
     ("unknown architecture", small({"general.architecture": "llamma"}), "no architecture 'llamma' is known"),
     ("no embedding", small(without=("token_embd.weight",)), "token_embd.weight: is missing"),
-    ("no block count", small(without=("llama.block_count",)), "llama.block_count: is missing"),
     ("block count a text", small({"llama.block_count": "1"}), "llama.block_count: expected a whole number"),
-    ("negative block count", small({"llama.block_count": -1}), "llama.block_count: expected a whole number"),
-    ("many blocks", small({"llama.block_count": 2**31}), "llama.block_count: is 2,147,483,648"),
     ("no heads", small(without=("llama.attention.head_count",)), "llama.attention.head_count: is missing"),
-    ("no heads here", small({"llama.attention.head_count": 0}), "llama.attention.head_count: is 0 in layer 0"),
-    ("heads too short", small({"llama.attention.head_count": []}), "llama.attention.head_count: has 0 entries; layer 0 has none"),
-    ("negative heads", small({"llama.attention.head_count": -4}), "llama.attention.head_count: expected a whole number"),
     ("odd heads", small({"llama.attention.head_count": 7}), "blk.0.attn_q.weight: its extent of 64 cannot be shared by 7"),
-    ("no keys", small(without=("blk.0.attn_k.weight",)), "blk.0.attn_k.weight: is missing"),
-    ("no output", small(without=("blk.0.ffn_up.weight", "blk.0.ffn_gate.weight")), "blk.0.ffn_up.weight: is missing"),
     ("split by a number", small({"split.count": 10**6}), "split.count: is one of 1,000,000 parts"),
 ]  # fmt: skip
 
