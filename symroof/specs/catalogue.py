@@ -7,7 +7,7 @@ prints it, to the one part whose entry has every word of it.
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -152,11 +152,8 @@ def _checkpoints(entry: CatalogueEntry) -> list[str]:
     """The names on the hub of the checkpoints that an entry describes beside its own."""
     data: Any = entry.document.data
     listed = data.get("checkpoints") if isinstance(data, dict) else None
-    return (
-        [str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each]
-        if isinstance(listed, list)
-        else []
-    )
+    entries = listed if isinstance(listed, list) else []
+    return [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
 
 
 def _split(name: str) -> list[str]:
@@ -365,61 +362,35 @@ PRINTED_NAME = re.compile(r"[A-Za-z0-9](?:[\w ,./:()-]*[\w)])?")
 """What may be a name as a vendor, a driver or the hub prints it."""
 
 
-def _matching_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
-    match = match_model(name, shipped)
-    return [match.name] if match else []
-
-
-MATCHERS: dict[str, Callable[[str, Mapping[str, CatalogueEntry]], list[str]]] = {
-    "models": _matching_model,
-    "hardware": match_parts,
-}
-
-
 def entries_matching(kind: str, name: str) -> list[str]:
     """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
-    return (
-        MATCHERS[kind](name[:LONGEST_NAME], entries(kind))
-        if kind in MATCHERS and PRINTED_NAME.fullmatch(name)
-        else []
-    )
+    if kind not in ("models", "hardware") or not PRINTED_NAME.fullmatch(name):
+        return []
+    if kind == "hardware":
+        return match_parts(name[:LONGEST_NAME], entries(kind))
+    match = match_model(name[:LONGEST_NAME], entries(kind))
+    return [match.name] if match else []
 
 
 def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     """The error for a name that leads to no entry, or to several."""
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
     if matches:
-        return Problem(
-            shown,
-            "matches several devices",
-            hint=f"write one of {', '.join(matches)}"
-            if len(matches) <= MOST_MATCHES
-            else f"`symroof list {kind}`",
-        )
+        few = f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else ""
+        return Problem(shown, "matches several devices", hint=few or f"`symroof list {kind}`")
     if kind == "models" and "/" in name:
-        return Problem(
-            shown, "not in the catalogue, and no such path here", hint=hint_for_hub_name(name)
-        )
+        message = "not in the catalogue, and no such path here"
+        return Problem(shown, message, hint=hint_for_hub_name(name))
     if "," in name:
-        return Problem(
-            shown,
-            "expected a single name",
-            hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study",
-        )
+        among = f"--among {kind.removesuffix('s')}={name[:40].replace(' ', '')}"
+        hint = f"several: {among} of select, or a list in a study"
+        return Problem(shown, "expected a single name", hint=hint)
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
-    near_one = nearest(name.lower()[:LONGEST_NAME], known)
-    plain = (
-        "names have letters, digits, '.', '_' and '-'"
-        if not re.fullmatch(r"[\w .()/-]*", name)
-        else ""
-    )
-    return Problem(
-        shown,
-        f"no such {what} in the catalogue",
-        hint=near_one
-        or plain
-        or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too",
-    )
+    hint = nearest(name.lower()[:LONGEST_NAME], known)
+    if not hint and not re.fullmatch(r"[\w .()/-]*", name):
+        hint = "names have letters, digits, '.', '_' and '-'"
+    listed = f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
+    return Problem(shown, f"no such {what} in the catalogue", hint=hint or listed)
 
 
 MOST_MATCHES = 12

@@ -113,25 +113,19 @@ class ClaimSpec(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> ClaimSpec:
         forms = [name for name in FORMS if getattr(self, name)]
-        if len(forms) != 1:
-            message = (
-                f"has {' and '.join(forms)}: a claim has one form"
-                if forms
-                else f"needs one of {', '.join(FORMS)}"
-            )
-            raise Faults([((), message)])
-        stated = (
-            self.value is not None
-            or bool(self.values)
-            or bool(self.formula)
-            or forms[0] in ("steps", "unchecked")
-        )
-        if not stated:
-            raise Faults([((), "states no value: give value, values or formula")])
-        if forms[0] == "compare" and len(self.between) != 2:
-            raise Faults([(("between",), "needs the two cases that are compared")])
-        if forms[0] == "moves" and not self.with_:
-            raise Faults([((), "needs with: the input that moves it")])
+        stated = self.value is not None or self.values or self.formula
+        fault: Fault | None = None
+        if not forms:
+            fault = (), f"needs one of {', '.join(FORMS)}"
+        elif len(forms) > 1:
+            fault = (), f"has {' and '.join(forms)}: a claim has one form"
+        elif not stated and forms[0] not in ("steps", "unchecked"):
+            fault = (), "states no value: give value, values or formula"
+        elif forms[0] == "compare" and len(self.between) != 2:
+            fault = ("between",), "needs the two cases that are compared"
+        elif forms[0] == "moves" and not self.with_:
+            fault = (), "needs with: the input that moves it"
+        raise_faults([fault] if fault else [])
         return self
 
 
@@ -146,14 +140,10 @@ class ClaimsSpec(Spec):
     @model_validator(mode="after")
     def _distinct(self) -> ClaimsSpec:
         if len(self.claims) > MOST_CLAIMS:
-            raise Faults(
-                [
-                    (
-                        ("claims",),
-                        f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file",
-                    )
-                ]
+            message = (
+                f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file"
             )
+            raise Faults([(("claims",), message)])
         seen: dict[str, int] = {}
         faults: list[Fault] = []
         for i, claim in enumerate(self.claims):

@@ -181,28 +181,19 @@ class HardwareSpec(Spec):
 
     def numbers(self) -> list[tuple[str, Any]]:
         """Every number with its path."""
-        numbers: list[tuple[str, Any]] = [
-            (f"peaks.{precision}", peak) for precision, peak in self.peaks.items()
-        ]
+        numbers: list[tuple[str, Any]] = [(f"peaks.{name}", it) for name, it in self.peaks.items()]
+        memory, chip = self.memory, self.chip
         numbers += [
-            (f"memory.{name}", getattr(self.memory, name))
+            (f"memory.{name}", getattr(memory, name))
             for name in ("bandwidth", "capacity", "reported")
-            if getattr(self.memory, name)
         ]
-        numbers += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
-        numbers += [
-            (f"{name}.bandwidth", getattr(self, name).bandwidth)
-            for name in ("link", "host_link", "network")
-            if getattr(self, name)
-        ]
-        numbers += [("power", self.power)] if self.power else []
-        numbers += [
-            (f"chip.{name}", getattr(self.chip, name))
-            for name in Chip.model_fields
-            if self.chip and getattr(self.chip, name)
-        ]
+        numbers.append(("link.devices", self.link and self.link.devices))
+        for name in ("link", "host_link", "network"):
+            numbers.append((f"{name}.bandwidth", getattr(getattr(self, name), "bandwidth", None)))
+        numbers.append(("power", self.power))
+        numbers += [(f"chip.{name}", getattr(chip, name, None)) for name in Chip.model_fields]
         numbers += [(f"prices.{place}", listed) for place, listed in enumerate(self.prices)]
-        return numbers
+        return [(where, valued) for where, valued in numbers if valued]
 
     @property
     def price(self) -> ValueRange | None:
@@ -217,16 +208,12 @@ class HardwareSpec(Spec):
         asked = [listed.price.value for listed in self.prices if listed.kind == "on_demand"]
         if not asked:
             return None
+        ends = (min(asked), max(asked))
         low, high = (
-            format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6)
-            for end in (min(asked), max(asked))
+            format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6) for end in ends
         )
-        return ValueRange(
-            min(asked),
-            max(asked),
-            f"{low.removesuffix(' USD/hour')}..{high}",
-            Fraction(statistics.median(asked)),
-        )
+        text = f"{low.removesuffix(' USD/hour')}..{high}"
+        return ValueRange(*ends, text, Fraction(statistics.median(asked)))
 
     @property
     def family(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -101,12 +102,8 @@ def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     beside = base / name if base else None
     path = beside if beside and _is_there(beside) else Path(name)
-    return (
-        path
-        if catalogue.is_path(name, base)
-        or (_is_folder(path) and not catalogue.has_entry("models", name))
-        else None
-    )
+    own = _is_folder(path) and not catalogue.has_entry("models", name)
+    return path if own or catalogue.is_path(name, base) else None
 
 
 def _is_there(path: Path) -> bool:
@@ -118,10 +115,10 @@ def _is_there(path: Path) -> bool:
 
 
 FOLDER = "/"
+"""The ending of a folder's name, so to speak."""
 
 
 def _ending(path: Path) -> str:
-    """The ending of a file's name; a folder has one of its own."""
     return FOLDER if _is_folder(path) else path.suffix.lower()
 
 
@@ -145,18 +142,19 @@ def _built(document: Document) -> tuple[ModelSpec, Document]:
     return build(document, ModelSpec), document
 
 
-def _config(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    from symroof.specs.checkpoints.config_reader import read
+def _later(module: str) -> Read:
+    """The reader of a module that is loaded when a file asks for it."""
 
-    return read(path, assume_family)
+    def read(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
+        made: tuple[ModelSpec, Document] = import_module(
+            f"symroof.specs.checkpoints.{module}"
+        ).read(path, assume_family)
+        return made
+
+    return read
 
 
-def _gguf(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    from symroof.specs.checkpoints.gguf import read
-
-    return read(path, assume_family)
-
-
+_config, _gguf = _later("config_reader"), _later("gguf")
 READERS: Mapping[str, Read] = {
     FOLDER: _config,
     ".json": _config,

@@ -35,7 +35,7 @@ BUDGETS = {
     "top level": 1817,
     "symbolic": 5519,
     "theory": 5746,
-    "specs": 5771,
+    "specs": 5729,
     "checkpoints": 3808,
     "study": 8747,
     "select": 2813,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6910,
     "report": 9062,
     "cli": 3890,
-    "tests": 41207,
+    "tests": 40929,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
