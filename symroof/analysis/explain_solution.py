@@ -62,21 +62,17 @@ def _reason(solution: SolvedEquation) -> str:
             return f"{before}whether there is one depends on the conditions of each branch"
         return f"{before}the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
     if solution.value is None:
-        meets = means or "the two sides meet, whatever the symbols"
-        return meets if verdict == "crosses" else _never(solution)
+        if verdict == "crosses":
+            return means or "the two sides meet, whatever the symbols"
+        (lhs, rhs), growth = shown_sides(solution), _growth(solution)
+        side = "above" if verdict == "lhs_above" else "below"
+        why = f": {solution.threshold.never(verdict)}" if solution.threshold else ""
+        far = f" ({growth})" if growth else ""
+        return f"{lhs} stays {side} {rhs} for {_reach(solution)}{why}{far}"
     if solution.integer and round(solution.value, 9) < 1 and not solution.stretches:
         place = format_quantity(solution.value, "")
         return f"{before}the crossing itself lies below one, at {place}"
     return means or _sides(solution)
-
-
-def _never(solution: SolvedEquation) -> str:
-    """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
-    lhs, rhs = shown_sides(solution)
-    side = "above" if solution.verdict == "lhs_above" else "below"
-    why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
-    growth = _growth(solution)
-    return f"{lhs} stays {side} {rhs} for {_reach(solution)}{why}{f' ({growth})' if growth else ''}"
 
 
 def _reach(solution: SolvedEquation) -> str:

@@ -97,12 +97,10 @@ def _without_bars(condition: Any, x: Any, over: Any, under: Any, positive: bool)
         return condition
     kind, left, right = condition.func, condition.lhs, condition.rhs
     if x not in condition.free_symbols:
+        if right != 0:
+            return condition
         top, bottom = sympy.fraction(left)
-        return (
-            kind(top if sign(bottom) > 0 else top * bottom, 0, evaluate=False)
-            if right == 0
-            else condition
-        )
+        return kind(top if sign(bottom) > 0 else top * bottom, 0, evaluate=False)
     try:
         above, below = fraction(left - right, x)
     except NoClosedForm:

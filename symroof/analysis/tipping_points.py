@@ -168,18 +168,22 @@ def flips(
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
-    asked, flipping = constraints(bound_case), {flip.name for flip in turned}
+    asked, flipping, case = constraints(bound_case), {f.name for f in turned}, bound_case.case
     by_input: dict[str, list[Constraint]] = defaultdict(list)
     for condition in asked:
         for name in _moving(condition, bound_case):
             by_input[name].append(condition)
-    return tuple(
-        name
-        for name in UNCERTAIN
-        if name in by_input.keys() - flipping
-        and all(condition.solution(name, bound_case) for condition in by_input[name])
-        and not _tips_at_once(name, asked, bound_case)
-    )
+    found = []
+    for name in UNCERTAIN:
+        conditions = by_input.get(name, ())
+        if not conditions or name in flipping:
+            continue
+        # of what is zero now the least value may tip a limit that is met exactly: there is no crossing above zero
+        there = case.changed({name: 1.0 if case.theory.symbol(name).counted else BEYOND})
+        tips = not case.value(name) and any(_holds(c, there) is not _holds(c, case) for c in asked)
+        if not tips and all(condition.solution(name, bound_case) for condition in conditions):
+            found.append(name)
+    return tuple(found)
 
 
 def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
@@ -188,13 +192,6 @@ def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
     used = condition.inputs(case)
     known = case.given.keys() | case.numbers.keys()
     return [n for n in UNCERTAIN if n in used and (n in known or default_of(n) is not None)]
-
-
-def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
-    """Whether the least value changes a condition of an input that is zero now: a limit is met exactly, and there is no crossing above zero."""
-    case = bound_case.case
-    there = case.changed({name: 1.0 if case.theory.symbol(name).counted else BEYOND})
-    return not case.value(name) and any(_holds(c, there) is not _holds(c, case) for c in asked)
 
 
 def _holds(condition: Constraint, case: Case) -> bool | None:

@@ -234,7 +234,9 @@ def overloaded(bound_case: BoundCase) -> bool:
 def all_met(checks: list[TargetCheck]) -> bool | None:
     """Whether all targets are met: False where one is missed, None where one is met in a part of the ranges only."""
     states = [check.met for check in checks]
-    return False if False in states else None if None in states else True
+    if False in states:
+        return False
+    return None if None in states else True
 
 
 def findings(bound_case: BoundCase) -> list[str]:

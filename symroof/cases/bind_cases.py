@@ -318,13 +318,9 @@ MIXED = ("prompt", "output", "long_prompt", "long_output")
 SHARE = "long_share"
 
 
-def _has_long_requests(given: Mapping[str, Input]) -> bool:
-    return SHARE in given and given[SHARE].number != 0
-
-
 def has_mix(given: Mapping[str, Input]) -> bool:
     """Whether some requests are long ones, of a length that is known."""
-    return _has_long_requests(given) and all(name in given for name in MIXED)
+    return SHARE in given and given[SHARE].number != 0 and all(name in given for name in MIXED)
 
 
 def add_mix(case: CaseInputs) -> None:
@@ -343,6 +339,6 @@ def add_mix(case: CaseInputs) -> None:
         case.warn(
             f"a mix of requests: {kinds}; rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
         )
-    elif _has_long_requests(case.given):
+    elif SHARE in case.given and case.given[SHARE].number != 0:
         missing = " and ".join(name for name in MIXED if name not in case.given)
         case.warn(f"{SHARE} without {missing}: all requests are treated as equal")

@@ -207,7 +207,7 @@ def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
 def exact(value: Any) -> Any:

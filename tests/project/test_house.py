@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5746,
     "specs": 5729,
     "checkpoints": 3808,
-    "study": 8747,
+    "study": 8736,
     "select": 2813,
     "simulate": 2098,
     "servers": 1632,
