@@ -249,7 +249,13 @@ def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> 
     if "lengths" in cells:
         match = LENGTHS.search(cells["lengths"][0])
         texts = match.groupdict() if match else {}
-    lengths = {name: _length(text, number, file) for name, text in texts.items()}
+    lengths: dict[str, Fraction | None] = {}
+    for name, text in texts.items():  # 8k is 8,192, as benchmarks name their lengths
+        value = _number(text)
+        thousands = 1024 if text.strip().lower().endswith("k") else 1
+        lengths[name] = value and value * thousands
+        if value is not None and (value <= 0 or (value * thousands).denominator != 1):
+            raise InputError(Problem(file, "is not a number of tokens", number, 1, text[:40]))
     prompt, output = (lengths.get(name) for name in ("prompt", "output"))
     slots = None if "rate" in cells else Fraction(1)
     if "batch" in cells:
@@ -265,16 +271,6 @@ def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> 
         if tp is not None and isinstance(item, MeasuredLatency):
             item = replace(item, inputs={**item.inputs, "tp": tp})
         yield item
-
-
-def _length(text: str, number: int, file: str) -> Fraction | None:
-    """A number of tokens; ``8k`` is 8,192, as benchmarks name their lengths."""
-    value = _number(text)
-    if value is not None and text.strip().lower().endswith("k"):
-        value *= 1024
-    if value is not None and (value <= 0 or value.denominator != 1):
-        raise InputError(Problem(file, "is not a number of tokens", number, 1, text[:40]))
-    return value
 
 
 def _seconds(text: str, heading: Heading, number: int, file: str) -> Fraction | None:

@@ -150,10 +150,8 @@ class Run:
             return checks
         met = None if len(fits.possible) > 1 else bool(fits.value)
         limit = Fraction(self.bound_case.result("usable_memory_per_device").value)
-        return (
-            TargetCheck(MEMORY, self.bound_case.result("memory_bytes_per_device"), limit, met),
-            *checks,
-        )
+        memory = self.bound_case.result("memory_bytes_per_device")
+        return (TargetCheck(MEMORY, memory, limit, met), *checks)
 
     @cached_property
     def unknown(self) -> dict[str, str]:
@@ -304,15 +302,10 @@ def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) 
     model = [bound_case.model.name] if bound_case.several_models and bound_case.model else []
     device = bound_case.hardware.name if bound_case.hardware else "no hardware"
     varied = dict(bound_case.varied)
-    return ", ".join(
-        [
-            *model,
-            f"{f'{count} x ' if count > 1 else ''}{device}",
-            *degrees(bound_case),
-            *_prefill(bound_case, columns or {}),
-            *(f"{name} {value}" for name, value in varied.items() if name not in DEGREES),
-        ]
-    )
+    several = f"{count} x " if count > 1 else ""
+    apart = _prefill(bound_case, columns or {})
+    listed = (f"{name} {value}" for name, value in varied.items() if name not in DEGREES)
+    return ", ".join([*model, f"{several}{device}", *degrees(bound_case), *apart, *listed])
 
 
 def _prefill(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str]:
@@ -324,9 +317,8 @@ def _prefill(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str
     if bound_case.assumptions["scheduling"] != "disaggregated":
         return []
     try:
-        devices = Fraction(
-            columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
-        )
+        own = columns.get("prefill_devices") or bound_case.case.value("prefill_devices")
+        devices = Fraction(own)
     except MissingInput as error:
         message = "devices that prefill on their own (scheduling disaggregated) need a number"
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"

@@ -289,28 +289,24 @@ class Recommendation:
     def undecided_by_price(self) -> tuple[Purchase, ...]:
         """The other devices that some price found for them, and some price found for the pick, would put first."""
         pick = self.pick
-        if pick is None or not pick.priced:
+        if pick is None or not pick.priced or not self.spent(pick):
             return ()
-        highest = (self.spent(pick) or 0) * pick.prices[1] / pick.prices_now
-        return tuple(
-            one
-            for one in self.others
-            if one.passes
-            and one.priced
-            and (self.spent(one) or math.inf) * one.prices[0] / one.prices_now < highest
-        )
+
+        def at(one: Purchase, price: float) -> float:
+            return (self.spent(one) or math.inf) * price / one.prices_now
+
+        highest = at(pick, pick.prices[1])
+        rivals = (one for one in self.others if one.passes and one.priced)
+        return tuple(one for one in rivals if at(one, one.prices[0]) < highest)
 
     @cached_property
     def cheaper(self) -> tuple[str, Purchase] | None:
         """The pick's device with narrower weights, where that costs less: a format and what would be bought. It changes what the model answers."""
         pick = self.pick
-        narrow = NARROWER.get(pick.case.precisions.get("weights", "")) if pick else None
-        if (
-            pick is None
-            or narrow is None
-            or not pick.priced
-            or "weights" in dict(pick.run.own.varied)
-        ):
+        if pick is None or not pick.priced or "weights" in dict(pick.run.own.varied):
+            return None
+        narrow = NARROWER.get(pick.case.precisions.get("weights", ""))
+        if narrow is None:
             return None
         study = Study()
         request = self.choice.study.request.without(("weights",))
@@ -318,11 +314,9 @@ class Recommendation:
         from symroof.select.candidates import with_candidates
 
         named = pick.run.own.request.hardware
+        among = {"hardware": list(named), "weights": narrow}
         try:
-            narrowed = select_from(
-                with_candidates(study, {"hardware": list(named), "weights": narrow}),
-                layouts=self.choice.layouts,
-            )
+            narrowed = select_from(with_candidates(study, among), layouts=self.choice.layouts)
         except InputError:
             return None
         found = Purchase(narrowed.configurations[0])
@@ -342,9 +336,7 @@ class Recommendation:
             "alternatives": [one.as_json() for one in self.others],
             "undecided_by_price": bool(self.undecided_by_price),
             "stays_first_up_to": self.stays_up_to,
-            "cheaper_if": None
-            if cheaper is None
-            else {"weights": cheaper[0]} | cheaper[1].as_json(),
+            "cheaper_if": cheaper and {"weights": cheaper[0]} | cheaper[1].as_json(),
             "command": command,
         }
         return {"recommendation": said, "reason": None}

@@ -421,7 +421,7 @@ class Group:
         gap = np.where(some, tried[first, point] - short - 1, 0)
         copies = short + largest_whole(lambda n: late(short + n), gap) + 1
         copies = np.minimum(np.where(some, copies, at.copies), MOST_COPIES)
-        return Points(at.rows, at.batch, self._whole(copies, at.rows)), some
+        return Points(at.rows, at.batch, self._whole(copies, at.rows)), np.asarray(some)
 
     def _nearest(self, rows: Array, most: Array) -> dict[int, tuple[Points, Rank]]:
         """Of each case the candidate that misses least at the slow end; where none fits the one that lacks least memory."""

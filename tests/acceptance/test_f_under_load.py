@@ -6,7 +6,6 @@ from math import ceil, comb
 
 import pytest
 
-from symroof.analysis.constraints import why_no_batch
 from symroof.api import Study
 
 from ..near import near
@@ -203,33 +202,6 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
         else 0
     )
     assert case.value("max_goodput") == expected
-
-
-@pytest.mark.parametrize(
-    ("chosen", "words"),
-    [
-        (
-            {"itl_target": "40 ms"},
-            "a batch of 1 already has a sustained_itl of 42.12 ms, over its target of 40 ms",
-        ),  # alone, no other prompt comes between
-        (
-            {"itl_target": "60 ms", "mem_capacity": "141 GB"},
-            "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB",
-        ),  # 2 P + 327,680 byte * 2,303
-        (
-            {"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"},
-            "at the largest, 131, load is 1.",
-        ),
-        (
-            {"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"},
-            "no batch that fits keeps up with the arrivals and meets the targets",
-        ),
-    ],
-)
-def test_a_best_batch_of_none_says_why(chosen, words):
-    answers = Study(**under(chunk=2048, **chosen)).first
-    assert answers.case.value("best_batch") == answers.case.value("max_goodput") == 0
-    assert words in why_no_batch(answers)
 
 
 # -------------------------------------------------------------------------------------------------------------- thresholds

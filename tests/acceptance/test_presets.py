@@ -200,27 +200,6 @@ def test_what_llm_viewer_adds_to_the_multiplications():
 
 
 @pytest.mark.parametrize(
-    "preset",
-    [
-        "llm-viewer",
-        "genz",
-        "llm-analysis",
-        "aiconfigurator",
-        "mlsysim",
-        "vllm",
-        "scaling-book",
-        "hf-mem",
-        "tutorial-mlsysim",
-    ],
-)
-def test_every_preset_says_its_version_and_counts_every_dense_model(preset):
-    for model in ("llama-3-70b", "qwen2.5-7b"):
-        study = sr.Study(model, "h100-sxm", preset=preset, prompt=512, output=8, batch=4, tp=4)
-        assert study.value("ttft") > 0
-        assert study.value("decode_time") > study.value("itl")
-
-
-@pytest.mark.parametrize(
     ("batch", "prompt", "device", "prefill", "decode"),
     [
         (1, 2048, "h100", 64.69, 5.228),

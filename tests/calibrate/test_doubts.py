@@ -2,12 +2,11 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import symroof as sr
 from symroof.calibrate.calibration_result import Parameter, written
-from symroof.calibrate.fit import _parameter, _spread
+from symroof.calibrate.fit import _parameter
 from symroof.calibrate.measurements import MeasuredLatency
 from symroof.calibrate.terms import terms
 from symroof.errors import InputError
@@ -53,25 +52,6 @@ def test_a_parameter_from_its_slope(name, slope, reach, expected):
         assert [made.value, made.low, made.high] == pytest.approx(list(expected), rel=1e-12)
         at_limit = made.value == (0 if name == "step_overhead" else 1)
         assert (made.note[:9] == "at its li") is at_limit and alone.value == made.value
-
-
-@pytest.mark.parametrize(
-    ("columns", "told", "unseen"),
-    [
-        ([[1, 0], [1, 0]], 1, [False, True]),
-        ([[1, 2], [2, 4], [3, 6.1]], 2, [False, False]),
-        ([[1, 2], [1, 2 + 1e-9]], 1, [True, True]),
-        ([[1, 0, 2], [0, 1, 0]], 2, [True, False, True]),
-    ],
-)
-def test_which_parameters_the_columns_tell(columns, told, unseen):
-    """A column of nothing is told by no row; columns that are each other's multiples not apart."""
-    spread, open_, rank = _spread(np.array(columns, float))
-    assert (rank, [bool(one) for one in open_]) == (told, unseen)
-    known = [i for i, one in enumerate(unseen) if not one]
-    normal = np.array(columns, float)[:, known]
-    expected = np.sqrt(np.diag(np.linalg.inv(normal.T @ normal))) if known else []
-    assert [spread[i] for i in known] == pytest.approx(list(expected), rel=1e-6)
 
 
 def test_only_what_the_rows_do_not_tell_is_said_to_be_open(tmp_path):

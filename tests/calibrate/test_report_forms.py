@@ -176,23 +176,6 @@ def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
         assert rows[0] == ("ttft", Fraction(8, 100), {"prompt": 64, "tp": 2, "pp": 3}, 1)
 
 
-def test_degrees_of_one_and_what_is_missing_are_left_out():
-    for world in ({"tp_size": 1, "pp_size": 1}, {}, None):
-        rows, _ = read({**TRTLLM, "world_info": world})
-        assert rows[0][2] == {"prompt": 64}
-    rows, _ = read({**TRTLLM, "streaming_metrics": {"tpot_percentiles": {"p50": 9.0}}})
-    assert [row[0] for row in rows] == ["itl"]
-    assert (
-        RATE
-        in refused(
-            {
-                **TRTLLM,
-                "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": None},
-            }
-        ).message
-    )
-
-
 def test_a_report_is_fitted_like_a_table(tmp_path):
     """Times of the engine itself at mfu 0.5 and mbu 0.8 come back from a report."""
     study = sr.Study("llama-3.1-8b", "h100-sxm", mfu=0.5, mbu=0.8, prompt=[512, 4096])

@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-import symroof as sr
 from symroof.resources import data_folder
 from tools.evidence import catalogue_fit
 from tools.evidence.catalogue_rows import (
     MeasuredRow,
     TimeParts,
-    comparable,
-    row_binding,
     sources,
 )
 from tools.evidence.catalogue_table import CatalogueFit, efficiencies
@@ -122,44 +119,6 @@ def test_latencies_of_links_are_the_medians_of_their_kernels(catalogue):
     assert catalogue.latency["link_latency", "group", "compiled"] == pytest.approx(
         (6.09e-6 + 8.36e-6) / 2
     )
-
-
-@pytest.mark.parametrize("name", ["gpt-fast", "rocm-vllm-mi300x", "tensorrt-llm", "mlx-lm"])
-def test_the_parts_make_the_time_that_the_engine_gives(name):
-    """One row in eight: the parts at some efficiencies against the engine's own time at these, growing context and all."""
-    spec = next(s for s in sources() if s.name == name)
-    given = {
-        "mfu": 0.5,
-        "mbu": 0.8,
-        "layer_overhead": 1e-4,
-        "elementwise_bytes": 50,
-        "link_latency": 6e-6,
-        "link_share": 0.4,
-    }
-    exact = {key: sr.Study(**{key: value}).value(key) for key, value in given.items()}
-    for made in [row for row in comparable(spec) if isinstance(row, MeasuredRow)][::8]:
-        case = row_binding(spec, made.row).case.changed(exact)
-        steps = (
-            1
-            if made.row.metric in ("response_time", "response_rate") or made.row.output is None
-            else made.row.output - 1
-        )
-        time = sum(
-            float(case.value(metric)) / (1 if metric == "ttft" else steps)
-            for metric, part in (("ttft", made.prefill), ("decode_time", made.decode))
-            if part
-        )
-        parts = sum(
-            max(p.compute / 0.5, p.memory / 0.8)
-            + p.layers * 1e-4
-            + p.between * 50
-            + p.messages * 6e-6
-            + p.sent / 0.4
-            for p in made.parts
-        )
-        assert parts == pytest.approx(
-            time, rel=0.02
-        )  # a response that changes its regime on the way is the longer by that
 
 
 def test_rows_that_cannot_be_used_say_why(catalogue):

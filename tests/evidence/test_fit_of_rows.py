@@ -130,27 +130,6 @@ def test_the_class_of_every_input(family, engine, devices, mfu, layer, latency):
     assert tuple((name, ALL, ALL) for name in FITTED) == SINGLE
 
 
-def test_classes_of_makers_and_of_exchanges():
-    """AMD's kernels of each class of engines have an mfu of their own, and older ones their cost of a layer; exchanges between experts have a latency that is fitted."""
-    assert keys_of("cdna", "earlier", "group")[0] == ("mfu", "cdna", "earlier") and keys_of(
-        "cdna", "earlier", "group"
-    )[2] == (
-        "layer_overhead",
-        "cdna",
-        "earlier",
-    )
-    assert keys_of("cdna", "ggml", "group")[0] == ("mfu", "cdna", "ggml")
-    assert keys_of("hbm", "compiled", link_group(8, experts=True))[4] == (
-        "link_latency",
-        "experts",
-        ALL,
-    )
-    assert keys_of("hbm", "compiled", "pair", experts=True)[0] == ("mfu", "hbm experts", ALL)
-    assert keys_of("hbm", "ggml", "pair", experts=True)[0] == keys_of("hbm", "ggml", "pair")[0]
-    assert keys_of("gaudi", "earlier", "pair", experts=True)[0] == ("mfu", "gaudi", ALL)
-    assert keys_of("gaudi", "earlier", "pair")[2] == ("layer_overhead", "gaudi", "compiled")
-
-
 @pytest.mark.parametrize("single", [False, True])
 def test_no_step_from_the_fit_is_better(single):
     """Four thousandths of any parameter to either side: no less loss, and no share above one; the latencies of links stand as they are."""
@@ -310,29 +289,6 @@ def test_the_widening_is_the_least_that_holds_four_in_five(fitted, family):
 
     assert sum(p.held for p in predictions if p.row.family == family) >= 0.8 * len(own)
     assert widenings[family] == next(k / 20 for k in range(1, 200) if holds(k / 20)) > 0.05
-
-
-@pytest.mark.parametrize(
-    ("width", "far", "widening"),
-    [
-        (1e-9, 1.1, 10.0),
-        (0.04, math.exp(0.19), 4.75),
-        (0.04, math.exp(0.2) / (1 + 1e-9), 5.0),
-        (1.0, 1.0, 0.05),
-    ],
-)
-def test_intervals_are_widened_ten_times_at_most(monkeypatch, width, far, widening):
-    """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off."""
-    part = TimeParts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    values = {
-        key: {**TRUE, "link_latency": 1e-5}[key[0]]
-        for key in (*keys_of("hbm", "compiled", "pair"), *SINGLE)
-    }
-    monkeypatch.setattr(catalogue_fit, "fit", lambda *rows, **how: values)
-    rows = [row(f"s{i % 2}", part, (far if i else 9.0) / 0.7) for i in range(5)]
-    predictions, found = leave_one_source_out(rows, LATENCY, dict.fromkeys(FITTED, width))
-    assert found == pytest.approx({"hbm": widening}) and len(predictions) == 5
-    assert sum(p.held for p in predictions) == (0 if width < 1e-6 else 4)
 
 
 # --------------------------------------------------------------------------------------------------------- the table

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-import symroof as sr
 from symroof.specs.measured import Measurement
-from tools.evidence import peer_predictions
 from tools.evidence.catalogue_rows import MeasuredRow, comparable, sources
-from tools.evidence.peer_questions import KEY, STORED, key_of, question_of, stored
+from tools.evidence.peer_questions import KEY, STORED, key_of, question_of
 
 DOCUMENT = json.loads(STORED.read_text(encoding="utf-8"))
 WIDTH = len(KEY) + 1
@@ -99,21 +97,3 @@ def test_the_dimensions_given_are_those_of_the_published_config():
         8,
         2,
     ]
-
-
-def test_the_numbers_of_presets_are_what_the_presets_give():
-    """A decode step by mlsysim: half a peak, parameters and cache over the bandwidth, a hundredth of a millisecond a layer; GPT-like whole responses by the study's own sums."""
-    rows = stored()["rows"]
-    (key,) = [key for key in rows if key[0] == "azure-guide" and key[2] == "mistral-7b-v0.1"]
-    given = dict(zip(("source", *KEY), key, strict=True))
-    for preset in peer_predictions.PRESETS:
-        study = sr.Study("mistral-7b-v0.1", given["hardware"], preset=preset, weights="fp16", kv="fp16",
-                         **{name: given[name] for name in ("batch", "prompt", "output")}, prefill_batch=given["batch"])  # fmt: skip
-        whole = float(study.value("ttft")) + float(study.value("decode_time"))
-        assert rows[key][preset] == pytest.approx(whole, rel=1e-4)
-    assert {
-        row[preset]
-        for key, row in rows.items()
-        for preset in peer_predictions.PRESETS
-        if key[KEY.index("attention_dp") + 1] > 1
-    } == {None}

@@ -2,16 +2,14 @@
 
 import re
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 
 from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.measured import ServedRate
-from tools.evidence import serving_bounds
 from tools.evidence.catalogue_rows import sources
-from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
+from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
 from tools.evidence.serving_page import rate_line
 
 pytestmark = pytest.mark.full
@@ -98,32 +96,6 @@ def test_what_is_lacking_is_listed(rates):
     assert all(any(reason in line for line in PAGE) for reason in reasons)
 
 
-@pytest.mark.parametrize("experts", [True, False])
-def test_layouts_that_the_source_does_not_name(experts, monkeypatch):
-    """Every way to 16 devices by loops, for heads that 1, 2 or 4 share: stages up to eight, or attention groups where there are experts. What is permitted is asked of one device."""
-    asked = []
-    single = SimpleNamespace(
-        can_split_heads=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts"
-    )
-    monkeypatch.setattr(
-        serving_bounds, "_case", lambda deployed, layout: (asked.append(layout), single)[1]
-    )
-    row = SimpleNamespace(tp=None, pp=None, attention_dp=None, devices=16)
-    listed = list(_layouts(row, None))
-    ways = [
-        (tp, pp, groups)
-        for tp in (1, 2, 4)
-        for pp in range(1, 9)
-        for groups in range(1, 17)
-        if 16 % (tp * pp * groups) == 0
-    ]
-    assert sorted(listed) == [way for way in ways if way[2] == 1 or (experts and way[1] == 1)]
-    assert asked == [(1, 1, 1)]
-    assert list(_layouts(SimpleNamespace(tp=2, pp=None, attention_dp=None, devices=16), None)) == [
-        (2, 1, 1)
-    ]
-
-
 SERVED = {
     "engine": "vLLM 0.9", "device": "H100", "place": "table 1", "model": "Llama 3 8B", "weights": "fp16", "kv": "fp16", "devices": 8, "output": 100,
     "value": "20 token/s",
@@ -143,26 +115,3 @@ def test_bad_rates_are_refused_with_their_reason(changes, words):
     ServedRate.model_validate(SERVED)
     with pytest.raises((ValueError, InputError), match=words):
         ServedRate.model_validate({**SERVED, **changes})
-
-
-@pytest.mark.parametrize(("model", "experts"), [("llama-3-8b", False), ("mixtral-8x7b", True)])
-def test_a_bound_is_that_of_the_best_of_all_layouts(model, experts):
-    """Eight key and value heads on four devices: every degree, with stages of a pipeline, or groups of attention where there are experts."""
-    row = ServedRate.model_validate(
-        {**SERVED, "devices": 4, "spec": model, "hardware": "h100-sxm", "prompt": 1000}
-    )
-    spec = next(iter(sources())).model_copy(update={"serving": (row,)})
-    deployed = serving_bounds._deployed(spec, row)
-    by_hand = {(1, 1, 1), (1, 2, 1), (1, 4, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1)} | (
-        {(1, 1, 2), (1, 1, 4), (2, 1, 2)} if experts else set()
-    )
-    assert sorted(serving_bounds._layouts(row, deployed)) == sorted(by_hand)
-    known = {
-        layout: rate
-        for layout in by_hand
-        for rate, _ in serving_bounds._sustained(deployed, layout)
-    }
-    (found,) = bounded_rates(spec)
-    assert (
-        found.bound == max(known.values()) == known[found.layout] and len(set(known.values())) > 1
-    )

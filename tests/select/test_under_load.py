@@ -5,8 +5,6 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.select.grouping import screen
-from symroof.select.search_space import Candidate
 from symroof.select.selection import select
 
 from ..near import near
@@ -82,34 +80,6 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
     assert one.run.bound_case.case.value("tp") * one.run.copies == 4
     cheapest = min(float(c.run.value("cost_per_request")) for c in four)
     assert float(one.run.value("cost_per_request")) <= cheapest * (1 + 1e-9)
-
-
-def passes(case, batch, targets):
-    """Whether a batch passes, in a case bound afresh."""
-    made = Study(**case, batch=batch)
-    return bool(made.value("fits")) and all(
-        float(made.value(name)) <= limit for name, limit in targets.items()
-    )
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("hardware", "itl", "chunk"),
-    [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)],
-)
-def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chunk):
-    case = {**CASE, "hardware": hardware, "chunk": chunk}
-    study = Study(**case, targets={"itl": itl, "ttft": 0.4})
-    most = screen([[Candidate(study.first)]])[0].window.most
-    walk = [
-        batch
-        for batch in range(1, most + 40, 3)
-        if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})
-    ]
-    assert walk == list(range(1, most + 1, 3))
-    assert passes(case, most, {"sustained_itl": itl}) and not passes(
-        case, most + 1, {"sustained_itl": itl}
-    )
 
 
 @pytest.mark.full

@@ -117,11 +117,6 @@ def test_an_axis_wins_over_the_study_and_its_lists_are_axes_too():
     }
 
 
-def test_a_precision_wins_over_a_width_by_number():
-    found = sr.Study(**CASE, kv_bytes_per_element=4).sweep("kv_bytes_per_token", kv=["fp16", "fp8"])
-    assert found.kv_bytes_per_token.values.tolist() == [131072, 65536]
-
-
 def test_the_switch_beside_detail_wins():
     found = sr.Study(**CASE).sweep(
         "decode_bytes", detail=["exact", "weights"], kv_traffic=["on", "off"]
