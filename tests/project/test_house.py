@@ -38,7 +38,7 @@ BUDGETS = {
     "specs": 5729,
     "checkpoints": 3808,
     "study": 8736,
-    "select": 2798,
+    "select": 2797,
     "simulate": 2098,
     "servers": 1632,
     "sweep": 1326,
@@ -46,7 +46,7 @@ BUDGETS = {
     "check": 6910,
     "report": 9062,
     "cli": 3890,
-    "tests": 40929,
+    "tests": 40629,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
