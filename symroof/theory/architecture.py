@@ -94,6 +94,10 @@ class Layer:
         TRAITS[trait]
         return trait in self.traits
 
+    def only(self, trait: str, formula: str) -> str:
+        """A formula that counts where the layer has a trait."""
+        return formula if self.has(trait) else ""
+
 
 @dataclass(frozen=True)
 class Architecture:

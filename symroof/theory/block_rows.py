@@ -1,6 +1,6 @@
 """The blocks of a layer: mixers (attention, or a recurrence with a state instead of a cache), then a feed-forward layer or experts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Layer
@@ -23,18 +23,12 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
     key = "n_kv_heads*head_dim"
     first = "q_lora_rank" if layer.has("q_lora") else queries
-    made = [
-        first,
-        *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached]),
-    ]
-    values = (
-        []
-        if layer.has("value_is_key")
-        else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
-    )
-    yield from _projections(
-        layer, made, [first, *([] if layer.has("shares_kv") else [key, *values])]
-    )
+    value = "n_kv_heads*value_dim" if layer.has("value_dim") else key
+    values = [value] * (not layer.has("value_is_key"))
+    made, parts = [first, cached if values else key], [first, key, *values]
+    if layer.has("shares_kv"):
+        made = parts = [first]
+    yield from _projections(layer, made, parts)
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
         yield stored("latent_norm", "q_lora_rank")
@@ -62,11 +56,10 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     if layer.has("differential"):
         yield from _core("6 FLOP*n_heads*head_dim", "3*n_heads*head_dim")
     else:
-        yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
+        yield from _core(f"2 FLOP*n_heads*({both})", f"n_heads*({both})")
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
-    yield from gemm(
-        "attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else ""
-    )
+    bias = layer.only("out_bias", "d_model")
+    yield from gemm("attention_out", result, "d_model", bias=bias)
 
 
 def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[OperatorRow]:
@@ -77,9 +70,8 @@ def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[Op
         else " + ".join(made)
     )
     biased = " + ".join(["n_heads*head_dim", *made[1:]]) if layer.has("unbiased_gate") else outer
-    yield from gemm(
-        "qkv", "d_model", outer, bias=biased if layer.has("qkv_bias") else "", parts=stacked(parts)
-    )
+    bias = layer.only("qkv_bias", biased)
+    yield from gemm("qkv", "d_model", outer, bias=bias, parts=stacked(parts))
 
 
 def _core(
@@ -89,12 +81,8 @@ def _core(
     core = OperatorRow(CORE, "flops", flops, "pairs", reaching=True, phase=phase, when=when)
     yield core
     yield replace(core, stream="activations", amount=f"{moved}*act_bytes_per_element", per="tokens")
-    yield replace(
-        core,
-        stream="activations",
-        amount="4*n_heads*act_bytes_per_element",
-        when=(*when, ("fusion", "unfused")),
-    )
+    scores, unfused = "4*n_heads*act_bytes_per_element", (*when, ("fusion", "unfused"))
+    yield replace(core, stream="activations", amount=scores, when=unfused)
 
 
 LATENT = "(kv_lora_rank + qk_rope_dim)"
@@ -118,13 +106,8 @@ def mla(layer: Layer) -> Iterator[OperatorRow]:
     first = "q_lora_rank" if layer.has("q_lora") else queries
     parts = stacked([first, LATENT])
     biased = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else LATENT
-    yield from gemm(
-        "qkv_down" if layer.has("q_lora") else "qkv",
-        "d_model",
-        f"{first} + {LATENT}",
-        bias=biased if layer.has("qkv_bias") else "",
-        parts=parts,
-    )
+    down, bias = "qkv_down" if layer.has("q_lora") else "qkv", layer.only("qkv_bias", biased)
+    yield from gemm(down, "d_model", f"{first} + {LATENT}", bias=bias, parts=parts)
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
     normed = (
@@ -134,26 +117,18 @@ def mla(layer: Layer) -> Iterator[OperatorRow]:
     )
     yield stored("latent_norm", " + ".join(normed))
     if layer.has("head_gate") or layer.has("out_gate"):
-        yield from gemm(
-            "head_gate", "d_model", "n_heads" if layer.has("head_gate") else "n_heads*value_dim"
-        )
+        gates = "n_heads" if layer.has("head_gate") else "n_heads*value_dim"
+        yield from gemm("head_gate", "d_model", gates)
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
-    yield from matrix(
-        "kv_up",
-        f"kv_lora_rank*n_heads*{KEY_AND_VALUE}",
-        (MatrixShape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),),
-    )
+    out = f"n_heads*{KEY_AND_VALUE}"
+    yield from matrix("kv_up", f"kv_lora_rank*{out}", (MatrixShape(out, "kv_lora_rank"),))
     if layer.has("indexer"):
         yield from token_indexer()
     yield from _expansions()
     yield from _latent_core()
-    yield from gemm(
-        "attention_out",
-        "n_heads*value_dim",
-        "d_model",
-        bias="d_model" if layer.has("out_bias") else "",
-    )
+    bias = layer.only("out_bias", "d_model")
+    yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias=bias)
 
 
 def _expansions() -> Iterator[OperatorRow]:
@@ -175,26 +150,21 @@ def _latent_core() -> Iterator[OperatorRow]:
     yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
     for when in (EXPANDED, REEXPANDED):
         yield from _core(f"2 FLOP*{wide}", wide, when=when)
-    for when in (ABSORBED, REEXPANDED):
-        yield OperatorRow(
-            CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True, when=when
-        )
-    yield OperatorRow(
-        CORE, "kv", f"{wide}*kv_bytes_per_element", "span", reaching=True, when=EXPANDED
-    )
+    for kept, when in ((LATENT, ABSORBED), (LATENT, REEXPANDED), (wide, EXPANDED)):
+        kept = f"{kept}*kv_bytes_per_element"
+        yield OperatorRow(CORE, "kv", kept, "span", reaching=True, when=when)
 
 
 def _recurrence(
-    inputs: str,
-    outputs: str,
-    conv: str,
-    state: str,
-    flops: str,
-    held: str,
-    norm: str,
     layer: Layer,
+    parts: list[str],
+    outputs: str,
+    state: str = "",
+    flops: str = "",
+    conv: str = "",
+    held: str = "",
+    norm: str = "",
     cut: bool = False,
-    parts: Iterable[str] = (),
 ) -> Iterator[OperatorRow]:
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
@@ -203,30 +173,22 @@ def _recurrence(
     convolution, ``d_conv`` of them as transformers caches them, and the state of the scan. Devices share it out by heads or
     channels; ``cut`` where the channels are those of the residual.
     """
-    bias = f"({inputs})" if layer.has("state_in_bias") else ""
+    inputs = " + ".join(parts)
+    bias = layer.only("state_in_bias", f"({inputs})")
     yield from gemm(
         "ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=stacked(parts)
     )
     if conv:
         taps = f"({conv})*d_conv"
         own = f"{taps}/tp" if cut else ""
-        yield from matrix(
-            "conv",
-            taps,
-            (MatrixShape(conv, "d_conv"),),
-            f"({conv})" if layer.has("conv_bias") else "",
-            own,
-        )
-        yield OperatorRow(
-            "conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else ""
-        )
-        yield OperatorRow(
-            "conv",
-            "state",
-            f"{taps}*act_bytes_per_element",
-            "state_moves",
-            own=f"{own}*act_bytes_per_element" if cut else "",
-        )
+        shapes, bias = (MatrixShape(conv, "d_conv"),), layer.only("conv_bias", f"({conv})")
+        yield from matrix("conv", taps, shapes, bias, own)
+        for stream, each, per in (
+            ("flops", "2 FLOP", "tokens"),
+            ("state", "act_bytes_per_element", "state_moves"),
+        ):
+            part = f"{each}*{own}" if cut else ""
+            yield OperatorRow("conv", stream, f"{each}*{taps}", per, own=part)
     if held:
         yield stored(SCAN, held)
     if norm:
@@ -234,25 +196,20 @@ def _recurrence(
     if flops:
         yield OperatorRow(SCAN, "flops", flops, "tokens")
         yield OperatorRow(SCAN, "state", state, "state_moves")
-    yield from gemm(
-        "ssm_out",
-        outputs,
-        "d_model",
-        bias="d_model" if layer.has("state_out_bias") else "",
-        cut="inner" if cut else "",
-    )
+    bias = layer.only("state_out_bias", "d_model")
+    yield from gemm("ssm_out", outputs, "d_model", bias=bias, cut="inner" if cut else "")
 
 
 def mamba(layer: Layer) -> Iterator[OperatorRow]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
-    norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
+    norm = layer.only("mixer_norm", "dt_rank + 2*d_state")
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
     held, steps = (
         ("2*ssm_heads", "ssm_heads")
         if layer.has("head_steps")
         else ("d_inner*d_state + d_inner", "d_inner")
     )
-    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, held, norm, layer)
+    yield from _recurrence(layer, ["2*d_inner"], "d_inner", state, flops, "d_inner", held, norm)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
     yield from gemm("ssm_dt", "dt_rank", steps, bias=steps)
 
@@ -261,33 +218,16 @@ def mamba2(layer: Layer) -> Iterator[OperatorRow]:
     """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
     conv = "d_inner + 2*ssm_groups*d_state"
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
-    yield from _recurrence(
-        f"d_inner + {conv} + ssm_heads",
-        "d_inner",
-        conv,
-        state,
-        flops,
-        "3*ssm_heads",
-        "d_inner" if layer.has("mixer_norm") else "",
-        layer,
-    )
+    parts, norm = [f"d_inner + {conv} + ssm_heads"], layer.only("mixer_norm", "d_inner")
+    yield from _recurrence(layer, parts, "d_inner", state, flops, conv, "3*ssm_heads", norm)
 
 
 def rwkv4(layer: Layer) -> Iterator[OperatorRow]:
     """RWKV-4 (arXiv 2305.13048): each channel sums values weighed by the exponentials of keys, and the weights, under a scale that keeps both in
     range; an update and a reading of both sums. Both blocks mix a token with the one before it, which is kept."""
-    state, mixes = "3*d_inner*state_bytes_per_element", "5*d_model"
-    yield from _recurrence(
-        "3*d_inner",
-        "d_inner",
-        "",
-        state,
-        "8 FLOP*d_inner",
-        f"2*d_inner + {mixes}",
-        "",
-        layer,
-        parts=["d_inner"] * 3,
-    )
+    state, held = "3*d_inner*state_bytes_per_element", "2*d_inner + 5*d_model"
+    parts = ["d_inner"] * 3
+    yield from _recurrence(layer, parts, "d_inner", state, "8 FLOP*d_inner", held=held)
     yield OperatorRow("conv", "state", "2*d_model*act_bytes_per_element", "state_moves")
 
 
@@ -295,17 +235,9 @@ def rg_lru(layer: Layer) -> Iterator[OperatorRow]:
     """RG-LRU (Griffin, De et al. 2024, arXiv 2402.19427): each channel has one number of state, whose decay and whose input are gated by
     a matrix over the channels of its block. A branch beside it gates the result."""
     gates, one = "2*d_inner^2/ssm_heads", "d_inner/ssm_heads"
-    yield from _recurrence(
-        "2*d_inner",
-        "d_inner",
-        "d_inner",
-        "d_inner*state_bytes_per_element",
-        "2 FLOP*d_inner",
-        "3*d_inner",
-        "",
-        layer,
-        parts=["d_inner", "d_inner"],
-    )
+    state, parts = "d_inner*state_bytes_per_element", ["d_inner"] * 2
+    flops, held = "2 FLOP*d_inner", "3*d_inner"
+    yield from _recurrence(layer, parts, "d_inner", state, flops, "d_inner", held)
     yield from matrix("ssm_x", gates, (MatrixShape(one, one, "2*ssm_heads"),))
     yield from product("ssm_x", gates, "3*d_inner")
 
@@ -320,17 +252,8 @@ def gated_delta(layer: Layer) -> Iterator[OperatorRow]:
     values = "linear_value_heads*linear_value_dim"
     parts = [f"{conv} + {values}", "2*linear_value_heads"]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(
-        " + ".join(parts),
-        values,
-        conv,
-        state,
-        flops,
-        parts[1],
-        "linear_value_dim",
-        layer,
-        parts=parts,
-    )
+    norm = "linear_value_dim"
+    yield from _recurrence(layer, parts, values, state, flops, conv, parts[1], norm)
 
 
 def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
@@ -347,17 +270,8 @@ def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
         values if layer.has("full_gate") else "linear_value_dim",
     ]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(
-        " + ".join(parts),
-        values,
-        conv,
-        state,
-        flops,
-        f"{keys} + linear_value_heads",
-        "linear_value_dim",
-        layer,
-        parts=parts,
-    )
+    held, norm = f"{keys} + linear_value_heads", "linear_value_dim"
+    yield from _recurrence(layer, parts, values, state, flops, conv, held, norm)
     if not layer.has("full_decay"):
         yield from gemm("ssm_dt", "linear_key_dim", keys)
     if not layer.has("full_gate"):
@@ -369,25 +283,11 @@ def rwkv7(layer: Layer) -> Iterator[OperatorRow]:
     with it. Decays, the rate of forgetting, the gate, and behind the first layer the share of that layer's values come through bottlenecks. Each
     block mixes a token with the one before it, which is kept."""
     keys = "linear_key_heads*linear_key_dim"
-    ranks = [
-        "decay_rank",
-        "erase_rank",
-        "gate_rank",
-        *(["value_rank"] if layer.has("value_residual") else []),
-    ]
-    parts = [keys, keys, keys, *ranks]
+    ranks = ["decay_rank", "erase_rank", "gate_rank"]
+    parts = [keys, keys, keys, *ranks, *["value_rank"] * layer.has("value_residual")]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"8 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(
-        " + ".join(parts),
-        keys,
-        "",
-        state,
-        flops,
-        f"7*d_model + 3*{keys}",
-        f"2*{keys}",
-        layer,
-        parts=parts,
-    )
+    held, norm = f"7*d_model + 3*{keys}", f"2*{keys}"
+    yield from _recurrence(layer, parts, keys, state, flops, held=held, norm=norm)
     yield from gemm("ssm_dt", "decay_rank", keys, bias=keys)
     yield from gemm("ssm_x", "erase_rank", keys, bias=keys)
     yield from gemm("ssm_gate", "gate_rank", keys)
@@ -401,41 +301,29 @@ def linear(layer: Layer) -> Iterator[OperatorRow]:
     gated. Its state has the width of activations."""
     values = "linear_value_heads*linear_value_dim"
     inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
-    yield from _recurrence(
-        inputs,
-        values,
-        "",
-        f"{LINEAR_STATE}*act_bytes_per_element",
-        f"4 FLOP*{LINEAR_STATE}",
-        "",
-        values,
-        layer,
-    )
+    state, flops = f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}"
+    yield from _recurrence(layer, [inputs], values, state, flops, norm=values)
 
 
 def short_conv(layer: Layer) -> Iterator[OperatorRow]:
     """A gated short convolution alone (LFM2): its state is the last tokens of its window."""
-    yield from _recurrence("3*d_model", "d_model", "d_model", "", "", "", "", layer, cut=True)
+    yield from _recurrence(layer, ["3*d_model"], "d_model", conv="d_model", cut=True)
 
 
 def dense(layer: Layer) -> Iterator[OperatorRow]:
     """Gated (three matrices) or plain (two): all but the last widen, the last narrows."""
     wide = "(ffn_matrices - 1)*d_ff"
     operator = "gate_up" if layer.feed_forward == "gated" else "up"
-    yield from gemm(
-        operator,
-        "d_model",
-        wide,
-        bias=wide if layer.has("ffn_bias") else "",
-        parts=[MatrixShape("d_ff", "d_model", "ffn_matrices - 1")],
-    )
+    parts = [MatrixShape("d_ff", "d_model", "ffn_matrices - 1")]
+    bias = layer.only("ffn_bias", wide)
+    yield from gemm(operator, "d_model", wide, bias=bias, parts=parts)
     if layer.has("learned_activation"):
         yield stored(operator, "2")
     if layer.has("inner_norm"):
         yield stored("norm", "d_ff")
     if layer.has("ffn_result_gate"):
         yield from gemm("ffn_gate", "d_model", "d_model", cut="outer")
-    yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")
+    yield from gemm("down", "d_ff", "d_model", bias=layer.only("ffn_bias", "d_model"))
 
 
 def experts(layer: Layer) -> Iterator[OperatorRow]:
@@ -443,34 +331,24 @@ def experts(layer: Layer) -> Iterator[OperatorRow]:
     where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066). Experts that compute nothing
     (LongCat-Flash, arXiv 2509.01322) only have a place in the router: ``experts_per_token`` is then the mean of the others."""
     routes = "n_experts + n_zero_experts" if layer.has("zero_experts") else "n_experts"
-    yield from gemm("router", "d_model", routes, bias=routes if layer.has("router_bias") else "")
+    yield from gemm("router", "d_model", routes, bias=layer.only("router_bias", routes))
     matrices = 2 if layer.has("plain_experts") else 3
     width = "d_latent" if layer.has("expert_latent") else "d_model"
     yield from (replace(row, pooled=True) for row in _routed(layer, matrices, width))
     if layer.has("expert_latent"):
-        yield from gemm(
-            "latent_down",
-            "d_model",
-            "d_latent",
-            bias="d_latent" if layer.has("shared_bias") else "",
-        )
-        yield from gemm(
-            "latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else ""
-        )
+        for operator, inner, outer in (
+            ("latent_down", "d_model", "d_latent"),
+            ("latent_up", "d_latent", "d_model"),
+        ):
+            yield from gemm(operator, inner, outer, bias=layer.only("shared_bias", outer))
     if layer.has("latent_norm"):
         yield stored("latent_norm", "d_latent")
     if layer.has("shared_expert"):
-        shared = f"{matrices}*d_model*n_shared_experts*d_shared"
-        shapes = _narrowed(matrices, "n_shared_experts*d_shared")
-        yield from matrix(
-            "shared_experts",
-            shared,
-            shapes,
-            f"{matrices - 1}*n_shared_experts*d_shared + d_model"
-            if layer.has("shared_bias")
-            else "",
-        )
-        yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
+        wide = "n_shared_experts*d_shared"
+        bias = layer.only("shared_bias", f"{matrices - 1}*{wide} + d_model")
+        elements = f"{matrices}*d_model*{wide}"
+        yield from matrix("shared_experts", elements, _narrowed(matrices, wide), bias)
+        yield from product("shared_experts", elements, _moved(matrices, wide))
     if layer.has("shared_gate"):
         yield from gemm("shared_gate", "d_model", "1")
 
@@ -478,21 +356,13 @@ def experts(layer: Layer) -> Iterator[OperatorRow]:
 def _routed(layer: Layer, matrices: int, width: str) -> Iterator[OperatorRow]:
     """The routed experts: all are held, those that tokens draw are read, each token's multiply."""
     one = f"{matrices}*{width}*d_expert"
-    yield OperatorRow(
-        "experts",
-        "params",
-        one,
-        "experts_held",
-        shapes=_narrowed(matrices, "d_expert", width, "n_experts"),
-    )
+    shapes = _narrowed(matrices, "d_expert", width, "n_experts")
+    yield OperatorRow("experts", "params", one, "experts_held", shapes=shapes)
     if layer.has("ffn_bias"):
         yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
     yield OperatorRow("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
-    yield from product(
-        "experts",
-        f"{matrices}*experts_per_token*{width}*d_expert",
-        f"experts_per_token*({_moved(matrices, 'd_expert', width)})",
-    )
+    moved = f"experts_per_token*({_moved(matrices, 'd_expert', width)})"
+    yield from product("experts", f"experts_per_token*{one}", moved)
 
 
 def _narrowed(
