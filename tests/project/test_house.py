@@ -34,7 +34,7 @@ SAME_THING = {"study", "claims", "symbols"}
 BUDGETS = {
     "top level": 1817,
     "symbolic": 5519,
-    "theory": 5746,
+    "theory": 5620,
     "specs": 5729,
     "checkpoints": 3808,
     "study": 8736,
