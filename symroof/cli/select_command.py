@@ -120,8 +120,7 @@ def command(
 
 def details(choice: Selection, show: int, lacks: int) -> str:
     """Tables, warnings, inputs and assumptions."""
-    from symroof.report.selection_parts import ledger, warnings
-    from symroof.report.selection_tables import headline, parts
+    from symroof.report.selection_tables import headline, ledger, parts, warnings
 
     lines = [headline(choice), *choice.basis]
     lines += [f"! {text}" for text in (*choice.hints, *warnings(choice, show))]

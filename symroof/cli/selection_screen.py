@@ -20,7 +20,7 @@ from symroof.report.purchase_text import (
     tokens_text,
     usd,
 )
-from symroof.report.selection_parts import warnings
+from symroof.report.selection_tables import warnings
 from symroof.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import significant
 from symroof.vllm.serve_line import serve_command

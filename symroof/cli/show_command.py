@@ -36,8 +36,8 @@ def command(name: str, everything: bool, assume_family: str | None, as_json: boo
         say("\n".join(entry_lines(shown) if everything else screen(shown)))
 
 
-SCREEN, FEWEST, FOLDED = 25, 2, 4
-"""Lines of a first screen, the rows that a table gets at least, and those up to which its cells are folded instead of cut."""
+SCREEN, FEWEST, FOLDED, MOST_FACTS = 25, 2, 4, 13
+"""Lines of a first screen, the rows that a table gets at least, and those up to which its cells are folded instead of cut; facts."""
 BEHIND = ("source", "note", "definition of", "with fp16 accumulation")
 """Columns that a first screen leaves out."""
 
@@ -47,10 +47,11 @@ def screen(shown: CatalogueEntry) -> list[str]:
 
     facts = [
         [name, clipped(value, columns() - SLIMMEST) if name == "source" else value]
-        for name, value, *_ in shown.facts
+        for name, value, *_ in shown.facts[:MOST_FACTS]
     ]
     lines = [shown.title, *fitted_table(facts, (), "  ", -1, left=True).splitlines()]
-    behind = ["exact values"] if any(len(fact) > 2 and fact[2] for fact in shown.facts) else []
+    behind = ["more facts"] if len(shown.facts) > MOST_FACTS else []
+    behind += ["exact values"] if any("".join(fact[2:]) for fact in shown.facts) else []
     if any(set(BEHIND) & set(header) for _, header, _ in shown.tables):
         behind.append("sources and notes")
     notes = wrapped(shown.notes[0], first="- ", most=1) if shown.notes else []

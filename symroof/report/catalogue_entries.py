@@ -1,5 +1,9 @@
-"""One catalogue entry as facts and tables: what ``symroof show`` prints."""
+"""One catalogue entry as facts and tables: what ``symroof show`` prints.
 
+Of a file it is the fields as they are written; of a model, what its layers add up to.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -12,25 +16,20 @@ from symroof.cases.request import Request
 from symroof.cases.spec_inputs import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs import catalogue
-from symroof.specs.fields import ValueRange, build
+from symroof.specs.fields import Source, build
 from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.input_values import Setting
 from symroof.specs.layer_order import runs
-from symroof.specs.layers import FeedForward, GroupedAttention, LayerBlock, LayerKind
-from symroof.specs.measured import MeasuredSpec, ServedRate
+from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
-from symroof.specs.preset import PresetSpec
-from symroof.specs.user_theory import TheorySpec
-from symroof.strict_yaml import Document
-from symroof.symbolic.expressions import fraction, is_number
+from symroof.strict_yaml import Document, Location, path_text
 from symroof.symbolic.printing import text
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
-from symroof.theory.symbols import INPUTS, base_name, canonical
+from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity, is_whole
@@ -78,63 +77,47 @@ def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
 
 
 def _declared(name: str) -> CatalogueEntry | None:
+    """A name of the theory."""
+    if name in SWITCHES:
+        switch = SWITCHES[name]
+        rows = [[v, m, "default" * (v == switch.default)] for v, m in switch.values.items()]
+        return CatalogueEntry("assumption", name, tables=[("values", [], rows)])
+    tables: list[EntryTable] = []
     if name in THRESHOLDS:
         t = THRESHOLDS[name]
-        facts = [
-            ["equation", t.equation],
-            ["solved for", t.unknown],
-            ["meaning", t.means],
-            ["reference", t.reference],
-            ["never, left side below", t.below],
-            ["never, left side above", t.above],
-        ]
-        parts = theory().parts(t.step)
-        return CatalogueEntry(
-            "threshold",
-            t.name,
-            facts
-            + (
-                [["of one operator", ", ".join(f"{t.name}.{part}" for part in parts)]]
-                if parts
-                else []
-            ),
-        )
-    if name in SWITCHES:
-        rows = [
-            [value, meaning, "default" if value == SWITCHES[name].default else ""]
-            for value, meaning in SWITCHES[name].values.items()
-        ]
-        return CatalogueEntry("assumption", name, tables=[("values", [], rows)])
-    if name in QUANTITIES:
-        q = QUANTITIES[name]
-        definition = theory().definitions.get(name)
-        facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
-        facts += (
-            [["definition", text(definition)]]
-            if definition is not None
-            else [["definition", str(q.search)]]
-            if q.search
-            else []
-        )
-        facts += [["reference", q.reference]]
-        return CatalogueEntry(
-            "quantity",
-            name,
-            facts,
-            [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [],
-        )
-    if name in INPUTS:
+        facts = {
+            "equation": t.equation,
+            "solved for": t.unknown,
+            "meaning": t.means,
+            "reference": t.reference,
+            "never, left side below": t.below,
+            "never, left side above": t.above,
+            "of one operator": ", ".join(f"{t.name}.{part}" for part in theory().parts(t.step)),
+        }
+    elif name in QUANTITIES:
+        q, definition = QUANTITIES[name], theory().definitions.get(name)
+        facts = {
+            "LaTeX": q.latex,
+            "unit": q.unit or "plain number",
+            "meaning": q.meaning,
+            "definition": text(definition) if definition is not None else str(q.search or ""),
+            "reference": q.reference,
+        }
+        tables = [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else []
+    elif name in INPUTS:
         s = INPUTS[name]
-        facts = [
-            ["LaTeX", s.latex],
-            ["unit", s.written_in or s.unit or "plain number"],
-            ["meaning", s.meaning],
-            ["default", s.default or "none"],
-        ]
-        return CatalogueEntry(
-            "input", name, facts + ([["also written", ", ".join(s.aliases)]] if s.aliases else [])
-        )
-    return None
+        facts = {
+            "LaTeX": s.latex,
+            "unit": s.written_in or s.unit or "plain number",
+            "meaning": s.meaning,
+            "default": s.default or "none",
+            "also written": ", ".join(s.aliases),
+        }
+    else:
+        return None
+    kind = "threshold" if name in THRESHOLDS else "quantity" if name in QUANTITIES else "input"
+    shown = [[fact, value] for fact, value in facts.items() if value]
+    return CatalogueEntry(kind, name, shown, tables)
 
 
 SHOWN = ("models", "hardware", "presets", "measured", "theories", "engines")
@@ -170,277 +153,96 @@ def _document(name: str) -> Document:
     )
 
 
+UNSHOWN = ("title", "aliases", "sources", "notes")
+SOURCED, FEW = ("value", "source", "note"), 4
+"""The fields of a value with its source; so many of them at most are facts, more are a table."""
+WIDEST = 14
+"""Columns up to which a table has one for each field; with more, a field is a row."""
+
+
 def _from_document(document: Document) -> CatalogueEntry:
+    """The fields of a file: plain ones are facts, lists and mappings are tables."""
     kind = file_kind(document)
     spec: Any = build(document, spec_class(kind))
-    if isinstance(spec, HardwareSpec):
-        return hardware_entry(spec)
     if isinstance(spec, ModelSpec):
         return model_entry(spec)
-    if isinstance(spec, MeasuredSpec):
-        return measured_entry(spec)
-    if isinstance(spec, TheorySpec):
-        return theory_entry(spec)
-    if isinstance(spec, PresetSpec):
-        return preset_entry(spec)
-    facts = [
-        [name, str(value)]
-        for name, value in document.data.items()
-        if not isinstance(value, (dict, list))
-    ]
-    return CatalogueEntry(
-        kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes)
-    )
-
-
-def theory_entry(spec: TheorySpec) -> CatalogueEntry:
-    """A user-defined theory: inputs with defaults, formulas and thresholds, each with its source."""
-    inputs = [
-        [name, s.unit, "" if s.default is None else str(s.default), s.means, str(s.source or "")]
-        for name, s in spec.inputs.items()
-    ]
-    formulas = [
-        [name, s.said, s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()
-    ]
-    solved = [
-        [s.name, s.equation or "", s.unknown or "", s.means or "", str(s.source or "")]
-        for s in spec.thresholds
-    ]
-    tables: list[EntryTable] = [
-        ("inputs", ["name", "unit", "default", "meaning", "source"], inputs),
-        ("quantities", ["name", "formula", "unit", "meaning", "source"], formulas),
-        ("thresholds", ["name", "equation", "solved for", "meaning", "source"], solved),
-    ]
-    facts = [["name", spec.name], ["source", str(spec.source or "none given")]]
-    return CatalogueEntry(
-        "theory", spec.title, facts, [table for table in tables if table[2]], list(spec.notes)
-    )
-
-
-def hardware_entry(spec: HardwareSpec) -> CatalogueEntry:
-    """A device: every number with its source."""
-    facts = [
-        ["name", spec.name],
-        ["vendor", spec.vendor],
-        ["architecture", spec.architecture or ""],
-        ["released", str(spec.released or "")],
-    ]
-    peaks = [
-        [
-            p,
-            v.dense.text,
-            v.sparse.text if v.sparse else "",
-            v.fp16_accumulate.text if v.fp16_accumulate else "",
-            str(spec.source_of(v)),
-            v.note or "",
-        ]
-        for p, v in spec.peaks.items()
-    ]
-    rest = [
-        [where, v.value.text, str(spec.source_of(v)), v.note or ""]
-        for where, v in spec.numbers()
-        if not where.startswith(("peaks.", "prices."))
-    ]
-    asked = [
-        [p.provider, p.kind.replace("_", " "), p.price.text, str(spec.source_of(p)), p.note or ""]
-        for p in spec.prices
-    ]
-    if spec.price:
-        price = Result(INPUTS["price"], spec.price.middle, spec.price.low, spec.price.high).plain()
-        facts.append(
-            ["price", f"{price}: the median of the list prices on demand, lowest to highest"]
+    title = str(getattr(spec, "title", None) or document.file)
+    made = CatalogueEntry(kind, title, notes=list(spec.notes))
+    fields = Fields(document, getattr(spec, "sources", {}))
+    for name, value in document.data.items():
+        several = isinstance(value, dict) or (
+            isinstance(value, list) and isinstance(value[0], dict)
         )
-    else:
-        facts.append(["price", "no list price on demand was found"])
-    tables: list[EntryTable] = [
-        (
-            "peaks, dense and with 2:4 sparsity",
-            ["precision", "dense", "sparse", "with fp16 accumulation", "source", "note"],
-            peaks,
-        ),
-        ("memory, links, power", ["number", "value", "source", "note"], rest),
-        *(
-            [("list prices of one device", ["provider", "kind", "price", "source", "note"], asked)]
-            if asked
-            else []
-        ),
-    ]
-    return CatalogueEntry("hardware", spec.title, facts, tables, list(spec.notes))
-
-
-def preset_entry(spec: PresetSpec) -> CatalogueEntry:
-    """A preset: switches, values and definitions of another tool, and its known errors."""
-    facts = [
-        ["name", spec.name],
-        ["source", f"{spec.source} {spec.source.address or ''}".strip()],
-        *([["version", spec.version]] if spec.version else []),
-    ]
-    everywhere = [
-        ("", spec.set),
-        *((f"on {name}", own) for name, own in spec.hardware.items()),
-        *((f"of {name}", own) for name, own in spec.models.items()),
-    ]
-    values = [
-        [name, _setting(name, setting[0]), where]
-        for where, own in everywhere
-        for name, setting in own.items()
-    ]
-    values += [
-        ["peak_flops", rate.text, f"on {device} at {precision}"]
-        for device, rates in spec.peaks.items()
-        for precision, rate in rates.items()
-    ]
-    formulas = [
-        [name, own.written, kind]
-        for name, whole in spec.definitions.items()
-        for kind, own in (("", whole), *whole.kinds)
-        if own.own_base
-    ]
-    formulas = [
-        row
-        for i, row in enumerate(formulas)
-        if row[:2] not in (earlier[:2] for earlier in formulas[:i])
-    ]
-    formulas += [
-        [name, text(term), label]
-        for name, own in spec.definitions.items()
-        for label, term in own.terms
-    ]
-    tables: list[EntryTable] = [
-        (
-            "counting choices",
-            ["switch", "value"],
-            [[switch, value] for switch, value in spec.assume.items()],
-        ),
-        ("values", ["name", "value", "where"], values),
-        ("definitions", ["quantity", "formula", "for, or adds"], formulas),
-        (
-            "where",
-            ["part", "formula", "for"],
-            [
-                [name, written, "" if kind == "formula" else kind]
-                for name, by in spec.where.items()
-                for kind, written in by.items()
-            ],
-        ),
-        (
-            "where the tool is wrong",
-            ["choice", "slip"],
-            [[name, slip] for name, slip in spec.slips.items()],
-        ),
-    ]
-    return CatalogueEntry(
-        "preset", spec.title, facts, [table for table in tables if table[2]], list(spec.notes)
-    )
-
-
-def _setting(name: str, value: Setting) -> str:
-    """A value of a preset as text."""
-    if isinstance(value, ValueRange):
-        return value.text
-    symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
-    return Result(symbol, fraction(value)).plain(6) if is_number(value) and symbol else text(value)
-
-
-def measured_entry(spec: MeasuredSpec) -> CatalogueEntry:
-    """A source of measurements: the meaning of its figures, and every row."""
-    facts = [
-        ["name", spec.name],
-        ["source", f"{spec.source} {spec.source.address or ''}".strip()],
-        ["licence", spec.license],
-        ["definition", spec.definition],
-    ]
-    facts += [["quality", spec.quality]] if spec.quality else []
-    rows = [
-        [
-            row.engine, row.engine_class, row.model, row.device, row.stored or row.weights, row.kv, str(row.tp), str(row.pp),
-            str(row.batch), str(row.prompt), str(row.output or ""), row.metric, row.value.text, row.place,
-        ]
-        for row in spec.measurements
-    ]  # fmt: skip
-    columns = [
-        "engine",
-        "class",
-        "model",
-        "device",
-        "weights",
-        "kv",
-        "tp",
-        "pp",
-        "batch",
-        "prompt",
-        "output",
-        "metric",
-        "value",
-        "place",
-    ]
-    ceilings = [
-        [
-            row.engine,
-            row.device,
-            str(row.devices),
-            row.op,
-            ", ".join(f"{k} {v}" for k, v in row.shape.items()),
-            row.precision or "",
-            row.value.text,
-            row.place,
-        ]
-        for row in spec.ceilings
-    ]
-    tables: list[EntryTable] = [("measurements", columns, rows)] if rows else []
-    tables += (
-        [("servers under load", SERVED_COLUMNS, [_served(row) for row in spec.serving])]
-        if spec.serving
-        else []
-    )
-    tables += (
-        [
-            (
-                "ceilings",
-                ["engine", "device", "devices", "operator", "shape", "precision", "value", "place"],
-                ceilings,
+        if name == "memory" and isinstance(spec, HardwareSpec):
+            price = spec.price and Result(
+                INPUTS["price"], spec.price.middle, spec.price.low, spec.price.high
             )
-        ]
-        if ceilings
-        else []
-    )
-    return CatalogueEntry("measured", spec.title, facts, tables, list(spec.notes))
+            remark = ": the median of the list prices on demand, lowest to highest"
+            made.facts.append(
+                ["price", price.plain() + remark if price else "no list price on demand was found"]
+            )
+        if (name == "source" or not several) and name not in UNSHOWN:
+            made.facts.append([name, fields.cell((name,), value)])
+        elif name not in UNSHOWN:
+            records = dict(fields.records((name,), value))
+            if len(records) <= FEW and all(each.keys() <= {*SOURCED} for each in records.values()):
+                for path, record in records.items():
+                    remarks = [record[key] for key in ("source", "note") if key in record]
+                    made.facts.append([path, record["value"], "; ".join(remarks)])
+            else:
+                made.tables.append(_table(name, records))
+    return made
 
 
-SERVED_COLUMNS = [
-    "engine",
-    "model",
-    "device",
-    "devices",
-    "layout",
-    "weights",
-    "kv",
-    "prompt",
-    "output",
-    "value",
-    "place",
-]
+def _table(name: str, records: dict[str, dict[str, str]]) -> EntryTable:
+    columns = list(dict.fromkeys(key for record in records.values() for key in record))
+    columns.sort(key=("source", "note").__contains__)
+    if len(columns) > WIDEST:
+        pairs = ((path, *pair) for path, record in records.items() for pair in record.items())
+        return name, ["name", "field", "value"], [list(row) for row in pairs]
+    rows = [[record.get(key, "") for key in columns] for record in records.values()]
+    if any(path.startswith("[") for path in records):  # of a list
+        return name, columns, rows
+    named = [[path.removeprefix(f"{name}."), *row] for path, row in zip(records, rows, strict=True)]
+    return name, ["name", *columns], named
 
 
-def _served(row: ServedRate) -> list[str]:
-    layout = " ".join(
-        f"{name} {degree}"
-        for name in ("tp", "pp", "attention_dp")
-        if (degree := getattr(row, name))
-    )
-    lengths = [f"{float(length.value):g}" if length else "" for length in (row.prompt, row.output)]
-    return [
-        row.engine,
-        row.model,
-        row.device,
-        str(row.devices),
-        layout,
-        row.weights,
-        row.kv,
-        *lengths,
-        row.value.text,
-        row.place,
-    ]
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a file as text, with each source in full."""
+
+    document: Document
+    sources: dict[str, Source]
+
+    def records(self, place: Location, value: Any) -> Iterator[tuple[str, dict[str, str]]]:
+        """The mappings of plain fields below a place, by their path."""
+        if isinstance(value, list):
+            for i, each in enumerate(value):
+                yield f"[{i}]", {key: self.cell((*place, i, key), x) for key, x in each.items()}
+        elif "value" in value or not any(isinstance(x, dict) for x in value.values()):
+            if len(place) > 1 or "value" in value:
+                yield path_text(place), {k: self.cell((*place, k), x) for k, x in value.items()}
+            else:
+                for key, x in value.items():
+                    yield path_text((*place, key)), {"value": self.cell((*place, key), x)}
+        else:
+            for key, x in value.items():
+                if isinstance(x, dict):
+                    yield from self.records((*place, key), x)
+                else:
+                    yield path_text((*place, key)), {"value": self.cell((*place, key), x)}
+
+    def cell(self, place: Location, value: Any) -> str:
+        if place[-1] == "source" and isinstance(value, dict):
+            source = Source.model_validate(value)
+            return f"{source} {source.address or ''}".strip() if len(place) == 1 else str(source)
+        if place[-1] == "source" and value in self.sources:
+            return str(self.sources[value])
+        if isinstance(value, dict):
+            return ", ".join(f"{key} {self.cell((*place, key), x)}" for key, x in value.items())
+        if isinstance(value, list):
+            return "; ".join(self.cell((*place, i), x) for i, x in enumerate(value))
+        return self.document.written.get(place, str(value))
 
 
 MODEL_FACTS = (
@@ -450,56 +252,38 @@ MODEL_FACTS = (
 
 def model_entry(spec: ModelSpec) -> CatalogueEntry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
-    answers = _bare_case(spec)
-    facts = [
-        ["name", spec.name],
-        [
-            "source",
-            f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given",
-        ],
-    ]
+    answers = BoundCase(LoadedSpec(spec.name, spec), given=model_values(spec))
+    source = f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"
+    facts = [["name", spec.name], ["source", source]]
     for result in filter(None, map(answers.get, MODEL_FACTS)):
         whole = isinstance(result.value, float | Fraction) and is_whole(result.value)
-        facts.append(
-            [
-                result.name,
-                result.text(),
-                f"{int(result.value):,} {result.symbol.unit}" if whole else "",
-            ]
-        )
-    if spec.published_params:
-        facts.append(
-            [
-                "published",
-                format_quantity(Fraction(spec.published_params), "parameter"),
-                f"{spec.published_params:,}",
-            ]
-        )
+        exact = f"{int(result.value):,} {result.symbol.unit}" if whole else ""
+        facts.append([result.name, result.text(), exact])
+    if count := spec.published_params:
+        facts.append(["published", format_quantity(Fraction(count), "parameter"), f"{count:,}"])
     tables: list[EntryTable] = []
     if spec.layers:
         tables += [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
             *_order(spec),
             ("parameters", ["part", "count", "share"], _parameters(answers)),
-            ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], _flops(answers)),
-            ("bytes by stream", ["stream", "bytes", "per"], _streams(answers)),
+            (
+                "FLOPs of a token, by operator",
+                ["operator", "FLOP", "per"],
+                _sums(answers, "operator", {}),
+            ),
+            ("bytes by stream", ["stream", "bytes", "per"], _sums(answers, "stream", STREAMS)),
         ]
     if spec.filled:
-        tables.append(
-            (
-                "missing in the file and filled in",
-                ["field", "value", "why"],
-                [[f.field, f.value, f.why] for f in spec.filled],
-            )
-        )
+        rows = [[each.field, each.value, each.why] for each in spec.filled]
+        tables.append(("missing in the file and filled in", ["field", "value", "why"], rows))
     if spec.checkpoints:
         rows = [
             [each.name, each.precision, each.kv or "", ", ".join(each.kept)]
             for each in spec.checkpoints
         ]
-        tables.append(
-            ("checkpoints by their own names", ["name", "weights", "cache", "kept wide"], rows)
-        )
+        header = ["name", "weights", "cache", "kept wide"]
+        tables.append(("checkpoints by their own names", header, rows))
     notes = [
         *spec.caveats,
         *(spec.quantization.unread if spec.quantization else ()),
@@ -510,15 +294,25 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
     return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
-def _bare_case(spec: ModelSpec) -> BoundCase:
-    return BoundCase(LoadedSpec(spec.name, spec), given=model_values(spec))
-
-
 def _layers(spec: ModelSpec) -> list[list[str]]:
     return [
-        [str(kind.count), label, _mixers(kind), _feed_forward(kind)]
+        [str(kind.count), label, _mixers(kind), _block(kind.ffn)]
         for label, kind in zip(spec.labels(), spec.layers, strict=True)
     ]
+
+
+def _mixers(kind: LayerKind) -> str:
+    attention = [kind.attention] if kind.attention.kind != "none" or kind.mixer is None else []
+    return " beside ".join(map(_block, [*attention, *([kind.mixer] if kind.mixer else [])]))
+
+
+def _block(block: Any) -> str:
+    """A part of a layer: its kind, its widths by name, and what it has."""
+    fields = {name: value for name, value in block if name != "kind" and value}
+    widths = [f"{name} {value:,}" for name, value in fields.items() if type(value) is int]
+    traits = [name.replace("_", " ") for name, value in fields.items() if value is True]
+    described = f"{block.kind}: {', '.join(widths)}" if widths else block.kind
+    return f"{described} ({', '.join(traits)})" if traits else described
 
 
 def _order(spec: ModelSpec) -> list[EntryTable]:
@@ -528,61 +322,8 @@ def _order(spec: ModelSpec) -> list[EntryTable]:
         return []
     pattern = spec.order or sequence
     line = ", ".join(f"{count} {label}" if count > 1 else label for label, count in runs(pattern))
-    return [
-        (
-            "order of the layers",
-            [],
-            [[f"{line}, repeated" if len(pattern) < len(sequence) else line]],
-        )
-    ]
-
-
-def _mixers(kind: LayerKind) -> str:
-    texts = (
-        [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
-    )
-    return " beside ".join([*texts, *([_widths(kind.mixer)] if kind.mixer else [])])
-
-
-def _attention(a: LayerBlock) -> str:
-    if not isinstance(a, GroupedAttention):
-        return _widths(a)
-    reach = (
-        f", window {a.window:,}"
-        if a.window
-        else f", chunks of {a.chunk_size:,}"
-        if a.chunk_size
-        else ""
-    )
-    values = f", values {a.value_dim} wide" if a.value_dim else ""
-    return (
-        f"{a.kind}: {a.n_heads} heads, {a.n_kv_heads} KV heads, width {a.head_dim}{values}{reach}"
-        + _traits(a.traits() - {"value_dim"})
-    )
-
-
-def _feed_forward(kind: LayerKind) -> str:
-    ffn = kind.ffn
-    if isinstance(ffn, FeedForward):
-        return f"{ffn.kind} {ffn.d_ff:,}" if ffn.d_ff else ffn.kind
-    shared = (
-        f", {ffn.n_shared_experts} shared of {ffn.d_shared or ffn.d_expert:,}"
-        if ffn.n_shared_experts
-        else ""
-    )
-    return f"moe: {ffn.experts_per_token} of {ffn.n_experts} experts of {ffn.d_expert:,}{shared}"
-
-
-def _widths(block: LayerBlock) -> str:
-    """Any other block: its widths by name."""
-    widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
-    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(  # type: ignore[attr-defined]
-        block.traits() - {"q_lora"}
-    )
-
-
-def _traits(traits: frozenset[str]) -> str:
-    return f" ({', '.join(name.replace('_', ' ') for name in sorted(traits))})" if traits else ""
+    repeated = ", repeated" if len(pattern) < len(sequence) else ""
+    return [("order of the layers", [], [[line + repeated]])]
 
 
 def _stored(spec: ModelSpec) -> list[EntryTable]:
@@ -590,36 +331,21 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     if spec.quantization is None or not spec.layers:
         return []
     bound_case = next(bound_cases(Request(models=(spec,))))
-    case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
     for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
-        if (
-            cell.stream == "params" and cell.end != "tied"
-        ):  # a tied head is the embedding's table, which is stored once
+        if cell.stream == "params" and cell.end != "tied":  # whose table is stored once
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
-    rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
+    held, whole = 0.0, float(bound_case.case.value("weight_bytes"))
+    rows = []
     for (part, width), group in parts.items():
-        count, each = Fraction(case.evaluate(parameters(group))), Fraction(case.value(width))
+        count = float(bound_case.case.evaluate(parameters(group)))
+        size = count * float(bound_case.case.value(width))
         held += count
-        rows.append(
-            [
-                part,
-                f"{int(count):,}",
-                f"{float(8 * each):.5g}",
-                f"{float(count * each):,.0f}",
-                f"{float(count * each / whole):.2%}",
-            ]
-        )
-    rows.append(
-        ["total", f"{int(held):,}", f"{float(8 * whole / held):.5g}", f"{float(whole):,.0f}", ""]
-    )
-    return [
-        (
-            f"resident as stored: {spec.quantization.method}",
-            ["part", "parameters", "bits of each", "bytes", "share"],
-            rows,
-        )
-    ]
+        bits = f"{8 * size / count:.5g}"
+        rows.append([part, f"{count:,.0f}", bits, f"{size:,.0f}", f"{size / whole:.2%}"])
+    rows.append(["total", f"{held:,.0f}", f"{8 * whole / held:.5g}", f"{whole:,.0f}", ""])
+    header = ["part", "parameters", "bits of each", "bytes", "share"]
+    return [(f"resident as stored: {spec.quantization.method}", header, rows)]
 
 
 PER = {
@@ -635,34 +361,19 @@ STREAMS = {
 }
 
 
-def _flops(answers: BoundCase) -> list[list[str]]:
-    """FLOPs of every operator over all layers in a decode step, and the quantity they are proportional to."""
-    return [
-        [operator, _exact(amount), PER[per]]
-        for (operator, per), amount in _sums(answers, "operator", ("flops",)).items()
-    ]
-
-
-def _streams(answers: BoundCase) -> list[list[str]]:
-    """Bytes of every stream over all layers, and the quantity they are proportional to."""
-    return [
-        [STREAMS[stream], _exact(amount), PER[per]]
-        for (stream, per), amount in _sums(answers, "stream", tuple(STREAMS)).items()
-    ]
-
-
-def _sums(
-    answers: BoundCase, key: str, streams: tuple[str, ...]
-) -> dict[tuple[str, str], Fraction]:
+def _sums(answers: BoundCase, key: str, words: dict[str, str]) -> list[list[str]]:
+    """The work or traffic of a token in decode over all layers, and what it is in proportion to."""
+    streams = words or ("flops",)
     groups: dict[tuple[str, str], list[Any]] = {}
     for cell in placed_rows(answers.architecture, answers.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
             groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
-    return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
-
-
-def _exact(amount: Fraction) -> str:
-    return f"{int(amount):,}" if is_whole(amount) else f"{float(amount):,.3f}"
+    rows = []
+    for (name, per), group in groups.items():
+        amount = answers.case.evaluate(total(group))
+        exact = f"{int(amount):,}" if is_whole(amount) else f"{float(amount):,.3f}"
+        rows.append([words.get(name, name), exact, PER[per]])
+    return rows
 
 
 def _parameters(answers: BoundCase) -> list[list[str]]:

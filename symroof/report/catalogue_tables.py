@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from symroof.errors import nearest
@@ -120,23 +121,45 @@ def _active(spec: ModelSpec) -> int:
     return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
 
 
-def hardware() -> Rows:
+def hardware(data: Any) -> dict[str, Any]:
+    peaks, memory = data["peaks"], data["memory"]
+    peak = peaks.get("fp16") or peaks.get("bf16") or next(iter(peaks.values()))
+    return {
+        "dense_16_bit_peak": peak["dense"],
+        "mem_bandwidth": memory["bandwidth"]["value"],
+        "mem_capacity": memory.get("reported", memory["capacity"])["value"],
+        "aliases": list(data.get("aliases", [])),
+    }
+
+
+def measured(data: Any) -> dict[str, Any]:
+    """The sources of measurements; rows are counted without validation."""
+    rows = {name: data.get(name, []) for name in ("measurements", "serving", "ceilings")}
+    engines = sorted({row["engine"] for row in (*rows["measurements"], *rows["serving"])})
+    return {
+        **{name: len(own) for name, own in rows.items()},
+        "engines": engines,
+        "license": data["license"],
+    }
+
+
+OF_FILES: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "hardware": hardware,
+    "presets": lambda data: {},
+    "theories": lambda data: {"quantities": len(data["define"])},
+    "engines": lambda data: {"version": str(data.get("version", "")), "class": data["class"]},
+    "measured": measured,
+}
+"""What a row has of the data of a file, beside its name and title."""
+
+
+def rows_of_files(kind: str) -> Rows:
     from symroof.specs.catalogue import entries
 
-    rows = []
-    for entry in entries("hardware").values():
-        data = entry.document.data
-        memory = data["memory"]
-        peak = (
-            data["peaks"].get("fp16")
-            or data["peaks"].get("bf16")
-            or next(iter(data["peaks"].values()))
-        )
-        rows.append({
-            "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": memory["bandwidth"]["value"],
-            "mem_capacity": memory.get("reported", memory["capacity"])["value"], "aliases": list(entry.aliases),
-        })  # fmt: skip
-    return rows
+    return [
+        {"name": entry.name, "title": entry.title, **OF_FILES[kind](entry.document.data)}
+        for entry in entries(kind).values()
+    ]
 
 
 def quantities() -> Rows:
@@ -180,66 +203,14 @@ def assumptions() -> Rows:
     ]
 
 
-def presets() -> Rows:
-    from symroof.specs.catalogue import entries
-
-    return [{"name": e.name, "title": e.title} for e in entries("presets").values()]
-
-
-def measured() -> Rows:
-    """The sources of measurements; rows are counted without validation."""
-    from symroof.specs.catalogue import entries
-
-    rows = []
-    for entry in entries("measured").values():
-        data = entry.document.data
-        measurements, serving = data.get("measurements", []), data.get("serving", [])
-        rows.append({
-            "name": entry.name, "title": entry.title, "measurements": len(measurements), "serving": len(serving), "ceilings": len(data.get("ceilings", [])),
-            "engines": sorted({row["engine"] for row in (*measurements, *serving)}), "license": data["license"],
-        })  # fmt: skip
-    return rows
-
-
-def theories() -> Rows:
-    from symroof.specs.catalogue import entries
-
-    return [
-        {"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])}
-        for entry in entries("theories").values()
-    ]
-
-
-def engines() -> Rows:
-    from symroof.specs.catalogue import entries
-
-    rows = [(entry.name, entry.title, entry.document.data) for entry in entries("engines").values()]
-    return [
-        {
-            "name": name,
-            "title": title,
-            "version": str(data.get("version", "")),
-            "class": data["class"],
-        }
-        for name, title, data in rows
-    ]
-
-
 def precisions() -> Rows:
     from symroof.specs.checkpoint_precisions import listed_precisions
     from symroof.specs.precision import BITS
 
-    plain = [
-        {"name": name, "bits": bits, "meaning": "every parameter or element at this width"}
-        for name, bits in BITS.items()
-    ]
-    return [
-        *plain,
-        *(
-            {"name": name, "bits": float(bits), "meaning": meaning}
-            for name, bits, meaning in listed_precisions()
-        ),
-    ]
+    plain = "every parameter or element at this width"
+    rows: list[tuple[str, float, str]] = [(n, bits, plain) for n, bits in BITS.items()]
+    rows += [(name, float(bits), meaning) for name, bits, meaning in listed_precisions()]
+    return [{"name": name, "bits": bits, "meaning": meaning} for name, bits, meaning in rows]
 
 
 def inputs() -> Rows:
@@ -259,6 +230,7 @@ def inputs() -> Rows:
 
 
 KINDS: dict[str, Callable[[], Rows]] = {
-    "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
-    "assumptions": assumptions, "presets": presets, "theories": theories, "engines": engines, "inputs": inputs, "measured": measured,
+    "models": models, "hardware": partial(rows_of_files, "hardware"), "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
+    "assumptions": assumptions, **{kind: partial(rows_of_files, kind) for kind in ("presets", "theories", "engines")},
+    "inputs": inputs, "measured": partial(rows_of_files, "measured"),
 }  # fmt: skip

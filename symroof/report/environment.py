@@ -117,62 +117,38 @@ def filled(context: Context, rows: list[list[Any]], header: list[str]) -> dict[s
 
 
 def column_spec(rows: list[list[Any]], header: list[str]) -> str:
-    """LaTeX column specification: numbers right-aligned, long text wrapped in the remaining width."""
+    """LaTeX column specification: numbers right-aligned; the longest columns are wrapped, and share what the others leave."""
     right = numeric_columns(rows) or [False] * len(header)
     longest = [
-        max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))
+        max([len(name), *(visible_length(row[i]) for row in rows)]) for i, name in enumerate(header)
     ]
-    names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
-    stacked = [any(isinstance(row[i], Ranged) for row in rows) for i in range(len(header))]
-    wide = [
-        i
-        for i, size in enumerate(longest)
-        if size > (WIDEST_NAME if names[i] or stacked[i] else WIDE)
-    ]
-    if (
-        _taken(longest, wide)
-        + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES)
-        > ROOM
-    ):  # share the width between all long columns
-        wide = [
-            i
-            for i, size in enumerate(longest)
-            if size > (WIDEST_NAME if names[i] else FOLDED) and not stacked[i]
-        ]
-    while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(
-        header
-    ):  # wrap the longest unwrapped column
-        wide.append(
-            max(
-                (i for i in range(len(header)) if i not in wide),
-                key=lambda i: longest[i] - WIDEST_NAME * (names[i] or stacked[i]),
-            )
-        )
-    left = max(ROOM - _taken(longest, wide), NARROWEST * len(wide))
+    firm = [any(isinstance(row[i], (Code, Ranged)) for row in rows) for i in range(len(header))]
+    order = sorted(range(len(header)), key=lambda i: longest[i] - WIDEST_NAME * firm[i])
+    wide = [i for i in order if longest[i] > (WIDEST_NAME if firm[i] else WIDE)]
+
+    def left() -> float:
+        taken = sum(size for i, size in enumerate(longest) if i not in wide)
+        return ROOM - GAP * len(header) - CHARACTER * taken
+
+    while left() < max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) and len(wide) < len(header):  # fmt: skip
+        more = [i for i in order if i not in wide and longest[i] > FOLDED]
+        if not more:
+            break
+        wide.append(more[-1])
     total = sum(min(longest[i], 90) for i in wide) or 1
-    spec = []
-    for i, to_right in enumerate(right):
-        if i in wide:
-            spec.append(
-                rf">{{\raggedright\arraybackslash}}p{{{left * min(longest[i], 90) / total:.3f}\linewidth}}"
-            )
-        else:
-            spec.append("r" if to_right else "l")
+    room = max(left(), NARROWEST * len(wide))
+    spec = ["r" if to_right else "l" for to_right in right]
+    for i in wide:
+        share = room * min(longest[i], 90) / total
+        spec[i] = rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\linewidth}}"
     return "".join(spec)
-
-
-def _taken(longest: list[int], wide: list[int]) -> float:
-    """The share of a line that unwrapped columns and all gaps take."""
-    return sum(size * CHARACTER for i, size in enumerate(longest) if i not in wide) + GAP * len(
-        longest
-    )
 
 
 SMALLER = 0.85
 """Relative width of a character in a range."""
 
 
-def _length(cell: Any) -> int:
+def visible_length(cell: Any) -> int:
     """Visible characters of a cell's longest line: markup takes no width, and a range has its own line."""
     if isinstance(cell, Ranged):
         return max(len(cell.value), round(len(cell.ends) * SMALLER))

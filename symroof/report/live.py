@@ -30,9 +30,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.case_inputs import PRICE
 from symroof.cases.quantity_result import NOT_EVERYWHERE, WITHOUT_RANGE, plural
 from symroof.report.field_names import input_name, quantity_name
+from symroof.report.page_one import key_metrics
 from symroof.report.recommendation import group_label
 from symroof.report.view_case import NO_STEADY_STATE, WIDE, brief, metric
-from symroof.report.view_decision import key_metrics
 from symroof.resources import data_folder
 from symroof.symbolic.blocks import Array
 from symroof.symbolic.kernels import nearly_equal

@@ -18,9 +18,6 @@ from symroof.report.purchase_text import price_text, tokens_text
 from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import WORTH
 
-LARGEST_GROUP = 8  # devices that are tried in place of those of a case: the node of most servers
-NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
-"""Formats that weights of 16 bits may be narrowed to, the one that most engines compute in first."""
 SOLVED = ("batch", "dp", "tp", "chunk", "token_budget")
 """Inputs that a recommendation in place of a case chooses: what the study says of them is left out."""
 LATENCIES = ("ttft", "itl")
@@ -104,14 +101,19 @@ def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommend
     return made, found
 
 
-def cheaper_open(study: Study, found: Recommendation | None) -> str:
-    """What costs less than the batch that a study fixes; empty where nothing does, or it fixes none."""
-    pick = found.pick if found and study.reviewed is None else None
-    if found is None or pick is None:
-        return ""
+def _with_layout_open(study: Study) -> Recommendation:
+    """The recommendation for a study with its layout, its batch and its replicas left open."""
     opened = Study()
     opened.select(study.request.without(SOLVED))
-    other = recommend(opened).pick
+    return recommend(opened)
+
+
+def cheaper_open(study: Study, found: Recommendation | None) -> str:
+    """What costs less than the batch that a study fixes; empty where nothing does, it fixes none, or it fails and is given another."""
+    pick = found.pick if found and study.reviewed is None else None
+    if found is None or pick is None or not passes(subject_of(study)):
+        return ""
+    other = _with_layout_open(study).pick
     mine, theirs = found.spent(pick), found.spent(other) if other else None
     if other is None or mine is None or theirs is None or theirs > mine / WORTH:
         return ""
@@ -130,10 +132,8 @@ def recommendation(
     known = subject.model and subject.hardware and not subject.preset
     if passes(subject) or not asks or not known or study.reviewed is not None:
         return None, None
-    opened = Study()
-    opened.select(study.request.without(SOLVED))
     try:
-        found = recommend(opened)
+        found = _with_layout_open(study)
     except InputError:
         return None, None
     pick = found.pick

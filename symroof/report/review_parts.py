@@ -20,9 +20,9 @@ FIGURES_OF = {
 }  # fmt: skip
 """The pictures of each part."""
 SHOWN_IN = {
-    "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations", "all-flips"), "lacking": ("all-flips",),
+    "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations"), "rooflines": ("time", "approximations"),
     "ledger": ("ledger",), "memory": ("memory",), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
-    "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("time", "approximations"),
+    "thresholds": ("thresholds", "all-thresholds"), "closed_forms": ("all-thresholds",), "claims": ("claims",), "elasticities": ("sensitivities",), "levels": ("approximations",),
 }  # fmt: skip
 """The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
 FIGURES = (

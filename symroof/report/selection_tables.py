@@ -1,34 +1,46 @@
-"""The tables of a selection as plain text: verdicts with slack, the best configurations, required changes, headroom, fronts."""
+"""The tables of a selection as plain text: verdicts with slack, the best configurations, required changes, headroom, fronts, inputs."""
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
-from symroof.analysis.tipping_points import Flip
 from symroof.analysis.verdict import (
+    LOAD,
     MEMORY,
     TARGET_METRICS,
+    TargetCheck,
+    case_warnings,
     limit_of,
     metrics_of,
     queues,
     under_load,
+    unused_inputs,
 )
 from symroof.cases.quantity_result import Result
 from symroof.report.purchase_text import purchase_rows
-from symroof.report.selection_parts import MISSES, SelectionTable, no_value, shown, slack, verdict
 from symroof.report.view_flips import change, lacking
-from symroof.select.configuration import CLOSE, PRICED, Configuration, Run
+from symroof.select.configuration import CLOSE, PRICE, PRICED, Configuration, Run, prices_move
 from symroof.select.recommend import recommended_of
 from symroof.select.required_changes import last_passing, margins
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
+from symroof.select.selection_json import QUANTITIES
+from symroof.table_formats import UNKNOWN
+from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import TARGET_SYMBOLS
+from symroof.units import significant
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """Hardware inputs, and what to buy to increase them."""
-
-NEAREST = 5  # configurations whose headroom and sensitivities are computed
+NEAREST, MOST_SHOWN = 5, 3
+"""Configurations whose headroom and sensitivities are computed; configurations and values named in a line."""
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
-GIVES = ("sustained_throughput_per_device", "cost_per_mtok")  # of what fits, beside latencies
-UNBOUNDED = (MEMORY, "price", "fleet_price")  # which do not depend on efficiencies
+GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
+"""What a configuration that fits gives, beside latencies."""
+UNBOUNDED = (MEMORY, "price", "fleet_price")
+"""Targets that do not depend on efficiencies."""
+MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 WORDS = {
     "sustained_throughput": "throughput",
     "sustained_throughput_per_device": "throughput per device",
@@ -36,6 +48,23 @@ WORDS = {
     "sustained_itl": "inter-token latency",
     "loaded_ttft": "time to first token",
 }
+TABLE_QUANTITIES = (
+    "memory_bytes", "fits", "sustained_itl", "loaded_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
+    "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGET_SYMBOLS.values(),
+)  # fmt: skip
+"""The quantities of the tables: the ledger lists their inputs."""
+Rows = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class SelectionTable:
+    """A table with its heading, an introduction (``says``) and notes on its columns."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: Rows
+    says: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def parts(
@@ -51,7 +80,7 @@ def parts(
         required_changes_table(choice, lacking_ones),
         _keeps(choice, most),
         _answers_to(choice, most),
-        _fronts(choice, most),
+        fronts_table(choice, most),
     )
     return tuple(part for part in every if part.rows)
 
@@ -59,247 +88,159 @@ def parts(
 def headline(choice: Selection) -> str:
     """The number of passing configurations and the limits."""
     total, passing = len(choice.configurations), len(choice.passing)
-    limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
-    what = (
-        " and ".join(["memory", *limits])
-        if len(limits) < 2
-        else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
-    )
+    case = choice.configurations[0].run.own.case
+    limits = ["memory"]
+    for name, limit in choice.targets.items():
+        shown = limit_of(case.theory.symbol(metrics_of(name, case)[0]), limit).plain()
+        limits.append(f"{choice.target_name(name)} within {shown}")
+    what = " and ".join([", ".join(limits[:-1]), limits[-1]] if len(limits) > 1 else limits)
     says = f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
     undecided = [c for c in choice.configurations if c.state == "unknown"]
+    if not undecided:
+        return says
     priceless = all(c.run.unjudged <= PRICED for c in undecided)
-    return says + (
-        f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}"
-        if undecided
-        else ""
-    )
+    return f"{says}; {len(undecided):,} more {'have no price' if priceless else 'are not known'}"
 
 
-def _limits(choice: Selection) -> dict[str, str]:
-    """The targets as text."""
-    case = choice.configurations[0].run.own.case
-    return {
-        choice.target_name(name): limit_of(
-            case.theory.symbol(metrics_of(name, case)[0]), limit
-        ).plain()
-        for name, limit in choice.targets.items()
-    }
-
-
-# ------------------------------------------------------------------------------------------------------------ verdicts
+def shown(run: Run, name: str) -> str:
+    """A quantity of a run with its flags, or what stands for one without a value."""
+    if result := run.result(name):
+        return result.text()
+    return "no price found" if not run.own.case.has(PRICE) and prices_move(name) else UNKNOWN
 
 
 def _verdicts(choice: Selection, most: int) -> SelectionTable:
     """All configurations with verdict, metrics and slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
-    extra = [
-        name
-        for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl"))
-        if target not in choice.targets
-    ]
-    shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
-    header = (
-        "configuration",
-        "batch",
-        "verdict",
-        *(cell for name in names for cell in (choice.target_name(name), "slack")),
-        *shown_extra,
-        "throughput per device",
-        "cost",
-    )
-    first = choice.configurations[:most]
-    rows = [
-        _verdict(c, names, [*extra, *([] if c.run.bound_case.does_not_fit else GIVES)])
-        for c in first
-    ]
-    says = ["expected value (80 % prediction interval)"] if any(_measured(c) for c in first) else []
-    says += (
-        [f"{' and '.join(map(choice.target_name, choice.study.request.percentiles))} simulated"]
-        if choice.study.request.percentiles
-        else []
-    )
-    says += ["slack in % of the limit"]
-    left_out = _left_out(len(choice.configurations), most)
-    filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)
-    return SelectionTable(
-        "Configurations",
-        header,
-        filled,
-        "; ".join([*says, *([left_out] if left_out else [])]),
-        tuple(_reasons(first)),
-    )
+    latencies = {"ttft": "loaded_ttft", "itl": "sustained_itl"}
+    extra = {name: metric for name, metric in latencies.items() if name not in choice.targets}
+    checked = (cell for name in names for cell in (choice.target_name(name), "slack"))
+    header = ("configuration", "batch", "verdict", *checked, *extra, "throughput per device", "cost")  # fmt: skip
+    first, rows = choice.configurations[:most], []
+    for c in first:
+        row = [c.label, f"{c.run.batch:,}", verdict(c)]
+        checks = {check.name: check for check in c.run.checks}
+        for name in names:
+            check = checks.get(name)
+            row += [check.metric.text(), slack(check)] if check else [shown(c.run, name), ""]
+        given = GIVES if not c.run.bound_case.does_not_fit else ()
+        row += [shown(c.run, metric) for metric in (*extra.values(), *given)]
+        rows.append((*row, *[""] * (len(header) - len(row))))
+    says = []
+    if any(c.run.own.measured_box for c in first):
+        says.append("expected value (80 % prediction interval)")
+    if simulated := choice.study.request.percentiles:
+        says.append(f"{' and '.join(map(choice.target_name, simulated))} simulated")
+    says.append("slack in % of the limit")
+    if (count := len(choice.configurations)) > most:
+        says.append(f"the first {most:,} of {count:,}; --show {count} shows all")
+    return SelectionTable("Configurations", header, rows, "; ".join(says), tuple(_reasons(first)))
 
 
-def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
-    checks = {check.name: check for check in c.run.checks}
-    cells = [
-        cell
-        for name in names
-        for cell in (
-            (checks[name].metric.text(), slack(checks[name]))
-            if name in checks
-            else (no_value(c.run, name), "")
-        )
-    ]
-    return (
-        c.label,
-        f"{c.run.batch:,}",
-        verdict(c),
-        *cells,
-        *(shown(c.run, name) for name in extra),
+def verdict(c: Configuration) -> str:
+    """The state in words, with missed targets and the batches that would pass."""
+    run = c.run
+    names = dict.fromkeys((*run.missed_as_expected, *run.missed))
+    if LOAD in names:
+        names.pop("ttft", None)  # an unstable queue has no finite wait
+    words = {
+        "passes": "passes",
+        "in part": "passes over part of its ranges",
+        "unknown": f"not known: {', '.join(run.unknown)}",
+        "fails": ", ".join(MISSES.get(name, f"misses {name}") for name in names),
+    }[run.state]
+    within = c.window and run.state in ("fails", "in part")
+    return f"{words}; passes with a batch of {c.window}" if within else words
+
+
+def slack(check: TargetCheck) -> str:
+    """The slack in percent of the limit, negative if it is exceeded.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.analysis.verdict import target_checks
+    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
+    >>> slack(target_checks(study.first)[0])
+    '-12 %'
+    """
+    share = (
+        f"{'-' if check.slack < 0 else '+'}{significant(100 * abs(check.slack) / check.limit, 2)} %"
     )
+    if check.met is None:
+        return f"{share}, met in part"
+    return f"{share}, at the median price" if check.straddles else share
 
 
 def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
     """Why metrics are unknown, each reason with its first configuration."""
-    labels: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for c in first:
         for name, reason in c.run.unknown.items():
-            labels.setdefault((name, reason), []).append(c.label)
-    for (name, reason), alike in labels.items():
-        yield f"{name} of {alike[0]}{f' and {len(alike) - 1:,} more' if len(alike) > 1 else ''}: {reason}"
-
-
-def _measured(c: Configuration) -> bool:
-    """Whether its ranges come from measurements."""
-    return bool(c.run.own.measured_box)
-
-
-def _bounded(first: Sequence[Configuration]) -> bool:
-    """Whether expected values have a bound."""
-    return any(c.run.bound_case.at_peak for c in first)
+            alike.setdefault((name, reason), []).append(c.label)
+    for (name, reason), labels in alike.items():
+        more = f" and {len(labels) - 1:,} more" if len(labels) > 1 else ""
+        yield f"{name} of {labels[0]}{more}: {reason}"
 
 
 def _besides(choice: Selection, most: int) -> SelectionTable:
     """The same configurations at 100 % of peak, if efficiencies are measured, and for one request alone, if latencies are under load."""
     first = choice.configurations[:most]
-    under = [
-        name
+    bounds = any(c.run.bound_case.at_peak for c in first)
+    limited = {
+        name: metric
         for name, metric in TARGET_METRICS.items()
         if name in choice.targets and metric not in GIVES and name not in UNBOUNDED
-    ]
-    alone = (
-        ("ttft", "itl")
-        if any(under_load(c.run.own.case) for c in choice.configurations[:1])
-        else ()
-    )
-    bounds = _bounded(first)
-    header = ["configuration", "batch"]
-    header += (
-        [f"{name} at peak" for name in (*under, "throughput per device", "cost")] if bounds else []
-    )
-    header += [
-        cell for name in alone for cell in (f"{name} alone", *(["at peak"] if bounds else []))
-    ]
+    }
+    at_peak = {**limited, "throughput per device": GIVES[0], "cost": GIVES[1]} if bounds else {}
+    alone = ("ttft", "itl") if first and under_load(first[0].run.own.case) else ()
+    header = ["configuration", "batch", *(f"{name} at peak" for name in at_peak)]
+    for name in alone:
+        header += [f"{name} alone", *(["at peak"] if bounds else [])]
     rows = []
     for c in first:
-        cells = (
-            [_bound(c, TARGET_METRICS[name]) for name in under]
-            + ["" if c.run.bound_case.does_not_fit else _bound(c, name) for name in GIVES]
-            if bounds
-            else []
-        )
-        rows.append(
-            (
-                c.label,
-                f"{c.run.batch:,}",
-                *cells,
-                *(
-                    cell
-                    for name in alone
-                    for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else []))
-                ),
-            )
-        )
+        row = [c.label, f"{c.run.batch:,}"]
+        gone = GIVES if c.run.bound_case.does_not_fit else ()
+        row += ["" if metric in gone else _bound(c, metric) for metric in at_peak.values()]
+        for name in alone:
+            row += [shown(c.run, name), *([_bound(c, name)] if bounds else [])]
+        rows.append(tuple(row))
     what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
-    return SelectionTable(
-        "The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ()
-    )
+    title = f"The same configurations {' and '.join(what)}"
+    return SelectionTable(title, tuple(header), rows if what else ())
 
 
 def _bound(c: Configuration, name: str) -> str:
-    """A quantity at 100 % of peak."""
     return c.run.bound_case.peak_bound_text(c.run.tested(name), flagged=True)
-
-
-def _left_out(count: int, most: int) -> str:
-    return f"the first {most:,} of {count:,}; --show {count} shows all" if count > most else ""
-
-
-# ---------------------------------------------------------------------------------------------------------------- best
 
 
 def _bests(choice: Selection) -> SelectionTable:
     """The best passing configuration by each metric."""
-    rows = []
+    rows, runs = [], [c.runs for c in choice.configurations if c.runs]
     for what, (name, _) in BESTS.items():
-        best = choice.best(what)
-        if best:
-            known = sum(
-                any(run.rank(name) is not None for run in c.runs) for c in choice.configurations
-            )
-            runs = sum(bool(c.runs) for c in choice.configurations)
-            rows.append(
-                (
-                    what + (f" (known for {known:,} of {runs:,})" if known < runs else ""),
-                    shown(best, name),
-                    best.label,
-                    f"{best.batch:,}",
-                )
-            )
-    return SelectionTable(
-        "Best under the targets" if choice.targets else "Best of what fits",
-        ("best", "", "configuration", "batch"),
-        tuple(rows),
-    )
+        if best := choice.best(what):
+            known = sum(any(run.rank(name) is not None for run in own) for own in runs)
+            of_some = f" (known for {known:,} of {len(runs):,})" if known < len(runs) else ""
+            rows.append((what + of_some, shown(best, name), best.label, f"{best.batch:,}"))
+    title = "Best under the targets" if choice.targets else "Best of what fits"
+    return SelectionTable(title, ("best", "", "configuration", "batch"), rows)
 
 
 def _largest(choice: Selection, most: int) -> SelectionTable:
     """The largest passing batch and its metrics."""
-    windowed = [c for c in choice.configurations if c.window]
-    rows = [_window(c) for c in windowed[:most]]
-    header = (
-        "configuration",
-        "batches",
-        "at the next batch",
-        "itl",
-        "throughput",
-        "per device",
-        "cost",
-    )
+    windowed = [c for c in choice.configurations if c.window][:most]
+    metrics = ("sustained_itl", "sustained_throughput", *GIVES)
+    rows = []
+    for c in windowed:
+        run = c.largest or c.run
+        full = " at full slots" if queues(run.own.case) else ""
+        stops = [MISSES.get(n, f"misses {n}") + full * (n == "itl") for n in c.window.stopped_by]  # type: ignore[union-attr]
+        cells = (shown(run, name) for name in metrics)
+        rows.append((c.label, str(c.window), ", ".join(stops) or "passes", *cells))
+    header = ("configuration", "batches", "at the next batch", "itl", "throughput", "per device", "cost")  # fmt: skip
     says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
-    slow = (
-        "; batches at the slow end of what was measured"
-        if any(c.run.slow for c in windowed[:most])
-        else ""
-    )
-    return SelectionTable(
-        "The largest batch that fits and meets every target", header, tuple(rows), says + slow
-    )
-
-
-def _window(c: Configuration) -> tuple[str, ...]:
-    run = c.largest or c.run
-    stopped = ", ".join(_stop(name, run) for name in c.window.stopped_by) if c.window else ""
-    metrics = [
-        shown(run, name)
-        for name in (
-            "sustained_itl",
-            "sustained_throughput",
-            "sustained_throughput_per_device",
-            "cost_per_mtok",
-        )
-    ]
-    return (c.label, str(c.window), stopped or "passes", *metrics)
-
-
-def _stop(name: str, run: Run) -> str:
-    """What one request more breaks; a batch keeps the ITL within its target with every slot taken, at an arrival rate, too."""
-    full = " at full slots" if name == "itl" and queues(run.own.case) else ""
-    return MISSES.get(name, f"misses {name}") + full
-
-
-# --------------------------------------------------------------------------------------------------- lacking and keeping
+    if any(c.run.slow for c in windowed):
+        says += "; batches at the slow end of what was measured"
+    title = "The largest batch that fits and meets every target"
+    return SelectionTable(title, header, rows, says)
 
 
 def required_changes_table(choice: Selection, most: int) -> SelectionTable:
@@ -311,41 +252,28 @@ def required_changes_table(choice: Selection, most: int) -> SelectionTable:
         for i, line in enumerate(lacking(c.run.bound_case))
     ]
     says = "each input alone, solved with all conditions together; everything else unchanged"
-    says += (
-        f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all"
-        if len(failing) > most
-        else ""
-    )
-    return SelectionTable(
-        "Required changes of failing configurations",
-        ("configuration", "input", "now", "passes with", "change"),
-        tuple(rows),
-        says,
-    )
+    if len(failing) > most:
+        says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all"
+    header = ("configuration", "input", "now", "passes with", "change")
+    return SelectionTable("Required changes of failing configurations", header, rows, says)
 
 
 def _keeps(choice: Selection, most: int) -> SelectionTable:
     """The last passing value of each input for passing configurations."""
-    shown_ones = choice.passing[: min(most, NEAREST)]
-    by_label = {
-        c.label: {flip.name: flip for flip in margins(c.run.bound_case.slow_end, HEADROOM)}
-        for c in shown_ones
-    }
-    names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
-    rows = [
-        (label, *(_headroom(own[name]) if name in own else "" for name in names))
-        for label, own in by_label.items()
-    ]
-    says = "each input alone, solved: the last value that still passes, and its change" + (
-        ", at the slow end of what was measured" if any(c.run.slow for c in shown_ones) else ""
-    )
-    says += _first_of(len(shown_ones), len(choice.passing))
-    return SelectionTable(
-        "Headroom of passing configurations",
-        ("configuration", *names),
-        tuple(rows) if names else (),
-        says,
-    )
+    first = choice.passing[: min(most, NEAREST)]
+    kept: dict[str, dict[str, str]] = {}
+    for c in first:
+        kept[c.label] = {
+            flip.name: f"{Result(flip.now.symbol, last_passing(flip)).plain()} ({change(flip.factor)})"
+            for flip in margins(c.run.bound_case.slow_end, HEADROOM)
+        }
+    names = [name for name in HEADROOM if any(name in own for own in kept.values())]
+    rows = [(label, *(own.get(name, "") for name in names)) for label, own in kept.items()]
+    says = "each input alone, solved: the last value that still passes, and its change"
+    says += ", at the slow end of what was measured" if any(c.run.slow for c in first) else ""
+    says += _first_of(len(first), len(choice.passing))
+    title = "Headroom of passing configurations"
+    return SelectionTable(title, ("configuration", *names), rows if names else (), says)
 
 
 def _first_of(some: int, count: int) -> str:
@@ -353,48 +281,25 @@ def _first_of(some: int, count: int) -> str:
     return f"; the first {some} of {count:,}" if some < count else ""
 
 
-def _headroom(flip: Flip) -> str:
-    return f"{Result(flip.now.symbol, last_passing(flip)).plain()} ({change(flip.factor)})"
-
-
-# --------------------------------------------------------------------------------------------------------- what to buy
-
-
 def _answers_to(choice: Selection, most: int) -> SelectionTable:
     """Elasticities of the latencies to compute and bandwidth, and what to buy."""
-    shown_ones = choice.configurations[: min(most, NEAREST)]
-    rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
-    header = (
-        "configuration",
-        "ttft to compute",
-        "to bandwidth",
-        "itl to compute",
-        "to bandwidth",
-        "buy",
-    )
+    first, rows = choice.configurations[: min(most, NEAREST)], []
+    for c in first:
+        case = c.run.bound_case
+        metrics = {target: metrics_of(target, case.case)[0] for target in ("ttft", "itl")}
+        spans = {t: elasticities_over_ranges(case, metric, BUYS) for t, metric in metrics.items()}
+        if all(len(own) == len(BUYS) for own in spans.values()):
+            bought: dict[str, list[str]] = {}
+            for target, own in spans.items():
+                what = buy({by: span[0] for by, span in own.items()})
+                bought.setdefault(what, []).append(target)
+            words = [f"{what} for {' and '.join(own)}" for what, own in bought.items() if what]
+            cells = [span_text(*span) for own in spans.values() for span in own.values()]
+            rows.append((c.label, *cells, ", ".join(words) or "neither changes them"))
+    header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")  # fmt: skip
     says = "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
-    says += _first_of(len(shown_ones), len(choice.configurations))
-    return SelectionTable("Sensitivity to bandwidth and compute", header, tuple(rows), says)
-
-
-def _bought(label: str, run: Run) -> tuple[str, ...]:
-    metrics = {target: metrics_of(target, run.bound_case.case)[0] for target in ("ttft", "itl")}
-    spans = {
-        target: elasticities_over_ranges(run.bound_case, metric, BUYS)
-        for target, metric in metrics.items()
-    }
-    if any(len(own) < len(BUYS) for own in spans.values()):
-        return ()
-    cells = [span_text(*span) for own in spans.values() for span in own.values()]
-    parts = {
-        target: buy({by: span[0] for by, span in own.items()}) for target, own in spans.items()
-    }
-    words = [
-        f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}"
-        for what in dict.fromkeys(parts.values())
-        if what
-    ]
-    return (label, *cells, ", ".join(words) or "neither changes them")
+    says += _first_of(len(first), len(choice.configurations))
+    return SelectionTable("Sensitivity to bandwidth and compute", header, rows, says)
 
 
 def buy(elasticities: dict[str, float]) -> str:
@@ -407,46 +312,81 @@ def buy(elasticities: dict[str, float]) -> str:
     return BUYS[name] if abs(elasticities[name]) >= NOTICEABLE else ""
 
 
-# -------------------------------------------------------------------------------------------------------------- fronts
-
-
-def _fronts(choice: Selection, most: int) -> SelectionTable:
+def fronts_table(choice: Selection, most: int) -> SelectionTable:
     """The Pareto-optimal runs for each pair of metrics; equally good runs share a row."""
-    rows = [
-        line
-        for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts))
-        for f in fronts
-        for line in _front(f, over, most)
-    ]
+    pairs = (("pass", choice.fronts), ("fit", choice.fitting_fronts))
+    rows = [line for over, fronts in pairs for f in fronts for line in _front(f, over, most)]
     says = "for each pair of metrics, the configurations that no other beats in both"
-    return SelectionTable(
-        "Pareto fronts",
-        ("among those that", "best in", "configuration", "batch", "", ""),
-        tuple(rows),
-        says,
-    )
+    header = ("among those that", "best in", "configuration", "batch", "", "")
+    return SelectionTable("Pareto fronts", header, rows, says)
 
 
 def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:
-    named = " and ".join(WORDS[name] for name, _ in f.respects)
+    names = [name for name, _ in f.respects]
     alike: list[list[Run]] = []
     for run in f.runs:
-        if alike and all(_as_good(alike[-1][0], run, name) for name, _ in f.respects):
+        ranks = [(alike[-1][0].rank(name), run.rank(name)) for name in names] if alike else []
+        if ranks and all(a is not None and b is not None and math.isclose(a, b, rel_tol=CLOSE) for a, b in ranks):  # fmt: skip
             alike[-1].append(run)
         else:
             alike.append([run])
-    rows = [
-        (_labels(runs), f"{runs[0].batch:,}", *(shown(runs[0], name) for name, _ in f.respects))
-        for runs in alike[:most]
-    ]
+    rows = []
+    for first, *more in alike[:most]:
+        label = first.label + (f", and {len(more):,} more as good" if more else "")
+        rows.append((label, f"{first.batch:,}", *(shown(first, name) for name in names)))
     rows += [(f"and {len(alike) - most:,} more", "", "", "")] if len(alike) > most else []
+    named = " and ".join(WORDS[name] for name in names)
     return [(over if i == 0 else "", named if i == 0 else "", *row) for i, row in enumerate(rows)]
 
 
-def _as_good(one: Run, other: Run, name: str) -> bool:
-    a, b = one.rank(name), other.rank(name)
-    return a is not None and b is not None and math.isclose(a, b, rel_tol=CLOSE)
+def ledger(choice: Selection, most: int) -> tuple[SelectionTable, ...]:
+    """Inputs of the first configurations and switches as tables; a star marks defaults."""
+    found: dict[str, dict[tuple[object, str], Result]] = {}
+    for c in choice.configurations[:most]:
+        case = c.run.bound_case
+        names = tuple(name for name in TABLE_QUANTITIES if case.get(name))
+        for name, value in case.inputs(names, everything=False).items():
+            found.setdefault(name, {})[value.value, value.source] = value
+    alike = {name: next(iter(own.values())) for name, own in found.items() if len(own) == 1}
+    rows = [(_starred(n, one.defaulted), one.text(), one.source) for n, one in alike.items()]
+    for name, values in found.items():
+        if name not in alike:
+            ordered = sorted(values.values(), key=lambda one: Fraction(one.value))
+            texts = list(dict.fromkeys(one.plain() for one in ordered))
+            span = ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
+            rows.append((name, span, "differs between the configurations"))
+    first = choice.configurations[0].run.bound_case.assumptions
+    switches = [
+        (_starred(name, first.defaulted(name)), first[name], switch.values[first[name]])
+        for name, switch in SWITCHES.items()
+    ]
+    some = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
+    return (
+        SelectionTable("Inputs", ("input", "value", "source"), rows, "* = defaulted" + some),
+        SelectionTable("Assumptions", ("switch", "value", "meaning"), switches, "* = defaulted"),
+    )
 
 
-def _labels(runs: Sequence[Run]) -> str:
-    return runs[0].label + (f", and {len(runs) - 1:,} more as good" if len(runs) > 1 else "")
+def _starred(name: str, defaulted: bool) -> str:
+    return f"* {name}" if defaulted else name
+
+
+def warnings(choice: Selection, most: int) -> list[str]:
+    """Warnings of the first configurations, each once with the configurations it applies to; memory is in the table."""
+    first, labels_of = choice.configurations[:most], dict[str, list[str]]()
+    for c in first:
+        for text in case_warnings(c.run.bound_case):
+            if not text.startswith("does not fit"):
+                labels_of.setdefault(text, []).append(c.label)
+    said = []
+    if first:
+        case = first[0].run.bound_case
+        unused = unused_inputs(case, [name for name in QUANTITIES if case.case.has_value(name)])
+        none = "has no effect here: nothing that a selection shows depends on it"
+        said += [f"{name} {none}" for name in unused]
+    for text, labels in labels_of.items():
+        names = list(dict.fromkeys(labels))
+        more = f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
+        whom = "; ".join(names[:MOST_SHOWN]) + more
+        said.append(text if len(labels) == len(first) else f"{whom}: {text}")
+    return said

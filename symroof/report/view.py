@@ -17,14 +17,13 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
 from symroof.report import (
+    page_one,
     view_case,
-    view_decision,
     view_flips,
     view_latency,
     view_operators,
     view_sensitivities,
     view_thresholds,
-    view_verdict,
 )
 from symroof.report.markup import Code, symbol
 from symroof.report.purchase_text import purchase_view
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 View = dict[str, Any]
 
-MOST = {"changes": 4, "flips": 3, "inputs": 5, "near": 6}
+MOST = {"flips": 3, "inputs": 5, "near": 6}
 """Maximum rows on page one and in the body; the appendix has all."""
 
 
@@ -74,21 +73,21 @@ def _claim_row(claim: Checked) -> list[Any]:
 
 
 SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
-    "verdict": view_verdict.verdict,
-    "decision": view_decision.decision,
+    "verdict": page_one.verdict,
     "derivations": view_latency.derivations,
     "flips": view_flips.flip_rows,
     "cases": view_case.cases,
-    "lacking": view_flips.lacking_cases,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
     "itl": view_latency.itl,
     "operators": view_operators.operators,
     "serving": view_latency.serving,
     "thresholds": view_thresholds.thresholds,
+    "closed_forms": view_thresholds.closed_forms,
     "claims": claims,
     "elasticities": view_sensitivities.elasticities,
-    "approximations": view_sensitivities.approximations,
+    "rooflines": view_sensitivities.rooflines,
+    "levels": view_sensitivities.levels,
 }
 
 
@@ -135,7 +134,7 @@ def view(
         "cheaper_open": cheaper_open(study, found),
         "recommended": found.as_json(serve_command(found.pick)) if found else None,
         "parts": parts,
-        "symbols": symbols(subject, sections["thresholds"] or []),
+        "symbols": symbols(subject, sections["closed_forms"] or {}),
         "notes": list(spec.notes) if spec else [],
         "sources": sources(study),
         "inputs": input_hashes(study),
@@ -147,7 +146,7 @@ def view(
     }
 
 
-def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[str]]:
+def symbols(subject: BoundCase, closed_forms: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Symbols of the threshold formulas that the derivations do not explain."""
     theory = subject.case.theory
     known = {
@@ -156,10 +155,7 @@ def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[s
         if subject.get(quantity)
         for name in view_latency.expanded_names(quantity, subject)
     }
-    shown = [
-        entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]
-    ]
-    used_names = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
+    used_names = dict.fromkeys(name for form in closed_forms.values() for name in form["names"])
     shown_names = [
         name
         for name in used_names

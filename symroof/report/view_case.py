@@ -5,14 +5,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.case_titles import case_label, case_title, devices
+from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import (
     ISOLATED_METRICS,
     TARGET_METRICS,
     all_met,
     at_rate,
-    findings,
     overloaded,
     target_checks,
     under_load,
@@ -48,13 +47,10 @@ def metric(name: str, case: BoundCase, in_brief: bool = False) -> str:
 def cell(result: Result, digits: int = 4) -> str:
     """A result as a table cell, with its range separate."""
     alone = replace(result, low=None, high=None, flags=()).plain(digits)
+    span = result.span(digits) if result.ranged else ""
     if result.without_range:
-        return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return (
-        Ranged(alone, span)
-        if result.ranged and (span := result.span(digits))
-        else result.plain(digits)
-    )
+        span = WITHOUT_RANGE[result.without_range]
+    return Ranged(alone, span) if span else result.plain(digits)
 
 
 WIDE = Fraction(1, 5)
@@ -85,7 +81,7 @@ def marked(label: str, case: BoundCase) -> str:
 
 def cases(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """Every case of the study in a row."""
-    return [case_row(case, case is subject) for case in study.cases]
+    return [case_row(case) for case in study.cases]
 
 
 def decision_metrics(case: BoundCase) -> dict[str, str]:
@@ -107,22 +103,16 @@ def _last_step(case: BoundCase) -> str:
     return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
 
 
-def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
+def case_row(case: BoundCase) -> dict[str, Any]:
     """The comparison data of a case; ``isolated`` has the metrics of one prefill and of a decode-only batch."""
     isolated = ("ttft", "itl", _last_step(case), "decode_throughput")
     return {
-        "title": case_title(case),
         "label": marked(case_label(case), case),
-        "is_subject": is_subject,
         "fits": shown(case.fits) if case.fits else UNKNOWN,
-        "memory": shown(case.get("memory_bytes")),
         **{word: metric(name, case) for word, name in decision_metrics(case).items()},
         "isolated": [shown(case.get(name)) for name in isolated],
         "verdict": _met(case),
         "cost": shown(case.get("cost_per_mtok")),
-        "findings": findings(case),
-        "targets": [target_row(check) for check in target_checks(case)],
-        "unjudged": unknown_targets(case),
     }
 
 
@@ -151,7 +141,6 @@ def target_row(check: Any) -> dict[str, Any]:
         "limit": check.against,
         "value": check.metric.plain(brief(check.metric)),
         "state": MET[check.met],
-        "slack": check.gap.plain(),
     }
 
 
@@ -175,32 +164,20 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Inputs with sources, assumptions with meanings, defaults separately."""
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
     chosen = subject.assumptions
+    rows: dict[bool, list[list[Any]]] = {False: [], True: []}
+    for name, one in inputs.items():
+        last = one.symbol.meaning if one.defaulted else one.source
+        written = symbol(subject.case.theory.latex(name))
+        rows[bool(one.defaulted)].append([Code(name), written, one.plain(), last])
+    switches: dict[bool, list[list[Any]]] = {False: [], True: []}
+    for name, switch in SWITCHES.items():
+        row = [Code(name), Code(chosen[name]), switch.values[chosen[name]]]
+        switches[bool(chosen.defaulted(name))].append(row)
     return {
-        "chosen_inputs": [
-            [Code(n), symbol(subject.case.theory.latex(n)), i.plain(), i.source]
-            for n, i in inputs.items()
-            if not i.defaulted
-        ],
-        "defaulted": [
-            [
-                Code(n),
-                symbol(subject.case.theory.latex(n)),
-                i.plain(),
-                i.symbol.meaning,
-            ]
-            for n, i in inputs.items()
-            if i.defaulted
-        ],
-        "chosen": [
-            [Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]]
-            for s in SWITCHES
-            if not chosen.defaulted(s)
-        ],
-        "standard": [
-            [Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]]
-            for s in SWITCHES
-            if chosen.defaulted(s)
-        ],
+        "chosen_inputs": rows[False],
+        "defaulted": rows[True],
+        "chosen": switches[False],
+        "standard": switches[True],
         "precisions": [[role, Code(name)] for role, name in subject.precisions.items()],
         "compute": subject.compute,
     }
@@ -225,11 +202,8 @@ NOTABLE_SHARE = Fraction(1, 100)
 def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts to show: recurrent state and reserve only if some case has them."""
     listed = list(cases)
-    return {
-        name: word
-        for name, word in PARTS.items()
-        if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)
-    }
+    absent = [name for name in OPTIONAL_PARTS if not any(case.case.value(name) for case in listed)]
+    return {name: word for name, word in PARTS.items() if name not in absent}
 
 
 def memory_part(name: str, case: BoundCase) -> Result:
@@ -254,28 +228,17 @@ def allocated_cache(subject: BoundCase) -> list[str]:
 
 def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Memory by part for every case; None if a size is unknown."""
-    own = subject.get("memory_bytes")
-    if own is None:
+    if subject.get("memory_bytes") is None:
         return None
     sized = [case for case in study.cases if case.get("memory_bytes")]
     parts = memory_parts(sized)
     rows = [memory_row(case, parts) for case in sized]
     return {
-        "parts": [
-            [word, memory_part(name, subject).plain(), subject.result(name).symbol.meaning]
-            for name, word in parts.items()
-        ]
-        + [["total", own.plain(), own.symbol.meaning]],
-        "usable": shown(subject.get("usable_memory")),
-        "free": shown(subject.get("free_memory")),
-        "short": subject.does_not_fit,
-        "utilization": shown(subject.get("memory_utilization")),
         "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
         "logical": subject.result("peak_kv_cache_bytes").plain(3),
         "set_aside": allocated_cache(subject),
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,
-        "devices": devices(subject),
         "all_usable": all_usable(subject),
     }
 

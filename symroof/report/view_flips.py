@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import constraints
 from symroof.analysis.solved_equation import ABOVE, BELOW
 from symroof.analysis.study import Study
@@ -15,7 +14,6 @@ from symroof.cases.case_inputs import COPIES
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
-from symroof.report.recommendation import LARGEST_GROUP
 from symroof.select.required_changes import Lever, combined_change, required_changes
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
@@ -53,9 +51,6 @@ CHOSEN = frozenset(
 MOST_RISKS = 3
 """Flips that end the verdict on page one."""
 
-MOST = 8
-"""Maximum failing cases; `symroof select` has all."""
-
 
 def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Flips for the better and for the worse, the nearest first; None without conditions."""
@@ -82,11 +77,10 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
             ),
             None,
         ),
-        "good_now": not any(f.wrong_now for f in every),
         "mending": [
             row(f, subject)
             for f in repairs
-            if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)
+            if f.good and f.name not in UNCHANGEABLE and (f.distance is None or f.distance <= FAR)
         ],
         "risks": [
             row(f, subject)
@@ -94,11 +88,6 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
             if f.ruins and f.distance is not None and f.inside is not False and f.name not in CHOSEN
         ][:MOST_RISKS],
     }
-
-
-def _can_be_made(flip: Flip) -> bool:
-    """Whether somebody can make the change; degrees of tensor parallelism within a node stand among the alternatives."""
-    return flip.name not in UNCHANGEABLE and not (flip.name == "tp" and flip.value <= LARGEST_GROUP)
 
 
 def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
@@ -130,7 +119,6 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
         "holds": flip.holds,
         "wrong": list(flip.wrong),
         "good": flip.good,
-        "ruins": flip.ruins,
     }
 
 
@@ -183,25 +171,6 @@ def _evenly(flip: Flip, subject: BoundCase) -> str | None:
             if splits_evenly(subject, n)
         ),
         None,
-    )
-
-
-def lacking_cases(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Required changes of the other failing cases, with ranges at their middle; None if none fails."""
-    failing = [
-        case
-        for case in study.cases
-        if case is not subject and any(not c.holds(case.case) for c in constraints(case))
-    ]
-    rows = [
-        [case_label(case) if i == 0 else "", Code(name), *rest]
-        for case in failing[:MOST]
-        for i, (name, *rest) in enumerate(lacking(case))
-    ]
-    return (
-        {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None}
-        if rows
-        else None
     )
 
 

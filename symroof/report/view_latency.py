@@ -37,27 +37,22 @@ def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     return groups
 
 
-def itl(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """ITL of one request alone: first, mean and last step of a response, its bound and intensity."""
-    if subject.get("itl") is None:
-        return None
-    return {
-        "value": shown(subject.get("itl")),
-        "first": shown(subject.get("itl_first")),
-        "mean": shown(subject.get("tpot")),
-        "last": shown(subject.get("itl_last")),
-        "context": shown(subject.get("context")),
-        "steps": shown(subject.get("response_steps")),
-        "bound": bound_of("decode", subject),
-        "intensity": shown(subject.get("decode_intensity")),
-        "ridge": shown(subject.get("effective_ridge")),
-        "mbu": shown(subject.get("decode_mbu")),
-        "rate": shown(subject.get("decode_throughput")),
-        "user_rate": shown(subject.get("user_rate")),
-        "response": shown(subject.get("response_time")),
-        "decode_time": shown(subject.get("decode_time")),
-        "share": shown(subject.get("ttft_share")),
-    }
+OVER_A_RESPONSE = {
+    "itl_first": "first step",
+    "tpot": "mean step (TPOT)",
+    "itl_last": "last step",
+    "response_steps": "steps",
+    "decode_time": "all steps",
+    "response_time": "whole response",
+    "ttft_share": "share before the first token",
+}
+
+
+def itl(study: Study, subject: BoundCase) -> list[list[str]]:
+    """ITL of one request alone from the first step of a response to its last; empty without a response."""
+    if subject.get("tpot") is None:
+        return []
+    return [[words, shown(subject.get(name))] for name, words in OVER_A_RESPONSE.items()]
 
 
 def bound_of(step: str, subject: BoundCase) -> list[str]:
@@ -189,18 +184,15 @@ def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
     return [
         [
             Code(quantity.name),
-            in_table(formula(case.formula_or_name(quantity.name), case.theory.latex)),
+            written if len(written) <= WIDEST_FORMULA else "symroof derive",
             result.plain(),
             quantity.meaning,
         ]
         for quantity in QUANTITY_GROUPS[group]
         if (result := subject.get(quantity.name))
+        and (written := formula(case.formula_or_name(quantity.name), case.theory.latex))
     ]
 
 
 WIDEST_FORMULA = 70
 """LaTeX characters of the longest formula in a table column."""
-
-
-def in_table(written: Math) -> Math | str:
-    return written if len(written) <= WIDEST_FORMULA else "symroof derive"

@@ -1,6 +1,5 @@
 """Data of a review: elasticities, and the results at other levels of detail."""
 
-from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
@@ -56,41 +55,21 @@ def _cell(value: tuple[float, float, float] | None) -> str:
 LEVELS = ("weights", "kv", "attention", "exact")
 
 
-def approximations(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """The case at every level of detail and with both rooflines."""
-    rows = []
-    for level in LEVELS:
-        answers = subject.with_switches(**DETAIL[level])
-        rows.append(
-            [
-                Code(level),
-                *(
-                    shown(answers.get(name))
-                    for name in ("ttft", "itl", "prefill_intensity", "decode_intensity")
-                ),
-            ]
-        )
-    rooflines = {
-        name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")
-    }
-    table = [
-        [Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()
-    ]
-    return {"levels": rows, "rooflines": table, "apart": _rooflines_differ(*rooflines.values())}
+def levels(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The case at every level of detail."""
+    names = ("ttft", "itl", "prefill_intensity", "decode_intensity")
+    cases = {level: subject.with_switches(**DETAIL[level]) for level in LEVELS}
+    return [[Code(level), *(shown(case.get(n)) for n in names)] for level, case in cases.items()]
 
 
-NOTABLE_DIFFERENCE = Fraction(2, 100)
+NOTABLE_DIFFERENCE = 0.02
 
 
-def _rooflines_differ(aggregate: BoundCase, per_operator: BoundCase) -> bool:
-    """Whether the two rooflines differ by more than 2 % in a latency."""
-    for name in ("ttft", "itl"):
-        first, second = aggregate.get(name), per_operator.get(name)
-        if (
-            first
-            and second
-            and first.value
-            and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE
-        ):
-            return True
-    return False
+def rooflines(study: Study, subject: BoundCase) -> list[list[str]]:
+    """The latencies under both rooflines; empty where they differ by less than 2 %."""
+    both = {name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")}
+    pairs = [[case.get(latency) for case in both.values()] for latency in ("ttft", "itl")]
+    known = [(float(one.value), float(other.value)) for one, other in pairs if one and other]
+    if not any(one and abs(other / one - 1) > NOTABLE_DIFFERENCE for one, other in known):
+        return []
+    return [[Code(n), shown(c.get("ttft")), shown(c.get("itl"))] for n, c in both.items()]

@@ -1,5 +1,6 @@
 """Data of a review: thresholds with formula, conditions, value, and whether they fit in memory."""
 
+import contextlib
 import math
 from fractions import Fraction
 from typing import Any
@@ -10,8 +11,8 @@ from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError
-from symroof.report.markup import Code, Math, equation, formula, in_words, symbol
+from symroof.errors import InputError, Problem, nearest
+from symroof.report.markup import Code, equation, formula, in_words, symbol
 from symroof.symbolic.evaluation import NoValue
 from symroof.symbolic.expressions import names
 from symroof.theory.declarations import OWN
@@ -31,28 +32,40 @@ LONGEST_CONDITION = 110
 def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
-    asked = [each.name for each in study.spec.thresholds] if study.spec else []
-    every = (
-        [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
-        if "all" in asked or not asked
-        else []
-    )
-    entries_of = []
-    for name in dict.fromkeys((*every, *(name for name in asked if name != "all"))):
-        declared = study.declared.threshold(name)
-        if declared is None:
-            raise InputError(_unknown(study, name))
-        if all(subject.case.is_set(need) for need in declared.needs):
-            entry = threshold(name, subject)
-            if entry:
-                entries_of.append((declared.group, entry))
-    _rank([entry for _, entry in entries_of], subject)
-    groups = {group: [entry for own, entry in entries_of if own == group] for group in HEADINGS}
+    found = [(group, threshold(name, one)) for group, name, one in solved(study, subject)]
+    _rank([entry for _, entry in found], subject)
+    by_group = {group: [entry for own, entry in found if own == group] for group in HEADINGS}
     return [
         {"heading": HEADINGS[group], "entries": entries}
-        for group, entries in groups.items()
+        for group, entries in by_group.items()
         if entries
     ]
+
+
+def closed_forms(study: Study, subject: BoundCase) -> dict[str, dict[str, Any]]:
+    """The closed forms of the thresholds by name, where they are of readable size."""
+    forms = {name: closed_form(one) for _, name, one in solved(study, subject)}
+    return {name: form for name, form in forms.items() if form}
+
+
+def solved(study: Study, subject: BoundCase) -> list[tuple[str, str, Solution]]:
+    """The thresholds of the study: group, name and solution."""
+    asked = [each.name for each in study.spec.thresholds] if study.spec else ["all"]
+    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))]
+    listed = dict.fromkeys(every if "all" in asked or not asked else [])
+    found = []
+    for name in listed | dict.fromkeys(name for name in asked if name != "all"):
+        declared = study.declared.threshold(name)
+        if declared is None:
+            hint, message = nearest(name, THRESHOLDS), f"no threshold {name!r}"
+            problem = Problem("thresholds", message, hint=hint)
+            if study.document:
+                problem = study.document.problem(("thresholds",), message, hint)
+            raise InputError(problem)
+        if all(subject.case.is_set(need) for need in declared.needs):
+            with contextlib.suppress(InputError, NoValue):
+                found.append((declared.group, name, solve(name, subject)))
+    return found
 
 
 def _rank(entries: list[dict[str, Any]], subject: BoundCase) -> None:
@@ -79,36 +92,21 @@ def _same(entry: dict[str, Any], name: str, value: float) -> bool:
     )
 
 
-def _unknown(study: Study, name: str) -> Any:
-    from symroof.errors import Problem, nearest
-
-    hint = nearest(name, THRESHOLDS)
-    if study.document:
-        return study.document.problem(("thresholds",), f"no threshold {name!r}", hint)
-    return Problem("thresholds", f"no threshold {name!r}", hint=hint)
-
-
-def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
+def threshold(name: str, solution: Solution) -> dict[str, Any]:
     """A threshold as plain data."""
-    try:
-        solution = solve(name, subject)
-    except (InputError, NoValue):
-        return None
     return {
         "name": Code(name),
         "value": solution.in_ranges(),
-        "near": near(solution, subject),
-        "distance": distance(solution, subject),
+        "near": near(solution, solution.bound_case),
+        "distance": distance(solution, solution.bound_case),
         "at": float(solution.value) if solution.value is not None else None,
         "least": next(iter(solution.integer.values())) if solution.integer else None,
         "rank": 0,
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
-        "equation": formula(solution.written, subject.case.theory.latex),
-        "formula": closed_form(solution),
+        "equation": formula(solution.written, solution.bound_case.case.theory.latex),
         "unknown": Code(solution.unknown),
-        "method": solution.method,
     }
 
 
@@ -150,46 +148,29 @@ def within_memory(solution: Solution) -> str:
 
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
-    """The closed form with its conditions and the names it uses."""
+    """The closed form with its conditions and the names it uses; None where it is too long to read."""
     branch = solution.branch
     form = branch.shown if branch else None
     if branch is None or form is None:
         return None
     written = formula(form, solution.spelled)
-    where = [(name, formula(tree, solution.spelled)) for name, tree in branch.named]
-    if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
+    where = {name: formula(tree, solution.spelled) for name, tree in branch.named}
+    if max(map(len, (written, *where.values()))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    shown = [(c.shown, c.holds) for c in branch.conditions if exists or c.holds is not True]
-    conditions = [
-        {"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown
-    ]
-    used_trees = (
-        *solution.sides,
-        form,
-        *(tree for _, tree in branch.named),
-        *(tree for tree, _ in shown),
-    )
+    shown = {c.shown: HOLDS[c.holds] for c in branch.conditions if exists or c.holds is not True}
+    conditions = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
+    trees = (*solution.sides, form, *(tree for _, tree in branch.named), *shown)
+    left, value = symbol(solution.spelled(solution.unknown), solution.unknown), []
+    unit = solution.symbol.unit
+    if (
+        solution.value is not None and unit != "s"
+    ):  # before rounding; times are only in the table, with their flags
+        value = [in_words(format_quantity(solution.value, "" if solution.symbol.counted else unit))]
     return {
-        "display": equation(
-            symbol(solution.spelled(solution.unknown), solution.unknown), written, *_value(solution)
-        ),
+        "display": equation(left, written, *value),
         "exists": exists,
-        "where": [
-            equation(symbol(solution.spelled(name), name), typeset) for name, typeset in where
-        ],
-        "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [
-            Code(n)
-            for n in dict.fromkeys(n for tree in used_trees for n in names(tree))
-            if n not in dict(branch.named)
-        ],
+        "where": [equation(symbol(solution.spelled(n), n), side) for n, side in where.items()],
+        "conditions": [pair for pair in conditions if len(pair[0]) <= LONGEST_CONDITION],
+        "names": [n for n in dict.fromkeys(n for t in trees for n in names(t)) if n not in where],
     }
-
-
-def _value(solution: Solution) -> list[Math]:
-    """The value of the formula before rounding; times are only in the table, with their flags."""
-    symbol = solution.symbol
-    if solution.value is None or symbol.unit == "s":
-        return []
-    return [in_words(format_quantity(solution.value, "" if symbol.counted else symbol.unit))]

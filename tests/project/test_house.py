@@ -44,9 +44,9 @@ BUDGETS = {
     "sweep": 1326,
     "calibrate": 1514,
     "check": 6910,
-    "report": 9062,
+    "report": 7685,
     "cli": 3890,
-    "tests": 40629,
+    "tests": 39421,
     "other": 3761,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""

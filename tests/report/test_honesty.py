@@ -72,59 +72,6 @@ def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(
     assert any(fitting)
 
 
-def test_json_does_not_flag_what_holds_without_memory():
-    quantities = subject(TOO_LARGE)["quantities"]
-    for name in (
-        "params",
-        "weight_bytes",
-        "kv_cache_bytes",
-        "memory_bytes",
-        "prefill_flops",
-        "decode_bytes",
-        "prefill_intensity",
-        "ridge_point",
-        "free_memory",
-    ):
-        assert "flags" not in quantities[name]
-
-
-CORNERS = {
-    TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")],
-    RANGED: [("--mfu", a, "--mbu", b) for a in ("0.4", "0.6") for b in ("0.6", "0.9")],
-}
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("stem", CORNERS)
-def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
-    """Every quantity is monotone in each efficiency here, so its extremes are those of separate runs at the corners."""
-    runs = [evaluated(stem, *corner) for corner in CORNERS[stem]]
-    moved, unranged = 0, set()
-    for i, case in enumerate(evaluated(stem)):
-        for name, entry in case["quantities"].items():
-            values = [run[i]["quantities"][name]["value"] for run in runs]
-            if isinstance(values[0], str):
-                assert set(entry["value"]) >= set(values), name
-            elif no_range(entry):
-                assert "low" not in entry, name
-                unranged.add(name)
-            elif not isinstance(values[0], bool):
-                low, high = (
-                    of(
-                        run[i]["quantities"][name].get(end, run[i]["quantities"][name]["value"])
-                        for run in runs
-                    )
-                    for of, end in ((min, "low"), (max, "high"))
-                )
-                assert (entry["low"], entry["high"]) == (
-                    pytest.approx(low, rel=1e-9),
-                    pytest.approx(high, rel=1e-9),
-                ), name  # each at its list prices
-                moved += entry["low"] < entry["high"]
-    assert moved > 10
-    assert unranged <= BY_SEARCH | {"best_batch"}
-
-
 # ---------------------------------------------------------------------------------------------------- eval in text
 
 
@@ -213,21 +160,9 @@ def test_python_carries_the_range(too_large):
     assert " to " in str(value)
 
 
-def test_a_given_latency_is_no_claim_about_memory(too_large):
-    measured = Study("llama-3-70b", "h100-sxm", tp=2, prompt=4096, batch=32, itl="40 ms")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert measured.value("itl").flags == ()
-    with pytest.warns(DoesNotFit):
-        assert measured.value("user_rate").flags == ("does_not_fit",)
-
-
 def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
     study = Study("llama-3-8b", "a10", prompt=2048, output=128, batch="1..64")
-    assert study.first.fits.possible == (True, False) or set(study.first.fits.possible) == {
-        True,
-        False,
-    }
+    assert set(study.first.fits.possible) == {True, False}
     with pytest.warns(DoesNotFit):
         assert study.value("itl").flags == ("does_not_fit",)
 
@@ -259,8 +194,7 @@ def headers(stem, kind, text=None):
 def compared(stem, kind, text=None):
     """The rows of cases and changes, each with whether it fits."""
     made = blocks(text or text_of(stem, kind), kind)
-    for first in ("Case", "Change"):
-        yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", first))
+    yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", "Case"))
     fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
     if any(block.section == ISOLATED for block in made):
         yield from (
@@ -270,11 +204,6 @@ def compared(stem, kind, text=None):
     yield from (
         (cells[0], fit)
         for cells, fit in zip(rows_under(made, BOUNDS, "Bound of"), fits, strict=False)
-    )
-    changes = [cells[1] for cells in rows_under(made, "Alternatives", "Change")]
-    yield from (
-        (cells[0], fit)
-        for cells, fit in zip(rows_under(made, BOUNDS, "Bound with"), changes, strict=False)
     )
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
     yield from (
@@ -320,51 +249,14 @@ def test_a_review_marks_what_does_not_fit(stem, kind):
     )
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("kind", FORMATS)
-def test_the_check_finds_each_mark_that_is_taken_out(kind):
-    text = text_of(TOO_LARGE, kind)
-    mark = r"\textdagger{}" if kind == "tex" else "†"
-    start = text.index("Slack")
-    places = [
-        match.start()
-        for match in re.finditer(re.escape(mark), text)
-        if match.start() > start or "Quantity" in text[max(0, match.start() - 60) : match.start()]
-    ]
-    note = text.index("Does not fit in memory. Its") - 10
-    missed = [
-        place
-        for place in places
-        if not note < place < note + 20
-        and not wrongly_marked(TOO_LARGE, kind, True, text[:place] + text[place + len(mark) :])
-    ]
-    captions = [place for place in missed if "marked" in text[place - 40 : place]]
-    assert len(places) > 10
-    assert missed == captions
-
-
-def text_blocks(stem, kind, text=None):
+def text_blocks(stem, kind):
     """The blocks of a review that speak about its subject: no tables of other cases, no inputs."""
-    return [
-        ("", block)
-        for block in blocks(text or text_of(stem, kind), kind)
-        if not (
-            block.section in SKIPPED
-            or (
-                block.section
-                in (
-                    "Alternatives",
-                    ISOLATED,
-                    BOUNDS,
-                    "What flips this verdict",
-                    "Appendix: all flips",
-                )
-                and block.kind == "row"
-            )
-        )
-        and block.kind != "code"
-        and not any(word in block.text for word in OF_ALL_CASES)
-    ]
+    of_others = ("Alternatives", ISOLATED, BOUNDS, "What flips this verdict", "Appendix: all flips")
+    for block in blocks(text_of(stem, kind), kind):
+        others = block.section in of_others and block.kind == "row"
+        captions = any(word in block.text for word in OF_ALL_CASES)
+        if block.section not in SKIPPED and block.kind != "code" and not (others or captions):
+            yield block
 
 
 SKIPPED = {"Appendix: inputs and assumptions", "Appendix: limits, sources, reproduction", "Verdict"}
@@ -382,19 +274,6 @@ def spoken(stem, block):
 
 LOADED = ("loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok")
 ALONE = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
-"""The token budget of a step beside the batch that vLLM starts with; a review is a decision and counts with it."""
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("stem", [TOO_LARGE, RANGED])
-def test_the_isolated_figures_say_what_json_says(stem, kind):
-    rows = rows_under(blocks(text_of(stem, kind), kind), ISOLATED, "Case")
-    for cells, case in zip(rows, evaluated(stem), strict=True):
-        for cell, name in zip(
-            cells[1:], ("ttft", "itl", "itl_last", "decode_throughput"), strict=True
-        ):
-            same(cell, case["quantities"][name])
 
 
 @pytest.mark.sample(1)
@@ -404,8 +283,7 @@ def test_the_cases_table_says_what_json_says(stem, kind):
     """Row by row: value and range of TTFT, ITL and rate under load, and of cost."""
     rows = rows_under(blocks(text_of(stem, kind), kind), "Alternatives", "Case")
     cases = evaluated(stem)
-    assert len(rows) == len(cases) or rows[len(cases)][0] == "Change"
-    for cells, case in zip(rows, cases, strict=False):
+    for cells, case in zip(rows, cases, strict=True):
         quantities = case["quantities"]
         assert cells[1] == ("yes" if quantities["fits"]["value"] else "no")
         entries = [
@@ -439,85 +317,14 @@ def same(cell, entry):
 @pytest.mark.parametrize("kind", FORMATS)
 def test_where_both_efficiencies_are_ranges_no_time_stands_without_its_range(kind):
     seen = 0
-    for _, block in text_blocks(RANGED, kind):
+    for block in text_blocks(RANGED, kind):
         if block.kind == "display":
             continue
         for value in spoken(RANGED, block):
             assert value.low is not None, (value.text, block.text)
             assert value.low < value.value < value.high
             seen += 1
-    for cells in rows_under(blocks(text_of(RANGED, kind), kind), "Alternatives", "Change"):
-        assert all(printed(cell)[0].low is not None for cell in cells[3:]), cells
     assert seen > 25
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_a_range_of_one_efficiency_shows_on_what_compute_binds(kind):
-    """Only ``mfu`` is a range there: an operator that compute binds moves with it, one that memory binds does not."""
-    rows = [
-        block.cells
-        for _, block in text_blocks(TOO_LARGE, kind)
-        if block.section == "Where the time goes"
-        and block.kind == "row"
-        and block.cells[0] != "Operator"
-    ]
-    bounds = {cells[3] for cells in rows}
-    assert {"compute", "memory"} <= bounds
-    for cells in rows:
-        (value,) = printed(cells[2])
-        assert (value.low is not None) is ("compute" in cells[3]), cells
-
-
-def displays(stem, kind="md"):
-    return [block.text for _, block in text_blocks(stem, kind) if block.kind == "display"]
-
-
-@pytest.mark.full
-def test_a_derivation_of_a_ranged_time_ends_in_its_range():
-    for text in displays(RANGED):
-        last = text.rpartition("=")[2]
-        if re.search(r"\d ?(ms|s)\b|µs|\\mu", last) and not re.search(r"text\{0 s\}", last):
-            assert " to " in last, text
-
-
-def test_no_ranged_time_inside_a_derivation_stands_without_a_range():
-    """In the decode of the large study ``mfu`` moves the compute time only; where that time is printed, a range must be in sight."""
-    quantities = subject(TOO_LARGE)["quantities"]
-    moving = [
-        entry["value"]
-        for entry in timed(subject(TOO_LARGE)).values()
-        if ranged(entry) and entry["unit"] == "s"
-    ]
-    assert quantities["decode_compute_time"]["value"] in moving
-    for text in displays(TOO_LARGE):
-        for value, unit in re.findall(r"(\d[\d,.]*)\\,\\mathrm\{(ms|s)\}", text):
-            size = float(value.replace(",", "")) * {"ms": 1e-3, "s": 1}[unit]
-            if any(abs(size - other) <= 6e-4 * other for other in moving):
-                assert " to " in text, text
-
-
-@pytest.mark.full
-def test_a_threshold_in_a_sentence_comes_with_its_range():
-    """The table says how far the batch at the ridge moves over the ranges; the sentence must say it too."""
-    every_block = blocks(text_of(RANGED, "md"), "md")
-    (row,) = [
-        block.cells
-        for block in every_block
-        if block.kind == "row"
-        and block.cells[0] == "batch_to_ridge"
-        and block.section == "Appendix: thresholds"
-    ]
-    middle, low, high = re.match(
-        r"at least ([\d,]+) requests \(([\d,]+) to ([\d,]+)\)", row[1]
-    ).groups()
-    (sentence,) = [
-        block.text
-        for block in every_block
-        if block.section == "Where the time goes" and "compute-bound at a batch" in block.text
-    ]
-    assert middle in sentence
-    assert low in sentence
-    assert high in sentence
 
 
 def test_a_case_that_does_not_fit_is_said_to_right_after_what_to_use_instead():

@@ -11,7 +11,7 @@ from symroof.api import Study
 from symroof.report.markup import latex_code, latex_text, markdown_code, markdown_text
 from tests.cli import study_text
 
-from . import blocks, call, markdown, parsed_html, solved_once, static, to_standard_output
+from . import blocks, markdown, parsed_html, solved_once, static, to_standard_output
 from .test_review import compiled, needs_tex
 
 TITLES = [
@@ -181,45 +181,6 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     tex = to_standard_output(path, "tex", "--no-plots")
     (line,) = re.findall(r"^\{\\LARGE\\bfseries .*$", tex, re.M)
     assert line.endswith(r"\par}")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "name",
-    ["50%_of#1&co q(1)[2].yaml", "x}{y.yaml", """a'b"c"><img src=x onerror=alert(1)>.yaml"""],
-)
-def test_a_study_file_with_an_odd_name(name, tmp_path):
-    """Figures are named after the study: the name must not break or enter the text that shows them."""
-    path = hostile(tmp_path, "T", name=name)
-    out = tmp_path / "out"
-    outcome = call("report", path, "-o", out, "--format", "md,tex,html")
-    if outcome.code == 2:  # refusing such a name is as good
-        return
-    assert outcome.code == 0, outcome.err
-    made = {
-        ending: next(out.glob(f"*.{ending}")).read_text(encoding="utf-8")
-        for ending in ("md", "tex", "html")
-    }
-    files = {file.name for file in out.iterdir()}
-    from urllib.parse import unquote
-
-    images = [
-        child.attrs["src"]
-        for t in markdown().parse(made["md"])
-        for child in t.children or []
-        if child.type == "image"
-    ]
-    assert len(images) == 3
-    assert {unquote(src) for src in images} <= files
-    tags = [(tag, attributes) for tag, attributes in parsed_html(made["html"]).tags if tag == "img"]
-    assert len(tags) == 3
-    assert all(
-        set(attributes) == {"src", "alt"} and attributes["src"].startswith("data:image/svg+xml,")
-        for _, attributes in tags
-    )
-    if shutil.which("pdflatex"):
-        shutil.copyfile(next(out.glob("*.tex")), out / "plain.tex")
-        compiled(out, "plain.tex")
 
 
 def test_a_code_span_ends_where_it_is_meant_to():

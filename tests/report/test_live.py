@@ -14,8 +14,8 @@ import pytest
 from symroof.api import Study
 from symroof.cases.bind_cases import variant
 from symroof.report.live import content_hash, live
+from symroof.report.page_one import key_numbers
 from symroof.report.recommendation import reviewed, subject_of
-from symroof.report.view_decision import key_numbers
 from symroof.symbolic.kernels import nearly_equal
 from tests.cli import study_text
 

@@ -8,8 +8,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
-from symroof.symbolic.printing import shortened_formula
-from tests.cli import call, good, refused
+from tests.cli import call, refused
 
 from ..near import near
 
@@ -121,19 +120,6 @@ def test_over_two_inputs_what_cannot_be_drawn_says_why():
         sr.Study(**CHAT).plot("kv_cache_bytes", over=["batch", "mfu"])
 
 
-@pytest.mark.parametrize(
-    ("formula", "most", "short"),
-    [
-        ("ttft/itl", 60, "ttft/itl"),
-        ("batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))", 60, "batch/(step_overhead + layer_overhead*n_layers …"),
-        ("weight_bytes_read*kv_bytes_per_token*mem_bandwidth", 40, "weight_bytes_read*kv_bytes_per_token …"),
-        ("x" * 80, 20, "x" * 18 + " …"),
-    ],
-)  # fmt: skip
-def test_a_long_formula_ends_where_a_term_ends(formula, most, short):
-    assert shortened_formula(formula, most) == short
-
-
 def test_the_line_draws_a_quantity_of_a_theory_over_an_input(link, tmp_path):
     drawn = call("plot", "sojourn", link, *CASE, "--over", "offered", "-o", tmp_path / "soj.svg")
     assert drawn.code == 0 and drawn.out.startswith("At offered 5,000 1/s, sojourn is 202.0 µs")
@@ -143,11 +129,3 @@ def test_the_line_draws_a_quantity_of_a_theory_over_an_input(link, tmp_path):
         "plot", "sojourn", link, *CASE, "--over", "offered", "--against", "genz"
     )
     assert "did you mean 'sojourn'" in refused("plot", "sojurn", link, *CASE, "--over", "offered")
-
-
-def test_a_theory_without_a_device_has_no_peak(link):
-    assert "peak" not in good("eval", link, *CASE).out
-    assert (
-        "bound (at peak)"
-        in good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "128").out
-    )

@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from fractions import Fraction
 from urllib.parse import unquote
 
 import pytest
@@ -17,7 +15,7 @@ from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.recommendation import subject_of
 from symroof.report.render import render
 from symroof.report.review_parts import PARTS
-from symroof.report.view import MOST, SECTIONS, view
+from symroof.report.view import SECTIONS, view
 from symroof.report.view_case import brief
 from tests.cli import process, write_study
 
@@ -27,9 +25,7 @@ from . import (
     STEMS,
     blocks,
     call,
-    evaluated,
     made,
-    markdown,
     parsed_html,
     printed,
     rows_under,
@@ -39,22 +35,13 @@ from . import (
 )
 
 HEADLINES = {
-    "llama-3-70b-chat": [
-        "Use 8 × NVIDIA H100",
-        "does not fit",
-        "196 GB",
-        "157 GB",
-    ],  # with 0.04 * 2 * 81,559 MiB that no tensor takes, of 0.92 * 2 * 81,559 MiB
+    "llama-3-70b-chat": ["Use 8 × NVIDIA H100", "does not fit", "196 GB", "157 GB"],
+    # with 0.04 * 2 * 81,559 MiB that no tensor takes, of 0.92 * 2 * 81,559 MiB
     "llama-3-8b-chat": ["Use 1 × NVIDIA H100 SXM5 80 GB.", "fits and meets its targets"],
-    "llama-3.1-8b-documents": [
-        "Use 1 × NVIDIA H100",
-        "1 × NVIDIA A100 SXM4 80 GB cannot meet 2 s to the first token: it takes 2.37 s even at its peak with a single request.",
-        "H100 SXM5 80 GB, batch 4",
-        "fits and meets its targets",
-    ],
-    "qwen2.5-7b-budget": ["Use 1 × NVIDIA A10 24 GB", "1 × NVIDIA L4 24 GB misses 50 ms between tokens", "fits and meets its targets", "50 ms"],
-    "tutorial-sla": ["1 × NVIDIA T4 16 GB does not fit.", "NVIDIA H100 SXM5 80 GB, batch 1", "fits and meets its targets"],
-}  # fmt: skip
+    "llama-3.1-8b-documents": ["Use 1 × NVIDIA H100", "batch 4", "fits and meets its targets"],
+    "qwen2.5-7b-budget": ["Use 1 × NVIDIA A10 24 GB", "fits and meets its targets", "50 ms"],
+    "tutorial-sla": ["NVIDIA H100 SXM5 80 GB, batch 1", "fits and meets its targets"],
+}
 
 
 def verdict(stem):
@@ -73,131 +60,6 @@ def verdict(stem):
 def test_the_headline_says_how_it_ends(stem):
     for words in HEADLINES[stem]:
         assert words in " ".join(verdict(stem)[:2])
-
-
-@pytest.mark.full
-def test_opposite_conclusions_read_differently():
-    texts = {stem: verdict(stem) for stem in HEADLINES}
-    headlines = [" ".join(paragraphs[:2]) for paragraphs in texts.values()]
-    assert len(set(headlines)) == len(HEADLINES)
-
-
-@pytest.mark.full
-def test_the_advice_follows_the_numbers():
-    """Each change the advice names is one whose row fits and meets every target; the study that meets them needs none."""
-    limits = {"llama-3-70b-chat": (0.2, 0.05)}
-    for stem in HEADLINES.keys() - limits.keys():
-        assert verdict(stem)[0].startswith("Use ") and "What to change" not in " ".join(
-            verdict(stem)
-        )
-        assert "Flips if" in verdict(stem)
-    for stem, (ttft, itl) in limits.items():
-        assert "Any one of these changes makes it fit and meet every target" in " ".join(
-            verdict(stem)
-        )
-        rows = advised(blocks(text_of(stem, "md"), "md"))
-        named = [cells[0] for cells in rows if "(now " not in cells[0]]
-        suffice = set(changes_that_suffice(stem, ttft, itl))
-        assert set(named) <= suffice, stem
-        assert all(then.startswith("fits, meets every target") for *_, then in rows)
-        throughout = set(changes_that_suffice(stem, ttft, itl, everywhere=True))
-        assert {
-            name for name, _, then in rows if then == "fits, meets every target" and name in named
-        } <= throughout
-        assert set(named) == suffice or len(named) == MOST["changes"], (
-            stem
-        )  # page one has room for so many
-
-
-def advised(every_block):
-    """The rows of the changes on page one."""
-    return rows_under(every_block, "Verdict", "Change")
-
-
-def changes_that_suffice(stem, ttft, itl, everywhere=False):
-    """The changes whose row fits and meets both limits, with ranges at their middle or throughout."""
-    for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Alternatives", "Change"):
-        first, last = (printed(cell)[0] for cell in cells[3:5])
-        if (
-            cells[1] == "yes"
-            and (everywhere * (first.high or 0) or first.value) <= ttft
-            and (everywhere * (last.high or 0) or last.value) <= itl
-        ):
-            yield cells[0]
-
-
-@pytest.mark.full
-def test_without_a_cure_what_fits_is_offered(tmp_path):
-    """64 requests of 4,608 tokens beside a 70B on one H100: its cache alone, 96.6 GB, is too much, so narrower weights do not help."""
-    text = to_standard_output(
-        write_study(
-            tmp_path,
-            model="llama-3-70b",
-            workload="{prompt: 4096, output: 512, batch: 64}",
-            targets="{ttft: 1 ms}",
-        ),
-        "md",
-        "--no-plots",
-    )
-    every_block = blocks(text, "md")
-    assert "None of the single changes tried fits and meets every target. These fit:" in " ".join(
-        b.text for b in every_block if b.section == "Verdict"
-    )
-    named = {cells[0] for cells in advised(every_block)}
-    rows = rows_under(every_block, "Alternatives", "Change")
-    assert named == {cells[0] for cells in rows if cells[1] == "yes"}
-    assert named != {cells[0] for cells in rows}
-
-
-def test_a_gain_is_the_ratio_of_the_printed_values():
-    """8 devices instead of 2, and ITL and throughput under load by the case with 8 bound anew."""
-    (gain,) = [
-        cells[1]
-        for cells in rows_under(
-            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change"
-        )
-        if cells[0].startswith("tensor parallelism over 8 devices")
-    ]
-    own = next(
-        cells
-        for cells in rows_under(
-            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case"
-        )
-        if cells[0].endswith("†")
-    )
-    new = next(
-        cells
-        for cells in rows_under(
-            blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change"
-        )
-        if cells[0].startswith("tensor parallelism over 8 devices")
-    )
-    ratio = printed(new[3])[0].value / printed(own[3])[0].value
-    line = {
-        "prompt": 4096,
-        "output": 512,
-        "batch": 32,
-        "mfu": 0.6,
-        "mbu": 0.8,
-        "layer_overhead": 0,
-        "engine": "vllm",
-    }
-    before, after = (Study("llama-3-70b", "h100-sxm", tp=tp, **line).first.case for tp in (2, 8))
-    itl, rate = (
-        float(after.value(name) / before.value(name))
-        for name in ("sustained_itl", "sustained_throughput")
-    )
-    reserve = Fraction(4, 100) * 81_559 * 2**20  # of each device, beside weights and cache
-    weights, cache = before.value("memory_bytes") - 2 * reserve, before.value("peak_kv_cache_bytes")
-    more = float((weights + 8 * reserve) / (weights + 2 * reserve)) - 1
-    assert weights > cache
-    assert (
-        gain
-        == f"TTFT {(ratio - 1) * 100:.0f} %, ITL {(itl - 1) * 100:.0f} %, throughput ×{rate:.2f}, memory +{more * 100:.0f} %"
-    )
-    assert ratio == pytest.approx(
-        float(after.value("loaded_ttft") / before.value("loaded_ttft")), rel=1e-3
-    )
 
 
 @pytest.mark.sample(1)
@@ -262,7 +124,7 @@ def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, 
             ),
         )
     view(whole_view[0], "symroof", ("verdict",))
-    assert asked == ["verdict", "decision", "flips"]
+    assert asked == ["verdict", "flips"]
 
 
 @pytest.mark.full
@@ -289,52 +151,6 @@ def test_the_appendix_is_asked_for_and_sections_choose(solved, tmp_path):
 
 
 @pytest.mark.full
-def test_the_body_speaks_in_names_of_the_field():
-    for stem in STEMS:
-        for head in ("For the better", "For the worse"):
-            body = (
-                text_of(stem, "md")
-                .partition("## Appendix")[0]
-                .partition(f"### {head}")[2]
-                .partition("#")[0]
-            )
-            assert len([line for line in body.splitlines() if line.startswith("| ")]) <= 5 + 2
-            assert "`" not in body
-    assert any("HBM bandwidth" in text_of(stem, "md") for stem in STEMS)
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("stem", STEMS)
-def test_near_thresholds_are_near(stem):
-    """None beyond the context that the model was made for; each also in the appendix with its name."""
-    every_block = blocks(text_of(stem, "md"), "md")
-    near = rows_under(every_block, "Thresholds near this case", "Meaning")
-    assert near
-    assert not [cells for cells in near if "maximum context of" in cells[0] or cells[1] == "never"]
-    answers = {
-        block.cells[1]
-        for block in every_block
-        if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) >= 3
-    }
-    assert {cells[1] for cells in near} <= answers
-
-
-def test_each_derivation_is_one_block():
-    every_block = blocks(text_of("llama-3-70b-chat", "md"), "md")
-    displays = [
-        block.text
-        for block in every_block
-        if block.section == "Appendix: derivations" and block.kind == "display"
-    ]
-    heads = [
-        block.text
-        for block in every_block
-        if block.section == "Appendix: derivations" and block.kind == "h3"
-    ]
-    assert len(displays) == len(heads) == 4
-
-
-@pytest.mark.full
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     """What a device knows of its network asks for nothing; 4,096 tokens of 327,680 byte over the H100's 50 GB/s take 26.84 ms."""
     small = {
@@ -351,15 +167,6 @@ def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
         assert words not in quiet.replace("\\", "")
         assert words in asked.replace("\\", "")
     assert "26.84 ms" in asked
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("stem", STEMS)
-def test_the_verdict_comes_first(stem, kind):
-    sections = [block.text for block in blocks(text_of(stem, kind), kind) if block.kind == "h2"]
-    assert sections[0] == "Verdict"
-    assert len(sections) == len(set(sections)) >= 8
 
 
 @pytest.mark.sample(1)
@@ -380,13 +187,6 @@ def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
         for kind in FORMATS
     }
     assert verdicts["md"] == verdicts["tex"] == verdicts["html"]
-
-
-@pytest.mark.full
-def test_a_study_partly_in_its_target_says_so(tmp_path):
-    path = write_study(tmp_path, efficiency="{mfu: 0.2..0.9}", targets="{ttft: 60 ms}")
-    text = to_standard_output(path)
-    assert "in a part of its ranges only" in text.partition("## Alternatives")[0]
 
 
 @pytest.mark.full
@@ -430,27 +230,6 @@ def test_the_words_hold_no_number_and_no_unit():
     )
 
 
-def test_the_words_are_one_file_and_the_formats_hold_none():
-    for name in ("markdown.j2", "latex.j2", "html.j2"):
-        text = re.sub(
-            r"<#.*?#>",
-            "",
-            (ROOT / "templates" / "formats" / name).read_text(encoding="utf-8"),
-            flags=re.S,
-        )
-        outside = re.sub(r"<%.*?%>|<<.*?>>|\\[A-Za-z]+|\{[^{}]*\}|<[^<>]*>", " ", text, flags=re.S)
-        assert (
-            re.findall(r"\b(latency|memory|token|target|prefill|decode|batch|fits?)\b", outside)
-            == []
-        )
-
-
-@pytest.mark.full
-def test_a_numeral_never_disagrees_with_its_noun():
-    for stem in STEMS:
-        assert not re.search(r"\b1 (devices|requests|tokens)\b", text_of(stem, "md")), stem
-
-
 # ---------------------------------------------------------------------------------------------------- same bytes
 
 
@@ -475,51 +254,6 @@ def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(tmp_path):
     assert len(first) == 3 + 2 * len(KINDS)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
-
-
-@pytest.mark.full
-def test_nothing_of_the_machine_or_the_clock_stands_in_a_review(tmp_path):
-    import datetime
-
-    year = str(datetime.date.today().year + 1)
-    for stem in STEMS:
-        for path in made(stem).iterdir():
-            content = path.read_bytes()
-            assert str(ROOT).encode() not in content, path.name
-            assert str(made(stem).parent).encode() not in content, path.name
-            assert f"CreationDate (D:{year}".encode() not in content
-
-
-@pytest.mark.full
-def test_the_review_tells_how_to_make_it_again(tmp_path):
-    import shlex
-
-    text = text_of("llama-3-8b-chat", "md")
-    (command,) = re.findall(r"```sh\n(.*)\n```", text)
-    words = shlex.split(command)
-    assert words[:2] == ["symroof", "report"]
-    assert str(made("llama-3-8b-chat")) not in command
-    with contextlib.chdir(ROOT):
-        assert call(*words[1:], "-o", tmp_path).code == 0
-    assert (tmp_path / "llama-3-8b-chat.md").read_text(encoding="utf-8") == text
-
-
-@pytest.mark.full
-def test_the_command_in_a_review_is_the_one_that_was_called():
-    """``main`` takes its arguments as a parameter: what else the process was started with is not the command."""
-    import io
-    from unittest import mock
-
-    from symroof.cli.main import main
-
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with (
-        mock.patch.object(sys, "stdout", out),
-        mock.patch.object(sys, "argv", ["notebook", "--port", "8888"]),
-        contextlib.chdir(ROOT),
-    ):
-        assert main(["report", "specs/studies/llama-3-8b-chat.yaml", "-o", "-", "--no-plots"]) == 0
-    assert "8888" not in out.buffer.getvalue().decode()
 
 
 def test_the_command_repeats_every_option_that_changes_the_review():
@@ -556,24 +290,6 @@ def test_every_table_of_the_markdown_is_whole(stem):
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("stem", STEMS)
-def test_no_row_is_left_outside_a_table(stem):
-    for block in blocks(text_of(stem, "md"), "md"):
-        if block.kind == "text":
-            assert not block.text.startswith("|"), block.text
-
-
-@pytest.mark.full
-def test_the_markdown_has_as_many_tables_as_the_html():
-    for stem in STEMS:
-        rows = [
-            len([t for t in markdown().parse(text_of(stem, "md")) if t.type == "table_open"]),
-            text_of(stem, "html").count("<table>"),
-        ]
-        assert rows[0] == rows[1], stem
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("stem", STEMS)
 def test_math_stands_only_where_github_reads_it(stem):
     text = text_of(stem, "md")
     fences = re.findall(r"^```(\w*)\n.*?^```$", text, re.S | re.M)
@@ -582,29 +298,6 @@ def test_math_stands_only_where_github_reads_it(stem):
     outside = re.sub(r"\$`[^`]*`\$", "", outside)
     assert "$" not in outside
     assert not re.search(r"\\(?:frac|mathrm|cdot|left|text|begin)", outside)
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("stem", STEMS)
-def test_every_formula_is_balanced(stem):
-    text = text_of(stem, "md")
-    formulas = re.findall(r"^```math\n(.*?)^```$", text, re.S | re.M) + re.findall(
-        r"\$`([^`]*)`\$", text
-    )
-    assert len(formulas) > 20
-    for formula in formulas:
-        bare = formula.replace(r"\{", "").replace(r"\}", "")
-        assert bare.count("{") == bare.count("}"), formula
-        assert len(re.findall(r"\\left(?![a-z])", formula)) == len(
-            re.findall(r"\\right(?![a-z])", formula)
-        ), formula
-        assert formula.count(r"\begin{aligned}") == formula.count(r"\end{aligned}")
-
-
-@pytest.mark.full
-def test_a_micro_second_is_one_unit_without_a_gap():
-    for stem in STEMS:
-        assert r"\mu\ s" not in text_of(stem, "md"), stem
 
 
 @pytest.mark.sample(1)
@@ -714,15 +407,6 @@ def test_a_pdf_of_a_review(solved, tmp_path):
 
 
 @pytest.mark.full
-def test_without_plots_there_are_no_figures(solved, tmp_path):
-    outcome = call("report", CHAT, "-o", tmp_path, "--format", "md,tex,html", "--no-plots")
-    assert outcome.code == 0
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".html", ".md", ".tex"]
-    for path in tmp_path.iterdir():
-        assert not re.search(r"!\[|\\(?:drawn|filling)\{|<img", path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "start"),
     [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")],
@@ -753,57 +437,6 @@ def test_the_default_folder_and_formats(solved, tmp_path):
 
 
 @pytest.mark.full
-def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
-    for stem in STEMS:
-        rows = [
-            block.cells
-            for block in blocks(text_of(stem, "md"), "md")
-            if block.section == "Appendix: inputs and assumptions" and block.kind == "row"
-        ]
-        names = [cells[0] for cells in rows if len(cells) == 4]
-        case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
-        split = names.index("Input", 1)
-        chosen, defaulted = set(names[1:split]), set(names[split + 1 :])
-        assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}
-        assert defaulted <= {name for name, entry in case["inputs"].items() if entry["defaulted"]}
-        needed = {
-            "n_layers", "d_model", "prompt", "batch", "peak_flops", "mem_bandwidth",
-            "mem_capacity", "memory_reserve", "weight_bytes_per_param", "mfu", "mbu",
-        }  # fmt: skip
-        needed |= {"tp"} if case["inputs"].get("tp", {}).get("value", 1) > 1 else set()
-        needed -= (
-            {"d_model"} if "params" in chosen else set()
-        )  # only matrices that are counted, and links, need it
-        assert (
-            needed <= chosen | defaulted
-        )  # everything a latency or the memory of this case is worked out from
-        assert {f"{metric}_target" for metric in ("ttft", "itl")} <= chosen
-
-
-def test_the_sources_of_the_numbers_are_named():
-    text = text_of("llama-3-70b-chat", "md")
-    for words in (
-        "NVIDIA H100 Tensor Core GPU Architecture white paper",
-        "https://huggingface.co/meta-llama/Meta-Llama-3-70B",
-        "specs/hardware/h100-sxm.yaml",
-    ):
-        assert words in text
-
-
-def test_the_content_hash_is_that_of_the_file():
-    import hashlib
-
-    text = text_of("llama-3-70b-chat", "md")
-    for file in (
-        "specs/studies/llama-3-70b-chat.yaml",
-        "specs/hardware/h100-sxm.yaml",
-        "specs/models/llama-3-70b.yaml",
-    ):
-        digest = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:16]
-        assert f"| `{file}` | `{digest}` |" in text
-
-
-@pytest.mark.full
 def test_both_rooflines_stand_side_by_side_where_they_differ(tmp_path):
     """By the contract where they differ by more than two per cent; a prefill just above the ridge has operators on both sides."""
     path = write_study(tmp_path, workload="{prompt: 450, output: 16, batch: 1}")
@@ -817,30 +450,3 @@ def test_both_rooflines_stand_side_by_side_where_they_differ(tmp_path):
     assert times["per_operator"] > 1.02 * times["aggregate"]
     assert "| `per_operator` |" in text
     assert "within two per cent" not in text
-
-
-def test_each_change_has_its_bound_beside_what_is_expected():
-    """The bound with four devices and with an fp8 cache is what a study of that very case at the peak answers."""
-    from symroof.report.view_case import shown
-    from symroof.report.view_verdict import alternatives
-
-    case = {
-        "model": "llama-3-8b",
-        "hardware": "h100-sxm",
-        "prompt": 1024,
-        "output": 64,
-        "batch": 32,
-        "weights": "bf16",
-        "kv": "bf16",
-    }
-    study = Study(**case)
-    made = {(entry["kind"], entry["label"]): entry for entry in alternatives(study, study.first)}
-    for key, change in ((("devices", "4"), {"tp": 4}), (("kv", "fp8"), {"kv": "fp8"})):
-        peak = Study(**{**case, **change}, efficiency="peak").first
-        assert made[key]["bounds"][:3] == [
-            shown(peak.get(name))
-            for name in ("loaded_ttft", "sustained_itl", "sustained_throughput")
-        ]
-        assert made[key]["ttft"] != made[key]["bounds"][0]
-    at_peak = Study(**case, efficiency="peak")
-    assert all(entry["bounds"] == [] for entry in alternatives(at_peak, at_peak.first))

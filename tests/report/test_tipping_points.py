@@ -1,14 +1,12 @@
 """What flips a verdict, against the case bound anew at other values: both sides of every flip, and what lies between and beyond."""
 
-import re
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
-from symroof.analysis.tipping_points import UNCERTAIN, WIDEST, flips, never
+from symroof.analysis.tipping_points import UNCERTAIN, WIDEST, flips
 from symroof.api import Study
-from symroof.report.view import view
 from tests.cli import write_study
 
 from . import blocks, rows_under, text_of, to_standard_output
@@ -188,40 +186,6 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
     assert looked > 200
 
 
-@pytest.mark.full
-def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
-    answers, every = flipped(label)
-    unmoved = never(answers, every)
-    assert not {flip.name for flip in every} & set(unmoved)
-    for name in unmoved:
-        start = answers.case.value(name)
-        moved = [
-            answers.case.at(metric, {name: value}) != answers.case.value(metric)
-            for value in (2 * start + 1, start / 2)
-            for metric in metrics(answers)
-        ]
-        assert any(moved), name
-
-
-def metrics(answers):
-    return [
-        "memory_bytes",
-        "usable_memory",
-        *(name for name in ("ttft", "itl_last", "itl") if answers.get(name)),
-    ]
-
-
-@pytest.mark.full
-def test_one_device_has_no_links_to_speak_of():
-    answers, every = flipped("good")
-    assert "link_bandwidth" not in {*never(answers, every), *(flip.name for flip in every)}
-    assert "link_bandwidth" in {flip.name for flip in flips(study("good", tp=2).first)}
-    answers, every = flipped("too large")
-    assert "link_bandwidth" in never(answers, every), (
-        "two devices have them, and are late whatever their bandwidth"
-    )
-
-
 def test_a_condition_that_comes_back_says_where():
     """Two devices pay for their links what they gain in bandwidth; more gain more. The number comes from trying each."""
     every = flipped("slow links")[1]
@@ -234,69 +198,7 @@ def test_a_condition_that_comes_back_says_where():
     assert (flip.value, flip.until) == (first, back) == (2, 4)
 
 
-@pytest.mark.full
-def test_a_condition_that_changes_many_times_says_where_each_time():
-    """The more requests share the budget, the fewer steps a prompt takes: the first token comes sooner with every step less, and later in between."""
-    answers = study("windowed", chunk=512, output=64, targets={"ttft": "330 ms"}).first
-    (flip,) = [f for f in flips(answers, ("batch",), ("ttft",)) if f.up]
-    states = {
-        n: answers.case.changed({"batch": Fraction(n)}).value("loaded_ttft") <= Fraction(33, 100)
-        for n in range(16, 300)
-    }
-    changes, said = (
-        [n for n in range(17, 300) if states[n] is not states[n - 1]],
-        [n for n in (flip.value, *flip.turns) if n < 300],
-    )
-    assert [n for n in changes if n < 100] == [n for n in said if n < 100]
-    assert set(said) <= set(changes), (
-        "the search takes wider steps far away, and may step over two changes: what it says is true"
-    )
-    assert len(said) > 5
-
-
-def test_the_nearest_stands_first_and_what_is_zero_last(label):
-    every = flipped(label)[1]
-    distances = [
-        max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value))
-        if f.now.value
-        else float("inf")
-        for f in every
-    ]
-    assert distances == pytest.approx(sorted(distances), rel=1e-12)
-
-
-@pytest.mark.full
-def test_without_hardware_there_is_nothing_to_flip():
-    assert flips(Study("llama-3-8b", prompt=1024, batch=4).first) == ()
-    assert view(Study("llama-3-8b", prompt=1024, batch=4), "")["flips"] is None
-
-
 # -------------------------------------------------------------------------------------------------------- ranges
-
-
-@pytest.mark.full
-def test_a_flip_says_how_far_it_moves_over_the_ranges_of_others():
-    chosen = CASES["too large"] | {"mfu": "0.5..0.7"}
-    ranged = [f for f in flips(Study(**chosen).first) if f.low is not None]
-    assert {"prompt", "peak_flops", "tp"} <= {f.name for f in ranged}
-    corners = [f for mfu in (0.5, 0.7) for f in flips(Study(**(chosen | {"mfu": mfu})).first)]
-    for flip in ranged:
-        ends = [f.value for f in corners if same(f, flip)]
-        assert (flip.low, flip.high) == (min(*ends, flip.value), max(*ends, flip.value))
-
-
-def same(a, b):
-    return (a.name, a.condition, a.up, a.holds) == (b.name, b.condition, b.up, b.holds)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("span", "inside"), [("0.05..0.95", True), ("0.4..0.6", False)])
-def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
-    answers = study("good", mfu=span).first
-    (flip,) = [f for f in flips(answers) if f.name == "mfu" and f.condition == "ttft"]
-    assert flip.inside is inside
-    low, high = (Fraction(end) for end in span.split(".."))
-    assert (low <= flip.value <= high) is inside
 
 
 # -------------------------------------------------------------------------------------------------------- review
@@ -314,21 +216,6 @@ def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     assert "fits, meets all" in cells["tp", "meets TTFT"][5]
     assert cells["tp", "meets TTFT"][2].startswith("at least 8 devices")
     assert cells["mem_capacity", "fits"][3] == "+26 %"  # 189.4 GB over 2 * 0.88 * 81,559 MiB
-
-
-@pytest.mark.full
-def test_the_verdict_names_the_nearest_in_words():
-    texts = [
-        b.text for b in blocks(text_of("llama-3-8b-chat", "md"), "md") if b.section == "Verdict"
-    ]
-    risks = texts[texts.index("Flips if") + 1 :][:3]
-    assert (
-        risks[0] == "usable share of memory falls below 0.2592 (now 0.92): it then no longer fits"
-    )
-    assert re.fullmatch(
-        r"prompt length rises to [\d,]+ tokens or more \(now 1,024 tokens\): it then misses TTFT",
-        risks[1],
-    )
 
 
 @pytest.mark.full

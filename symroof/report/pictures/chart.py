@@ -205,37 +205,6 @@ class Chart:
         return made
 
 
-def ticks(axis: Axis, most: int) -> list[float]:
-    """At most so many round values of an axis.
-
-    >>> ticks(Axis("", 1, 5000, str), 5)
-    [1.0, 10.0, 100.0, 1000.0]
-    >>> ticks(Axis("", 3, 9, str), 5), ticks(Axis("", 0, 42, str, 0), 6)
-    ([4.0, 6.0, 8.0], [0.0, 10.0, 20.0, 30.0, 40.0])
-    """
-    low, high = axis.low, axis.high
-    if axis.log:
-        powers = range(math.floor(math.log(low, axis.log)), math.ceil(math.log(high, axis.log)) + 1)
-        parts = ((1, 2, 5), (1, 3), (1,)) if axis.log == 10 else ((1,),)
-        for every in range(1, len(powers) + 1):
-            for part in parts if every == 1 else parts[-1:]:
-                found = [float(n * axis.log**p) for p in powers[::every] for n in part]
-                found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
-                if 3 <= len(found) <= most:
-                    return found
-    for count in range(most, 2, -1):
-        size = 10.0 ** math.floor(math.log10((high - low) / count))
-        steps = (size * factor for factor in (1, 2, 2.5, 5, 10, 20))
-        step = next(step for step in steps if (high - low) / step < count - 1)
-        ends = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        found = [float(f"{i * step:.12g}") for i in range(ends[0], ends[1] + 1)]
-        if len(found) < 3 or not axis.log:
-            break
-        if math.log(found[-1] / found[-2]) / math.log(high / low) * most >= 1:
-            break
-    return found
-
-
 def sentence(text: str) -> str:
     """A text that begins with a capital letter, unless its first word is a name of the theory.
 

@@ -98,6 +98,12 @@ def result_at(answers: BoundCase, quantity: str, by: str, point: float) -> Resul
     return Result(symbol, value, *((min(ends), max(ends)) if ends else (None, None)))  # type: ignore[type-var]
 
 
+def label_lines(head: str, value: str) -> tuple[str, ...]:
+    """A label on one line, on two, or with its range on a third."""
+    two = f"{head.rstrip()}\n{value}"
+    return head + value, two, two.replace(" (", "\n(")
+
+
 def requests(batch: float) -> str:
     """``1 request``, ``32 requests``."""
     return f"{counted(float(batch))} {plural('request', batch)}"

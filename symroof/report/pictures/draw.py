@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from symroof.errors import InputError, Problem
 from symroof.output_files import write_atomic
 from symroof.report.pictures import ENDINGS, STYLES
-from symroof.report.pictures.chart import Axis, Chart, Mark, ticks
+from symroof.report.pictures.chart import Axis, Chart, Mark
 from symroof.report.pictures.placement import Room
 from symroof.report.pictures.styles import RC, Colours, printable, themed
 
@@ -117,68 +118,60 @@ def _sheet(chart: Chart, style: str) -> Picture:
     """A figure with title, case and notes, and axes between them."""
     colours = Colours(style)
     figure = Picture(dpi=72, facecolor=colours.line("back"))
-    canvas: Any = FigureCanvasAgg(figure)
-    renderer = canvas.get_renderer()
-
-    def wrapped(text: str, size: float, bold: bool = False) -> list[str]:
-        return wrap(renderer, text, size, WIDTH - 14, bold)
-
-    case = f"{chart.case}{' (does not fit in memory)' if chart.does_not_fit else ''}"
-    above = [(line, TITLE, "ink", True) for line in wrapped(chart.title, TITLE, True)]
+    FigureCanvasAgg(figure)
+    beyond = chart.does_not_fit
+    case = f"{chart.case}{' (does not fit in memory)' if beyond else ''}"
+    above = [(line, TITLE, "ink", "bold") for line in wrap(chart.title, TITLE, WIDTH, 0.63)]
     above += [
-        (line, WORDS, "vermilion" if chart.does_not_fit else "faint", False)
-        for line in wrapped(case, WORDS)
+        (line, WORDS, "vermilion" if beyond else "faint", "normal")
+        for line in wrap(case, WORDS, WIDTH)
     ]
-    below = [line for note in chart.notes if note for line in wrapped(note, SMALL)]
-    top = 8 + sum(LEADING * size for _, size, _, _ in above) + (8 if chart.rows else 26)
+    notes = [line for note in chart.notes for line in wrap(note, SMALL, WIDTH)]
+    below = [(line, SMALL, "faint", "normal") for line in notes]
+    top = 8 + sum(LEADING * line[1] for line in above) + (8 if chart.rows else 26)
     bottom = 12 + LEADING * SMALL * len(below) + (38 if chart.x.title else 10)
     inner = ROW * (len(chart.rows) + 0.6) if chart.rows else HEIGHT - 90
     height = top + inner + bottom
     figure.set_size_inches(WIDTH / 72, height / 72)
-    foot = height - 6
-    for line, size, colour, bold in above:
-        weight = "bold" if bold else "normal"
-        _write(figure, 7, foot, height, line, size, colours.words(colour), weight=weight)
-        foot -= LEADING * size
-    foot = 6 + LEADING * SMALL * len(below)
-    for line in below:
-        _write(figure, 7, foot, height, line, SMALL, colours.words("faint"))
-        foot -= LEADING * SMALL
+    for lines, foot in ((above, height - 6), (below, 6 + LEADING * SMALL * len(below))):
+        for line, size, colour, weight in lines:
+            _write(figure, foot, line, size, colours.words(colour), weight=weight)
+            foot -= LEADING * size
     axes = figure.add_axes((0.1, bottom / height, 0.86, inner / height))
     axes.set_facecolor(colours.line("back"))
     return figure
 
 
-def _write(
-    figure: Figure,
-    x: float,
-    y: float,
-    height: float,
-    text: str,
-    size: float,
-    colour: str,
-    **more: Any,
-) -> None:
-    figure.text(x / WIDTH, y / height, printable(text), size=size, color=colour, va="top", **more)
+def _write(figure: Figure, y: float, text: str, size: float, colour: str, **more: Any) -> None:
+    """A line at the left edge, so many points from below."""
+    height = 72 * figure.get_figheight()
+    figure.text(7 / WIDTH, y / height, printable(text), size=size, color=colour, va="top", **more)
 
 
-def wrap(renderer: Any, text: str, size: float, most: float, bold: bool = False) -> list[str]:
-    """A text in lines of at most so many points; a longer word ends in an ellipsis."""
-    font = FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
+def wrap(text: str, size: float, room: float, wide: float = 0.56) -> list[str]:
+    """A text in lines of at most so many points, a letter being so wide as a share of the size."""
+    return textwrap.wrap(printable(text), int((room - 14) / (size * wide)))
 
-    def fits(line: str) -> bool:
-        width = renderer.get_text_width_height_descent(line, font, False)[0]
-        return bool(width <= most * renderer.points_to_pixels(1.0))
 
-    lines: list[str] = []
-    for word in printable(text).split():
-        if lines and fits(f"{lines[-1]} {word}"):
-            lines[-1] += f" {word}"
-            continue
-        while len(word) > 1 and not fits(word):
-            word = f"{word.rstrip('…')[:-1]}…"
-        lines.append(word)
-    return lines
+def ticks(axis: Axis, most: int) -> list[float]:
+    """At most so many round values of an axis.
+
+    >>> ticks(Axis("", 1, 5000, str), 5)
+    [1.0, 10.0, 100.0, 1000.0]
+    >>> ticks(Axis("", 3, 9, str), 5), ticks(Axis("", 0, 42, str, 0), 6)
+    ([4.0, 6.0, 8.0], [0.0, 10.0, 20.0, 30.0, 40.0])
+    """
+    tries: list[Any] = [MaxNLocator(max(most - 1, 2), steps=[1, 2, 2.5, 5, 10])]
+    if axis.log:
+        parts = ((1, 2, 5), (1, 3), (1,)) if axis.log == 10 else ((1,),)
+        tries = [*(LogLocator(axis.log, subs, numticks=most) for subs in parts), *tries]
+    reach = 1e-9 * (axis.high - axis.low)
+    for made in tries:
+        every = made.tick_values(axis.low, axis.high)
+        found = [float(x) for x in every if axis.low - reach <= x <= axis.high + reach]
+        if 3 <= len(found) <= most:
+            break
+    return found
 
 
 class _Drawing:
@@ -225,18 +218,13 @@ class _Drawing:
             axes.set_xticks([])
         axes.set_xlabel(printable(chart.x.title), size=WORDS, color=self.colours.words("ink"))
         if not self.own:
-            axes.set_title("\n".join(self._wrapped(chart.title)), size=WORDS, loc="left")
+            room = (self.room.box[2] - self.room.box[0]) / self.room.pixels
+            axes.set_title("\n".join(wrap(chart.title, WORDS, room)), size=WORDS, loc="left")
         if self.own:
             top = axes.get_position().y1 * self.figure.get_figheight() * 72 + 8
-            height = self.figure.get_figheight() * 72
-            ink = self.colours.words("ink")
-            _write(self.figure, 7, top + WORDS, height, chart.y.title, WORDS, ink)
+            _write(self.figure, top + WORDS, chart.y.title, WORDS, self.colours.words("ink"))
         else:
             axes.set_ylabel(printable(chart.y.title), size=WORDS)
-
-    def _wrapped(self, text: str) -> list[str]:
-        width = self.room.box[2] - self.room.box[0]
-        return wrap(self.renderer, text, WORDS, width / self.room.pixels)
 
     def _ticks(self, name: str, axis: Axis) -> None:
         """Round values, as many as have room."""
@@ -253,10 +241,9 @@ class _Drawing:
         axes.set_ylim(len(names) - 0.4, -1.0)
         texts = []
         for name in names:  # in at most two lines
-            first, *more = [wrap(self.renderer, part, SMALL, NAMES) for part in name.split("\n")]
-            lines = more[0] if more else first[1:]
-            shown = [_cut(first) if more else first[0], *([_cut(lines)] if lines else [])]
-            texts.append("\n".join(shown))
+            parts = [wrap(part, SMALL, NAMES) for part in name.split("\n")]
+            lines = parts[0] if len(parts) == 1 else [parts[0][0], parts[1][0]]
+            texts.append("\n".join(lines[:2]) + ("…" if len(lines) > 2 else ""))
         axes.set_yticks(range(len(names)), texts)
         axes.tick_params(axis="y", length=0)
         axes.tick_params(axis="y", labelcolor=self.colours.words("ink"), labelsize=SMALL)
@@ -376,8 +363,3 @@ class _Drawing:
             ends = self.axes.transData.inverted().transform([inside[0], end])
             self.axes.plot(*ends.T, color=self.colours.line("faint"), linewidth=0.5, zorder=2.5)
             self.room.hold(ends)
-
-
-def _cut(lines: Sequence[str]) -> str:
-    """The first of some lines, with an ellipsis if there are more."""
-    return f"{lines[0]}{'…' if len(lines) > 1 else ''}"

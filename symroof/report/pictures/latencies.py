@@ -14,16 +14,15 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
 from symroof.report.pictures.curves import (
     AT_PEAK,
-    AxisLimit,
     Bounds,
     along,
     at_peak,
     band,
     draw_line,
+    label_lines,
     log_spaced,
     next_power_of_two,
     requests,
-    solve_limit,
     with_bound,
 )
 from symroof.report.pictures.series import at_last_step, known
@@ -32,7 +31,6 @@ from symroof.units import is_whole
 PARTS_OF_TTFT = {"prefill_compute_time": ("compute alone", ":"), "prefill_memory_time": ("memory traffic alone", "-.")}  # fmt: skip
 FURTHEST = 64.0
 """Factor from the case's prompt beyond which a solved prompt is only mentioned in the text."""
-DOUBLE = "itl = 2*itl(context = 1)"
 PER = 1000
 """Tokens of context for the slope of ITL."""
 NEAR, STEPS = 32, 40
@@ -61,20 +59,21 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
     if own[1] <= 0 or not shown:
         why = "its TTFT is zero, which a logarithmic axis does not show"
         raise lacking("ttft", subject, otherwise=why)
+    ends = min(x for x in shown if x > 0) / 1.6, max(shown) * 1.5
     chart = Chart(
         "ttft",
         case_title(subject),
         f"Time to first token against the prompt, from {low:,.0f} to {high:,.0f} tokens, both axes logarithmic.",
         _found_ttft(subject, bounds),
         Axis("prompt (tokens)", low, high, counted, 2),
-        Axis(
-            "time to first token", min(x for x in shown if x > 0) / 1.6, max(shown) * 1.5, seconds
-        ),
-        notes=[_solved(subject, "Both axes are logarithmic. Every crossing is solved")],
+        Axis("time to first token", *ends, seconds),
+        notes=[f"Both axes are logarithmic. {_solved(subject)}"],
         does_not_fit=subject.does_not_fit,
     )
     if bounds.target and bounds.target.value > bounds.edge:
         chart.notes.append("† does not fit in memory.")
+    words = label_lines("this case: ", subject.result("ttft").plain())
+    chart.spots("this case", [own], "D", "vermilion", 8, labels=words, bold=True)
     bounds.shade(chart, subject, 0.2)
     chart.area(band(subject, "ttft", "prompt", points), "blue", 0.3)
     for name, (word, dash) in PARTS_OF_TTFT.items() if bounds.ridge else ():
@@ -84,9 +83,7 @@ def ttft(study: Study, subject: BoundCase) -> Chart:
     draw_line(chart, np.column_stack([points, values]), bounds.edge)
     bounds.draw(chart)
     chart.curve(AT_PEAK, lowest, "blue", ":", 1.1, (AT_PEAK, "bound"))
-    words = _lines("this case: ", subject.result("ttft").plain())
-    chart.spots("this case", [own], "D", "vermilion", 8, labels=words, bold=True)
-    return _case_first(chart)
+    return chart
 
 
 def _found_ttft(subject: BoundCase, bounds: Bounds) -> list[str]:
@@ -103,22 +100,11 @@ def _found_ttft(subject: BoundCase, bounds: Bounds) -> list[str]:
     return [*found, "the case does not fit in memory"] if subject.does_not_fit else found
 
 
-def _solved(subject: BoundCase, words: str) -> str:
+def _solved(subject: BoundCase) -> str:
+    solved = "Every crossing is solved"
     if not subject.corners:
-        return f"{words}."
-    return f"{words}, {subject.range_position}; the band is what the ranges span."
-
-
-def _lines(head: str, value: str) -> tuple[str, ...]:
-    """A label on one line, on two, or with its range on a third."""
-    two = f"{head.rstrip()}\n{value}"
-    return head + value, two, two.replace(" (", "\n(")
-
-
-def _case_first(chart: Chart) -> Chart:
-    """The case is labelled before what surrounds it."""
-    chart.marks.sort(key=lambda mark: not (mark.labels and mark.bold and mark.kind == "spots"))
-    return chart
+        return f"{solved}."
+    return f"{solved}, {subject.range_position}; the band is what the ranges span."
 
 
 def itl(study: Study, subject: BoundCase) -> Chart:
@@ -131,10 +117,10 @@ def itl(study: Study, subject: BoundCase) -> Chart:
     if there is None or "context" not in there.case.inputs_used("itl"):
         raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     last = float(there.case.value("context"))
-    bounds, double = Bounds.of("itl", there, "context"), solve_limit(DOUBLE, there, "context")
-    limits = [place for place in (bounds.memory, bounds.target, double) if place]
-    high = _even_end([2 * last, 256, *(1.25 * p.value for p in limits if p.value < NEAR * last)])
-    solved = [p.value for p in (*bounds.limits, double) if p and p.exists and p.value < high]
+    bounds = Bounds.of("itl", there, "context")
+    ends = (place.value for place in (bounds.memory, bounds.target) if place)
+    high = _even_end([2 * last, 256, *(1.25 * end for end in ends if end < NEAR * last)])
+    solved = [p.value for p in bounds.limits if p.exists and p.value < high]
     points = np.unique([1, *(round(high * i / STEPS) for i in range(1, STEPS + 1)), *solved])
     values = along(there.case, "itl", "context", points)
     edges = band(there, "itl", "context", points)
@@ -144,25 +130,27 @@ def itl(study: Study, subject: BoundCase) -> Chart:
         "itl",
         case_title(subject),
         f"Inter-token latency against the context, up to {high:,.0f} tokens, both axes even.",
-        _found_itl(subject, there, bounds, double),
+        _found_itl(subject, there, bounds),
         Axis("context of every request (tokens)", 0, high, counted, 0),
         Axis("inter-token latency", 0, max(top, goal) * 1.15, seconds, 0),
-        notes=["Areas, from the bottom up: the parts of a step."],
         does_not_fit=subject.does_not_fit,
     )
+    climbs = _case(chart, subject, there)
     bounds.shade(chart, there, 0.12)
     _parts(chart, there, points, values)
     chart.area(edges, "blue", 0.3)
     draw_line(chart, np.column_stack([points, values]), bounds.edge)
-    _other_batches(chart, there, points)
-    chart.curve(
-        AT_PEAK, at_peak(there, "itl", "context", points), "blue", ":", 1.1, (AT_PEAK, "bound")
-    )
+    own = float(there.case.value("batch"))
+    for batch in filter(is_whole, (own / 2, own * 2)):
+        other = along(there.case.changed({"batch": batch}), "itl", "context", points)
+        name, pairs = f"batch {counted(batch)}", zip(points, other, strict=True)
+        chart.curve(name, pairs, "faint", "-.", 1.0, (name,), needed=False)
+    peak = at_peak(there, "itl", "context", points)
+    chart.curve(AT_PEAK, peak, "blue", ":", 1.1, (AT_PEAK, "bound"))
     bounds.draw(chart)
-    _case_and_double(chart, subject, there, double)
-    chart.notes.append(_solved(subject, "Every crossing is solved"))
-    chart.notes = [" ".join(chart.notes)]
-    return _case_first(chart)
+    areas = "Areas, from the bottom up: the parts of a step."
+    chart.notes = [" ".join([areas, *climbs, _solved(subject)])]
+    return chart
 
 
 def _even_end(ends: list[float]) -> float:
@@ -185,59 +173,38 @@ def _constant_parts(there: BoundCase) -> list[tuple[str, str, float]]:
 def _parts(chart: Chart, there: BoundCase, points: Any, values: Any) -> None:
     """The parts of a step as areas, from the bottom up."""
     low, right = 0.0, chart.x.high
-    for (name, words, height), share in zip(_constant_parts(there), (0.3, 0.18), strict=False):
-        _layer(chart, low, low + height, "faint", share, words, words.partition(" ")[0])
-        chart.curve(name, [(0, low + height), (right, low + height)], "faint", "-", 0.6)
-        low += height
     floor = float(values[np.isfinite(values)][0])
-    _layer(chart, low, floor, "orange", 0.3, "weights and other work", "weights")
+    layers = [(*part, "faint", share) for part, share in zip(_constant_parts(there), (0.3, 0.18), strict=False)]  # fmt: skip
+    rest = floor - sum(height for _, _, height, _, _ in layers)
+    for name, words, height, colour, share in (*layers, ("floor", "weights and other work", rest, "orange", 0.3)):  # fmt: skip
+        top = low + height
+        corners = [(0, low), (0, top), (right, top), (right, low)]
+        chart.area(corners, colour, share, (words, words.partition(" ")[0]))
+        chart.curve(name, [(0, top), (right, top)], "faint", "-", 0.6)
+        low = top
     cache = [*zip(points, values, strict=True), (right, floor)]
     held = requests(there.case.value("batch"))
     labels = f"cache traffic of {held}", f"cache traffic\nof {held}", "cache"
     chart.area([p for p in cache if math.isfinite(p[1])], "sky", 0.45, labels)
-    chart.curve("floor", [(0, floor), (right, floor)], "faint", ":", 1.2)
 
 
-def _layer(chart: Chart, low: float, high: float, colour: str, share: float, *words: str) -> None:
-    right = chart.x.high
-    chart.area([(0, low), (0, high), (right, high), (right, low)], colour, share, words)
-
-
-def _other_batches(chart: Chart, there: BoundCase, points: Any) -> None:
-    """Curves of half and of twice the batch."""
-    own = float(there.case.value("batch"))
-    for batch in filter(is_whole, (own / 2, own * 2)):
-        values = along(there.case.changed({"batch": batch}), "itl", "context", points)
-        name, words = f"batch {batch:.0f}", (f"batch {counted(batch)}",)
-        pairs = zip(points, values, strict=True)
-        chart.curve(name, pairs, "faint", "-.", 1.0, words, needed=False)
-
-
-def _case_and_double(
-    chart: Chart, subject: BoundCase, there: BoundCase, double: AxisLimit | None
-) -> None:
-    """The climb of a response to its last step, and where the cache doubles a step."""
+def _case(chart: Chart, subject: BoundCase, there: BoundCase) -> list[str]:
+    """The climb of a response to its last step, and what the thick part is."""
     x, y = float(there.case.value("context")), float(there.case.value("itl"))
     first = float(subject.case.value("prompt") + 1) if known(subject, "itl_last", "prompt") else x
-    result, head = subject.get("itl_last") or there.result("itl"), "this case: "
-    if first < x:
-        start = (first, float(along(there.case, "itl", "context", [first])[0]))
-        chart.curve("climb", [start, (x, y)], "vermilion", "-", 3.4)
-        chart.notes.append(
-            "The thick part is the climb of one response, from its first step to its last, where the target is tested."
-        )
-        head = "last step: "
-    own = _lines(head, result.plain(3))
+    result, climbs = subject.get("itl_last") or there.result("itl"), first < x
+    own = label_lines("last step: " if climbs else "this case: ", result.plain(3))
     chart.spots("this case", [(x, y)], "D", "vermilion", 8, labels=own, bold=True)
-    if double and double.exists:
-        spot = (double.value, float(along(there.case, "itl", "context", [double.value])[0]))
-        words = f"twice a step without cache: {double.count:,} tokens", f"twice: {double.count:,}"
-        chart.spots("twice", [spot], "o", "blue", 7, True, words)
+    if not climbs:
+        return []
+    start = (first, float(along(there.case, "itl", "context", [first])[0]))
+    chart.curve("climb", [start, (x, y)], "vermilion", "-", 3.4)
+    return [
+        "The thick part is the climb of one response, from its first step to its last, where the target is tested."
+    ]
 
 
-def _found_itl(
-    subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None
-) -> list[str]:
+def _found_itl(subject: BoundCase, there: BoundCase, bounds: Bounds) -> list[str]:
     """The last step, the growth with context, target and memory limits."""
     context = int(there.case.value("context"))
     taken = with_bound(subject, "itl_last") if subject.get("itl_last") else with_bound(there, "itl")
@@ -250,7 +217,4 @@ def _found_itl(
     found += [f"{PER:,} tokens more add {growth}", *bounds.allow("token")]
     shares = [f"{seconds(height)} {words}" for _, words, height in _constant_parts(there)]
     found += [f"of a step, {' and '.join(shares)}"] if shares else []
-    if double and double.exists:
-        longer = "a step takes more than twice as long as without a cache"
-        found.append(f"beyond {double.count:,} tokens {longer}")
     return [*found, "the case does not fit in memory"] if subject.does_not_fit else found

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,50 +10,24 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
-from symroof.report.pictures.curves import (
-    AT_PEAK,
-    Bounds,
-    along,
-    log_spaced,
-    next_power_of_two,
-    requests,
-)
+from symroof.report.pictures.curves import AT_PEAK, log_spaced, next_power_of_two, requests
 from symroof.report.pictures.series import (
     ISOLATED,
-    BatchSeries,
-    Metrics,
-    batch_series,
+    Configuration,
     compared,
-    known,
+    configurations,
+    logarithmic,
     metrics_of,
-    shown_case,
+    target_of,
 )
 from symroof.report.pictures.styles import SERIES
 
 MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
-
-
-@dataclass(frozen=True)
-class ThroughputCurve:
-    """Latency and throughput of a configuration, a row a batch, with its solved limits; ``roof`` at 100 % of peak."""
-
-    of: Metrics
-    series: BatchSeries
-    there: BoundCase
-    bounds: Bounds
-    batches: Any
-    places: Any
-    roof: Any
-
-    def at(self, batch: float) -> Any:
-        """ITL and throughput of a batch."""
-        return places(self.there.case, self.of, [batch])[0]
-
-
-def places(case: Any, of: Metrics, batches: Any) -> Any:
-    """ITL and throughput, a row a batch."""
-    return np.column_stack([along(case, name, "batch", batches) for name in (of.itl, of.rate)])
+NOTE = (
+    "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
+    "Diamond: the ridge batch, from which compute limits. Ring: a batch of the study. Both axes are logarithmic; every mark is solved."
+)
 
 
 def latency_throughput(study: Study, subject: BoundCase) -> Chart:
@@ -65,107 +37,79 @@ def latency_throughput(study: Study, subject: BoundCase) -> Chart:
         InputError: no case has an ITL that the batch moves.
     """
     of = metrics_of(study)
+    needed = (of.itl, of.rate, "peak_context")
     every = [
         one
-        for one in batch_series(study)
-        if known(one.first, of.itl, of.rate, "peak_context")
-        and "batch" in shown_case(one, of).case.inputs_used(of.itl)
+        for one in configurations(study, of, *needed)
+        if "batch" in one.there.case.inputs_used(of.itl)
     ]
     if not every:
-        needed, why = (of.itl, of.rate, "peak_context"), "no batch moves its ITL"
+        why = "no batch moves its ITL"
         raise lacking("latency-throughput", subject, *needed, otherwise=why)
-    every.sort(key=lambda series: subject not in series.cases)
-    curves = [_curve(series, of) for series in every[:MOST_LINES]]
-    of_many = f"{len(curves)} of {len(every)}" if len(every) > len(curves) else f"{len(every)}"
-    at = "at the context of the last step" if of is ISOLATED else ""
-    case = compared(study, f"{of_many} configurations", at)
-    first, single = curves[0], len(every) == 1
-    across, up = _ends(curves)
+    every.sort(key=lambda one: subject not in one.cases)
+    shown, single = every[:MOST_LINES], len(every) == 1
+    count = f"{len(shown)} of {len(every)}" if len(every) > len(shown) else f"{len(every)}"
+    few, drawn = len(shown) <= 2, [(one, _batches(one)) for one in shown]
+    near = [(one, batches[batches <= _end(one)]) for one, batches in drawn]
+    seen = np.concatenate(
+        [
+            one.points(batches, of.rate, case)
+            for one, batches in near
+            for case in (one.there, one.there.at_peak if few else None)
+            if case
+        ]
+    )
+    across = [*seen[:, 0], *target_of(shown)]
     chart = Chart(
         "latency-throughput",
-        case_title(subject) if single else case,
+        case_title(subject) if single else compared(study, f"{count} configurations", of),
         f"Throughput against {of.latency} as the batch grows, both axes logarithmic.",
-        [_sentence(made, single) for made in curves],
-        Axis(of.latency, *across, seconds),
-        Axis(of.of_rate, *up, counted),
-        notes=[_legend(curves), of.note],
-        does_not_fit=single and first.bounds.edge < 1,
+        [_sentence(one, single) for one in shown],
+        Axis(of.latency, *logarithmic(across, 1.4), seconds),
+        Axis(of.of_rate, *logarithmic(seen[:, 1], 1.6), counted),
+        notes=[NOTE, of.note],
+        does_not_fit=single and shown[0].bounds.edge < 1,
     )
-    if left_out := [series.label for series in every[MOST_LINES:]]:
+    if left_out := [one.label for one in every[MOST_LINES:]]:
         chart.notes.append(f"Left out: {'; '.join(left_out)}.")
-    for goal in _goals(curves):
+    for goal in target_of(shown):
         chart.shade(chart.x.low, goal, "sky", 0.14)
         chart.upright(f"target {goal:g}", goal, "vermilion", "--", f"ITL target {seconds(goal)}")
-    for i, made in enumerate(curves):
-        _draw(chart, i, made, len(curves))
-    for made in curves:
-        _mark(chart, made, few=len(curves) <= 2)
+    for (one, batches), (colour, dash, _) in zip(drawn, SERIES, strict=False):
+        name, edge = () if single else (one.label,), one.bounds.edge
+        fits, beyond = (one.points(batches[cut], of.rate) for cut in (batches <= edge, batches >= edge))  # fmt: skip
+        gone = name if len(fits) < 2 and name else ("does not fit",)
+        chart.curve(f"line {one.label}", fits, colour, dash, 2.2, name, bold=True)
+        chart.curve(f"beyond {one.label}", beyond, "faint", "--", 1.6, gone, needed=gone == name)
+        if few and one.there.at_peak:
+            roof = one.points(batches, of.rate, one.there.at_peak)
+            chart.curve(f"bound {one.label}", roof, colour, ":", 1.0, (AT_PEAK, "bound"), needed=one is shown[0])  # fmt: skip
+    for one in shown:
+        _mark(chart, one, few)
     return chart
 
 
-def _legend(curves: list[ThroughputCurve]) -> str:
-    ridge = any(made.bounds.ridge for made in curves)
-    return (
-        "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
-        + ("Diamond: the ridge batch, from which compute limits. " if ridge else "")
-        + "Ring: a batch of the study. Both axes are logarithmic; every mark is solved."
-    )
+def _batches(one: Configuration) -> np.ndarray:
+    """The batches of a line, the solved ones among them."""
+    solved = [place.value for place in one.bounds.limits if place.exists]
+    reach = next_power_of_two(max([64, *(4 * x for x in one.batches), *(2 * x for x in solved)]))
+    most = min(reach, max(LARGEST, 2 * max(one.batches)))
+    found: np.ndarray = log_spaced(1, most, [*solved, *one.batches], POINTS)
+    return found
 
 
-def _curve(series: BatchSeries, of: Metrics) -> ThroughputCurve:
-    there = shown_case(series, of)
-    bounds = Bounds.of(of.itl, there, "batch", ridge=of is ISOLATED)
-    solved = [place.value for place in bounds.limits if place.exists]
-    own = series.batches
-    reach = next_power_of_two(max([64, *(4 * x for x in own), *(2 * x for x in solved)]))
-    batches = log_spaced(1, min(reach, max(LARGEST, 2 * max(own))), [*solved, *own], POINTS)
-    peak = places(there.at_peak.case, of, batches) if there.at_peak else np.empty((0, 2))
-    return ThroughputCurve(
-        of, series, there, bounds, batches, places(there.case, of, batches), peak
-    )
+def _end(one: Configuration) -> float:
+    """Somewhat beyond the solved limits and the study's batches."""
+    limits = (one.bounds.memory, one.bounds.target, one.bounds.ridge)
+    marks = [8.0, *one.batches, *(place.value for place in limits[:2] if place and place.exists)]
+    ridge = limits[2]
+    near = ridge is not None and ridge.exists and ridge.value < 64 * max(marks)
+    return 2 * max([*marks, ridge.value] if ridge and near else marks)
 
 
-def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ranges of both axes: from batch 1 to somewhat beyond the solved limits and the study's batches."""
-    shown = []
-    for made in curves:
-        marks = [p.value for p in (made.bounds.memory, made.bounds.target) if p and p.exists]
-        marks += made.series.batches
-        ridge = made.bounds.ridge
-        if ridge and ridge.exists and ridge.value < 64 * max(marks):
-            marks.append(ridge.value)
-        seen = made.batches <= 2 * max([8.0, *marks])
-        shown += [made.places[seen]]
-        shown += [made.roof[seen]] if len(made.roof) and len(curves) <= 2 else []
-    latencies, rates = np.concatenate(shown).T
-    latencies = [*latencies[np.isfinite(latencies)], *_goals(curves)]
-    rates = rates[np.isfinite(rates)]
-    ends = min(latencies) / 1.4, max(latencies) * 1.4
-    return ends, (float(rates.min()) / 1.6, float(rates.max()) * 1.6)
-
-
-def _goals(curves: list[ThroughputCurve]) -> list[float]:
-    """The ITL targets of the configurations, each once."""
-    return sorted({made.bounds.goal for made in curves if made.bounds.goal is not None})
-
-
-def _draw(chart: Chart, i: int, made: ThroughputCurve, count: int) -> None:
-    """One configuration: what fits in its style, the rest dashed and grey."""
-    (colour, dash, _), edge = SERIES[i], made.bounds.edge
-    name = (made.series.label,) if count > 1 else ()
-    fits, beyond = made.places[made.batches <= edge], made.places[made.batches >= edge]
-    gone = name if len(fits) < 2 and name else ("does not fit",)
-    chart.curve(f"line {i}", fits, colour, dash, 2.2, name, bold=True)
-    chart.curve(f"beyond {i}", beyond, "faint", "--", 1.6, gone, needed=gone == name)
-    if count <= 2:
-        chart.curve(f"bound {i}", made.roof, colour, ":", 1.0, (AT_PEAK, "bound"), needed=i == 0)
-
-
-def _mark(chart: Chart, made: ThroughputCurve, few: bool) -> None:
+def _mark(chart: Chart, one: Configuration, few: bool) -> None:
     """The solved batches of one configuration, and those of the study."""
-    bounds, edge = made.bounds, made.bounds.edge
-    own = [made.at(batch) for batch in made.series.batches]
-    label = made.series.label
+    bounds, of = one.bounds, one.of
     for name, place, shape, colour in (
         ("memory", bounds.memory, "s", "ink"),
         ("target", bounds.target, "^", "vermilion"),
@@ -173,37 +117,36 @@ def _mark(chart: Chart, made: ThroughputCurve, few: bool) -> None:
     ):
         if not place or not place.exists or place.value < 1 or (name == "ridge" and not few):
             continue
-        flag = " †" if few and name == "target" and place.value > edge else ""
-        words = f"{name}: {place.allows('request')}{flag}"
-        count = place.count
+        flag = " †" if few and name == "target" and place.value > bounds.edge else ""
+        count, words = place.count, f"{name}: {place.allows('request')}{flag}"
         if name == "ridge":
             count = math.ceil(place.value)
             words = f"ridge: {requests(count)}"
-        short = f"batch {count:,}{flag}"
-        labels = (words, words.replace(": ", ":\n"), short) if few else (short,)
-        chart.spots(f"{name} of {label}", [made.at(place.value)], shape, colour, 7, labels=labels)
-    chart.spots(f"batches of {label}", own, "o", "ink", 6, True)
-    for batch, spot in zip(made.series.batches, own, strict=True) if few else ():
-        flag = " †" if batch > edge else ""
+        labels = (words, words.replace(": ", ":\n")) if few else ()
+        spots = one.points([place.value], of.rate)
+        labels = (*labels, f"batch {count:,}{flag}")
+        chart.spots(f"{name} of {one.label}", spots, shape, colour, 7, labels=labels)
+    own = one.points(one.batches, of.rate)
+    chart.spots(f"batches of {one.label}", own, "o", "ink", 6, True)
+    for batch, spot in zip(one.batches, own, strict=True) if few else ():
+        flag = " †" if batch > bounds.edge else ""
         chart.label(spot, (f"batch {counted(batch)}{flag}", counted(batch)), "faint", needed=False)
 
 
-def _sentence(made: ThroughputCurve, single: bool) -> str:
-    """One curve in words: batch limits by memory and target, and the ridge."""
-    texts, ridge, bounds = made.bounds.allow("request")[::-1], made.bounds.ridge, made.bounds
+def _sentence(one: Configuration, single: bool) -> str:
+    """One configuration in words: batch limits by memory and target, and the ridge."""
+    bounds, ridge = one.bounds, one.bounds.ridge
+    texts = bounds.allow("request")[::-1]
     if ridge and ridge.exists:
         texts.append(f"the ridge lies at {requests(math.ceil(ridge.value))}")
     elif ridge:
         texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")
-    beyond = [batch for batch in made.series.batches if batch > bounds.edge]
+    beyond = [batch for batch in one.batches if batch > bounds.edge]
     texts += [f"batch {counted(batch)} does not fit" for batch in beyond]
-    ends = sorted(
-        (place.value, name)
-        for place, name in ((bounds.memory, "memory"), (bounds.target, "the target"))
-        if place and 1 <= place.value < math.inf
-    )
+    pairs = ((bounds.memory, "memory"), (bounds.target, "the target"))
+    ends = sorted((p.value, name) for p, name in pairs if p and 1 <= p.value < math.inf)
     first = f": {ends[0][1]} ends the batch first" if len(ends) == 2 and not beyond else ""
     where = "under load "
-    if made.of is ISOLATED:
-        where = f"at a context of {int(made.there.case.value('context')):,} tokens "
-    return f"{'' if single else f'{made.series.label}: '}{where}{', '.join(texts)}{first}"
+    if one.of is ISOLATED:
+        where = f"at a context of {int(one.there.case.value('context')):,} tokens "
+    return f"{'' if single else f'{one.label}: '}{where}{', '.join(texts)}{first}"

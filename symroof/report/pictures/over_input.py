@@ -13,7 +13,7 @@ import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import AT_THE_PEAK, basis_of
+from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.report.pictures.chart import Axis, Chart, Mark, lacking
@@ -22,6 +22,7 @@ from symroof.report.pictures.curves import (
     along,
     band,
     draw_line,
+    label_lines,
     log_spaced,
     next_power_of_two,
     solve_limit,
@@ -43,10 +44,8 @@ FINER, CLOSER = 4, 12
 """Factor on the number of points for a curve with poles, and points on either side of one, each at half the distance."""
 BEYOND_DOUBT = 1e6
 """Growth over the largest neighbouring value that indicates a pole without sign change."""
-WIDEST = 9
-"""Maximum characters of a value at the vertical axis."""
-LONGEST = 60
-"""Maximum characters of a formula used as a label."""
+WIDEST, LONGEST = 9, 60
+"""Maximum characters of a value at the vertical axis, and of a formula used as a label."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +65,13 @@ class Drawn:
             InputError: an unknown name; not a number; no value; independent of an input.
         """
         name, subject = known(quantity, study.declared), study.first
-        inputs = over.split(",") if isinstance(over, str) else over
+        inputs = [each.strip() for each in over.split(",")] if isinstance(over, str) else over
         inputs = inputs if isinstance(inputs, list | tuple) else [inputs]
-        by = tuple(
-            known(each.strip() if isinstance(each, str) else each, study.declared)
-            for each in inputs
-        )
+        by = tuple(known(each, study.declared) for each in inputs)
         result = subject.get(name)
         if len(by) > 2 or len(set(by)) < len(by):
-            raise InputError(
-                Problem("plot", "a quantity is drawn over one input, or over two others")
-            )
+            why = "a quantity is drawn over one input, or over two others"
+            raise InputError(Problem("plot", why))
         if result is None or not all(map(subject.case.has_value, by)):
             raise lacking("plot", subject, name, *by)
         if not isinstance(result.value, float | Fraction):
@@ -99,11 +94,9 @@ class Drawn:
     def case(self) -> str:
         """The case, and the efficiencies if the quantity depends on any."""
         basis = basis_of(self.subject, (self.name,))
-        if not basis:
-            return case_title(self.subject)
-        expected = basis[0].startswith("expected")
-        words = "at measured efficiencies" if expected else basis[0]
-        return f"{case_title(self.subject)}, {AT_THE_PEAK if basis[0] == AT_THE_PEAK else words}"
+        expected = basis and basis[0].startswith("expected")
+        words = ("at measured efficiencies",) if expected else basis[:1]
+        return ", ".join([case_title(self.subject), *words])
 
     def points(self, place: int = 0, count: int = POINTS) -> Any:
         """Logarithmically spaced values of an input around that of the case."""
@@ -117,15 +110,23 @@ class Drawn:
 
     def axis(self, points: Any, place: int = 0) -> Axis:
         symbol = self.across(place)
-        unit = f" ({symbol.display_unit})" if symbol.unit else ""
+        title = f"{self.by[place]} ({symbol.display_unit})" if symbol.unit else self.by[place]
         base = 2 if symbol.counted else 10
-        text = partial(_short, symbol=symbol)
-        return Axis(f"{self.by[place]}{unit}", points[0], points[-1], text, base)
+        return Axis(title, points[0], points[-1], partial(written, symbol=symbol), base)
 
     def scale(self, low: float, high: float, log: bool) -> Axis:
-        unit = f" ({self.up.display_unit})" if self.up.unit else ""
-        text = partial(_tick, symbol=self.up)
-        return Axis(f"{self.label}{unit}", low, high, text, 10 if log else 0)
+        def text(value: float) -> str:
+            shown = written(value, self.up)
+            return shown if len(shown) <= WIDEST else f"{value:.3g}"
+
+        title = f"{self.label} ({self.up.display_unit})" if self.up.unit else self.label
+        return Axis(title, low, high, text, 10 if log else 0)
+
+
+def written(value: float, symbol: Symbol) -> str:
+    """A value at an axis."""
+    whole = symbol.counted and float(value).is_integer()
+    return f"{value:,.0f}" if whole else format_quantity(float(f"{value:.9g}"), symbol.unit, 3)
 
 
 def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: str = "") -> Chart:
@@ -163,43 +164,43 @@ def _curve(drawn: Drawn) -> Chart:
     values = along(subject.case, name, by, points)
     breaks = poles(subject.case, name, by, points, values)
     if breaks:
-        close = [x for place in breaks for x in _near(points, place)]
         between = np.linspace(points[:-1], points[1:], FINER, endpoint=False).ravel()
+        parts, close = 0.5 ** np.arange(1, CLOSER + 1), []
+        for place in breaks:  # approached from both sides
+            low, high = points[points < place][-1], points[points > place][0]
+            close += [*(place - (place - low) * parts), *(place + (high - place) * parts)]
         points = np.setdiff1d([*points, *close, *between], breaks)
         values = along(subject.case, name, by, points)
     line, finite = np.column_stack([points, values]), values[np.isfinite(values)]
     if not len(finite):
         raise lacking("plot", subject, name, by)
     least, most = float(finite.min()), float(finite.max())
+    log = least > 0
     if breaks and least < 0 < most:  # close to a pole it leaves the picture
         least, most = np.quantile(finite, [0.04, 0.96])
     room = (most - least or abs(most) or 1.0) / 10
-    log = bool(finite.min() > 0)
     ends = (least / 1.3, most * 1.3) if log else (least - room, most + room)
-    chart = Chart(
-        "over",
-        drawn.case,
-        f"{drawn.label} over {by}.",
-        _found(drawn, points, values, breaks),
-        drawn.axis(points),
-        drawn.scale(*ends, log),
-    )
+    own, value = subject.result(by).plain(), subject.result(name).plain()
+    low, high = (written(x, drawn.across()) for x in (points[0], points[-1]))
+    first, last = (format_quantity(x, drawn.up.unit) for x in (finite[0], finite[-1]))
+    found = [
+        f"at {by} {own}, {drawn.label} is {value}",
+        f"from {low} to {high} it goes from {first} to {last}",
+    ]
+    places = [format_quantity(place, drawn.across().display_unit, 4) for place in breaks]
+    found += [f"it has a pole at {by} {' and '.join(places)}"] if places else []
+    axes = drawn.axis(points), drawn.scale(*ends, log)
+    chart = Chart("over", drawn.case, f"{drawn.label} over {by}.", found, *axes)
     if subject.corners:
         chart.notes.append(f"The band is what the ranges span, {subject.range_position}.")
-    own = float(subject.case.value(by)), float(subject.case.value(name))
-    words = subject.result(name).plain()
-    labels = (
-        f"this case: {words}",
-        f"this case:\n{words}",
-        f"this case:\n{words}".replace(" (", "\n("),
-    )
-    chart.spots("diamond", [own], "D", "vermilion", 8, labels=labels, bold=True)
+    spot = [(float(subject.case.value(by)), float(subject.case.value(name)))]
+    labels = label_lines("this case: ", value)
+    chart.spots("diamond", spot, "D", "vermilion", 8, labels=labels, bold=True)
     if not breaks:
         chart.area(band(subject, name, by, points), "blue", 0.3)
     if memory:
         chart.memory(memory.value, "memory ends")
-    for place in breaks:
-        at = format_quantity(place, drawn.across().display_unit, 4)
+    for place, at in zip(breaks, places, strict=True):
         chart.upright(f"pole at {at}", place, "faint", ":", f"pole at {at}", "pole")
     line = np.concatenate([line, [(place, np.nan) for place in breaks]]) if breaks else line
     draw_line(chart, line[np.argsort(line[:, 0])], memory.value if memory else math.inf)
@@ -223,54 +224,14 @@ def poles(case: Case, quantity: str, by: str, points: Any, values: Any) -> list[
         found += [] if each.pole is None else [each.pole]
     for a, b, c in zip(known_ones, known_ones[1:], known_ones[2:], strict=False):
         if min(a[1] * b[1], b[1] * c[1]) > 0 and abs(b[1]) > max(abs(a[1]), abs(c[1])):
-            place = peak(case, quantity, by, a[0], c[0])
-            high = abs(along(case, quantity, by, [place])[0])
-            found += [] if high <= BEYOND_DOUBT * abs(b[1]) else [place]
+            low, high = a[0], c[0]
+            for _ in range(14):  # to where it is largest, or has no value
+                x = np.linspace(low, high, 33)
+                sizes = np.nan_to_num(np.abs(along(case, quantity, by, x)), nan=np.inf)
+                top = int(np.argmax(sizes))
+                low, high = x[max(top - 1, 0)], x[min(top + 1, 32)]
+            found += [float(x[top])] if sizes[top] > BEYOND_DOUBT * abs(b[1]) else []
     return sorted(found)
-
-
-def peak(case: Case, quantity: str, by: str, low: float, high: float) -> float:
-    """Where the values between two points are largest, or have no value."""
-    for _ in range(14):
-        points = np.linspace(low, high, 33)
-        sizes = np.abs(along(case, quantity, by, points))
-        top = int(np.argmax(np.where(np.isnan(sizes), np.inf, sizes)))
-        low, high = points[max(top - 1, 0)], points[min(top + 1, 32)]
-    return float(points[top])
-
-
-def _near(points: Any, place: float) -> list[float]:
-    """Points that approach a pole from both sides."""
-    low, high = points[points < place][-1], points[points > place][0]
-    parts = 0.5 ** np.arange(1, CLOSER + 1)
-    return [*(place - (place - low) * parts), *(place + (high - place) * parts)]
-
-
-def _tick(value: float, symbol: Symbol) -> str:
-    """A value at the vertical axis, without its unit if too long."""
-    written = _short(value, symbol)
-    return written if len(written) <= WIDEST else f"{value:.3g}"
-
-
-def _short(value: float, symbol: Symbol) -> str:
-    whole = symbol.counted and float(value).is_integer()
-    return f"{value:,.0f}" if whole else format_quantity(float(f"{value:.9g}"), symbol.unit, 3)
-
-
-def _found(drawn: Drawn, points: Any, values: Any, breaks: list[float]) -> list[str]:
-    """The values of the case and at both ends, and the poles."""
-    subject, by, label = drawn.subject, drawn.by[0], drawn.label
-    finite = values[np.isfinite(values)]
-    first, last = (format_quantity(value, drawn.up.unit) for value in (finite[0], finite[-1]))
-    low, high = (_short(x, drawn.across()) for x in (points[0], points[-1]))
-    own, value = subject.result(by).plain(), subject.result(drawn.name).plain()
-    found = [f"at {by} {own}, {label} is {value}"]
-    found.append(f"from {low} to {high} it goes from {first} to {last}")
-    places = [format_quantity(place, drawn.across().display_unit, 4) for place in breaks]
-    return [*found, f"it has a pole at {by} {' and '.join(places)}"] if places else found
-
-
-# ------------------------------------------------------------------------------------------- two inputs
 
 
 def _map(drawn: Drawn) -> Chart:
@@ -279,14 +240,13 @@ def _map(drawn: Drawn) -> Chart:
     x, y = (drawn.points(place, GRID) for place in (0, 1))
     rows = [subject.case.changed({up: value}) for value in y]
     values = np.array([along(row, drawn.name, across, x) for row in rows])
-    fits = [along(row, "fits", across, x) for row in rows]
+    unfit = np.array([along(row, "fits", across, x) for row in rows]) == 0
     finite = values[np.isfinite(values)]
     if not len(finite):
         raise lacking("plot", subject, drawn.name, across, up)
     least, most = float(finite.min()), float(finite.max())
     ends = " to ".join(format_quantity(value, drawn.up.unit, 3) for value in (least, most))
     own = subject.result(drawn.name).plain()
-    unfit = np.array(fits) == 0
     chart = Chart(
         "map",
         drawn.case,

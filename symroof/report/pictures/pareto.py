@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
-
-import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.pictures.chart import Axis, Chart, counted, in_unit, lacking, seconds
-from symroof.report.pictures.curves import (
-    along,
-    next_power_of_two,
-    requests,
-    result_at,
-    solve_limit,
-)
+from symroof.report.pictures.curves import next_power_of_two, requests, result_at
 from symroof.report.pictures.series import (
-    ISOLATED,
-    BatchSeries,
+    Configuration,
     Metrics,
-    batch_series,
     compared,
+    configurations,
     known,
+    logarithmic,
     metrics_of,
-    shown_case,
+    target_of,
 )
 from symroof.report.pictures.styles import SERIES
 from symroof.select.selection import pareto_front
-from symroof.theory.thresholds import FULL_MEMORY
 from symroof.units import significant
 
 MOST, LARGEST = 64, 2.0**14
 """Maximum configurations, and the largest batch."""
 MOST_NAMED = 5
-"""Maximum configurations with a name instead of a number."""
+"""Configurations up to which those behind the front have a name too."""
 
 
 @dataclass(frozen=True)
 class ParetoPoint:
     """One configuration at one batch: ITL, and its cost or the throughput of one device."""
 
-    place: int
+    one: Configuration
     batch: int
     itl: float
     worth: float
@@ -60,16 +49,11 @@ class ParetoPoint:
 class Field:
     """All points of a study, and the best of them."""
 
-    study: Study
-    subject: BoundCase
     of: Metrics
-    by: str
-    every: Sequence[BatchSeries]
+    by_cost: bool
+    every: Sequence[Configuration]
     points: Sequence[ParetoPoint]
-
-    @property
-    def by_cost(self) -> bool:
-        return self.by == self.of.cost
+    goal: float | None
 
     @property
     def best(self) -> list[ParetoPoint]:
@@ -77,34 +61,17 @@ class Field:
         front = pareto_front([point.spot for point in self.points], (False, not self.by_cost))
         return sorted((self.points[i] for i in front), key=lambda point: point.itl)
 
-    @property
-    def goal(self) -> float | None:
-        """The ITL target of all configurations."""
-        goals = {series.first.targets.get("itl") for series in self.every} - {None}
-        return float(goals.pop()) if len(goals) == 1 else None  # type: ignore[arg-type]
-
-    def within(self, places: Sequence[int]) -> ParetoPoint | None:
-        """The best point of some configurations that meets the target."""
+    def within(self, but: Collection[Configuration] = ()) -> ParetoPoint | None:
+        """The best point that meets the target, of all configurations but some."""
         goal, sign = self.goal, 1 if self.by_cost else -1
-        if goal is None:
-            return None
-        meeting = [p for p in self.points if p.itl <= goal and p.place in places]
+        meeting = [p for p in self.points if goal and p.itl <= goal and p.one not in but]
         return min(meeting, key=lambda point: sign * point.worth, default=None)
 
     @property
-    def own(self) -> ParetoPoint | None:
-        """The point of the case itself; None if it does not fit."""
-        batch = self.subject.case.value("batch")
-        places = [i for i, series in enumerate(self.every) if self.subject in series.cases]
-        found = (p for p in self.points if p.place in places and p.batch == batch)
-        return next(found, None)
-
-    @property
-    def looks(self) -> dict[int, tuple[str, Any, str]]:
-        """The style of each configuration; if there are too many, those on the front come first."""
-        first = (point.place for point in self.best) if len(self.every) > len(SERIES) else ()
-        order = list(dict.fromkeys([*first, *range(len(self.every))]))
-        return dict(zip(order, SERIES, strict=False))
+    def gone(self) -> list[str]:
+        """The configurations that fit at no batch."""
+        shown = [point.one for point in self.points]
+        return [one.label for one in self.every if one not in shown]
 
 
 def pareto(study: Study, subject: BoundCase) -> Chart:
@@ -113,167 +80,127 @@ def pareto(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
     """
-    of, every = metrics_of(study), batch_series(study)
+    of = metrics_of(study)
     needed = (of.itl, of.device_rate, "peak_context")
-    known_ones = [series for series in every if known(series.first, *needed)][:MOST]
-    if not known_ones:
+    listed = configurations(study, of, *needed)
+    every = listed[:MOST]
+    if not every:
         raise lacking("pareto", subject, *needed)
-    by = of.cost if all(known(s.first, of.cost) for s in known_ones) else of.device_rate
-    points = [p for i, series in enumerate(known_ones) for p in series_points(i, series, of, by)]
+    by_cost = all(known(one.cases[0], of.cost) for one in every)
+    by = of.cost if by_cost else of.device_rate
+    points = [point for one in every for point in _points(one, by)]
     if not points:
         none = "memory holds none of its configurations, at any batch"
         raise lacking("pareto", subject, "fits", otherwise=none)
-    field = Field(study, subject, of, by, known_ones, points)
-    chart = _chart(field)
-    _draw(chart, field)
-    _label(chart, field)
-    if len(every) > MOST:
-        chart.notes.append(f"Left out: {len(every) - MOST} further configurations.")
+    goals = target_of(list(every))
+    field = Field(of, by_cost, every, points, goals[0] if len(goals) == 1 else None)
+    what = "Cost" if by_cost else "Throughput per device"
+    count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
+    across = [point.itl for point in points] + ([field.goal] if field.goal else [])
+    name, form = (of.of_cost, in_unit("")) if by_cost else (of.of_device_rate, counted)
+    chart = Chart(
+        "pareto",
+        case_title(subject) if len(study.cases) == 1 else compared(study, count, of),
+        f"{what} against {of.latency}, both logarithmic, for every configuration over its batches, with the Pareto front.",
+        _found(field, by, subject),
+        Axis(of.latency, *logarithmic(across, 1.4), seconds),
+        Axis(name, *logarithmic([point.worth for point in points], 1.6), form),
+        notes=_notes(field, subject),
+    )
+    if len(listed) > MOST:
+        chart.notes.append(f"Left out: {len(listed) - MOST} further configurations.")
+    own = next((p for p in points if subject in p.one.cases and p.batch == subject.case.value("batch")), None)  # fmt: skip
+    _draw(chart, field, subject)
+    _label(chart, field, own)
     return chart
 
 
-def series_points(place: int, series: BatchSeries, of: Metrics, by: str) -> list[ParetoPoint]:
+def _points(one: Configuration, by: str) -> list[ParetoPoint]:
     """A configuration at powers of two, its own batches, and the largest batches within memory and target."""
-    there = shown_case(series, of)
-    memory = solve_limit(FULL_MEMORY, there, "batch")
-    target = solve_limit(f"{of.itl} = itl_target", there, "batch")
-    most = int(max(LARGEST, next_power_of_two(max(series.batches))))
-    if memory is not None and not math.isinf(memory.value):
-        most = min(memory.count, most) if memory.value >= 1 else 0
-    batches = {2**i for i in range(18) if 2**i <= most}
-    batches |= {int(batch) for batch in series.batches if batch <= most}
-    batches |= {most} if most and memory and memory.exists else set()
-    batches |= {target.count} if target and target.exists and 1 <= target.count <= most else set()
-    found = sorted(batches)
-    values = [along(there.case, name, "batch", found) for name in (of.itl, by)]
-    return [
-        ParetoPoint(place, *row) for row in zip(found, *map(np.ndarray.tolist, values), strict=True)
-    ]
+    memory, target = one.bounds.memory, one.bounds.target
+    most = int(max(LARGEST, next_power_of_two(max(one.batches))))
+    if memory is not None and memory.value < most:
+        most = memory.count if memory.value >= 1 else 0
+    ends = [place.count for place in (memory, target) if place and place.exists]
+    batches = {*(2**i for i in range(18)), *map(int, one.batches), *ends}
+    found = sorted(batch for batch in batches if 1 <= batch <= most)
+    rows = one.points(found, by).tolist()
+    return [ParetoPoint(one, batch, *row) for batch, row in zip(found, rows, strict=True)]
 
 
-def _chart(field: Field) -> Chart:
-    of, study, subject = field.of, field.study, field.subject
-    what = "Cost" if field.by_cost else "Throughput per device"
-    count = f"{len(field.every)} configuration{'' if len(field.every) == 1 else 's'}"
-    where = "at the context of the last step" if of is ISOLATED else ""
-    single = len(study.cases) == 1
-    across = [point.itl for point in field.points] + ([field.goal] if field.goal else [])
-    up = [point.worth for point in field.points]
-    name, form = (of.of_cost, in_unit("")) if field.by_cost else (of.of_device_rate, counted)
-    return Chart(
-        "pareto",
-        case_title(subject) if single else compared(study, count, where),
-        f"{what} against {of.latency}, both logarithmic, for every configuration over its batches, with the Pareto front.",
-        _found(field),
-        Axis(of.latency, min(across) / 1.4, max(across) * 1.4, seconds),
-        Axis(name, min(up) / 1.6, max(up) * 1.6, form),
-        notes=_notes(field),
-    )
-
-
-def _notes(field: Field) -> list[str]:
-    subject, every, gone = field.subject, field.every, _gone(field)
+def _notes(field: Field, subject: BoundCase) -> list[str]:
     signs = "Dots: whole batches, from one to the last that memory holds. Ring: the case itself. The black line is the front: nothing shown is better in both respects."
     if subject.corners:
         signs += f" Everything is evaluated {subject.range_position}."
     notes = [signs]
-    if field.by_cost and any(series.first.list_prices for series in every):
+    if field.by_cost and any(one.cases[0].list_prices for one in field.every):
         notes.append("Costs are at the median of the list prices.")
-    numbers = [
-        f"{i + 1} = {every[i].label}" for i in _numbered(field) if every[i].label not in gone
-    ]
-    notes += [f"Numbers: {'; '.join(numbers)}."] if numbers else []
-    return [*notes, f"Left out, for they fit at no batch: {'; '.join(gone)}."] if gone else notes
+    if field.gone:
+        notes.append(f"Left out, for they fit at no batch: {'; '.join(field.gone)}.")
+    return notes
 
 
-def _gone(field: Field) -> list[str]:
-    """The configurations that fit at no batch."""
-    shown = {point.place for point in field.points}
-    return [series.label for i, series in enumerate(field.every) if i not in shown]
-
-
-def _numbered(field: Field) -> list[int]:
-    """The configurations behind the front, where there are too many to name them all."""
-    front = {point.place for point in field.best}
-    behind = [i for i, series in enumerate(field.every) if i not in front]
-    several = len(field.every) > MOST_NAMED
-    return [i for i in behind if field.subject not in field.every[i].cases] if several else []
-
-
-def _draw(chart: Chart, field: Field) -> None:
-    """The target, every configuration, and the front."""
+def _draw(chart: Chart, field: Field, subject: BoundCase) -> None:
+    """The target, every configuration, and the front; where there are too many for a look each, those on the front have one."""
     if field.goal is not None:
         words = f"ITL target {seconds(field.goal)}"
         chart.upright("target", field.goal, "vermilion", "--", words, words.replace(" t", "\nt", 1))
-    front = {point.place for point in field.best}
-    numbered = _numbered(field)
-    for i, series in enumerate(field.every):
-        own = [point.spot for point in field.points if point.place == i]
-        colour, dash, shape = field.looks.get(i, ("pale", "-", "o"))
-        names = [series.label, series.label.replace(", ", ",\n")]
-        names, bold = [str(i + 1)] if i in numbered else names, i in front or i in numbered
-        chart.spots(series.label, own, shape, colour, 4, True)
-        chart.curve(series.label, own, colour, dash, 1.1, names, bold=bold)
-    best = [point.spot for point in field.best]
-    chart.curve("front", best, "ink", "-", 1.8)
-    for i in sorted(front):
-        colour, _, shape = field.looks.get(i, ("faint", "-", "o"))
-        chart.spots("", [p.spot for p in field.best if p.place == i], shape, colour, 6)
+    front = list(dict.fromkeys(point.one for point in field.best))
+    many = len(field.every) > len(SERIES)
+    order = list(dict.fromkeys([*front, *field.every])) if many else field.every
+    looks = dict(zip((one.label for one in order), SERIES, strict=False))
+    for one in field.every:
+        own = [point.spot for point in field.points if point.one is one]
+        colour, dash, shape = looks.get(one.label, ("pale", "-", "o"))
+        named = one in front or subject in one.cases or len(field.every) <= MOST_NAMED
+        names = (one.label, one.label.replace(", ", ",\n")) if named else ()
+        chart.spots(one.label, own, shape, colour, 4, True)
+        chart.curve(one.label, own, colour, dash, 1.1, names, bold=one in front)
+    chart.curve("front", [point.spot for point in field.best], "ink", "-", 1.8)
+    for one in front:
+        colour, _, shape = looks.get(one.label, ("faint", "-", "o"))
+        chart.spots("", [p.spot for p in field.best if p.one is one], shape, colour, 6)
 
 
-def _label(chart: Chart, field: Field) -> None:
+def _label(chart: Chart, field: Field, own: ParetoPoint | None) -> None:
     """Labels of the case itself, of the best within the target, and of the batches where another takes over."""
-    own, chosen = field.own, field.within(range(len(field.every)))
+    chosen = field.within()
     if own is not None:
         words = f"this case{', the best within the target' if own == chosen else ''}: batch {own.batch:,}"
         labels = (words, words.replace(": ", ":\n"))
         chart.spots("this case", [own.spot], "o", "ink", 9, True, labels, bold=True)
     if chosen is not None and chosen != own:
         words = f"best within the target: batch {chosen.batch:,}"
-        labels = (words, words.replace(": ", ":\n"))
-        chart.label(chosen.spot, labels, "vermilion", bold=True)
-    for _, run in (
-        groupby(field.best, key=lambda point: point.place) if len(field.every) < 5 else ()
-    ):
-        members = list(run)
-        for point in dict.fromkeys((members[0], members[-1])):
-            if point in (own, chosen):
-                continue
-            labels = (f"batch {point.batch:,}", f"{point.batch:,}")
-            chart.label(point.spot, labels, "faint", needed=False)
+        chart.label(chosen.spot, (words, words.replace(": ", ":\n")), "vermilion", bold=True)
+    if len(field.every) < 5:
+        for _, run in groupby(field.best, key=lambda point: point.one.label):
+            members = list(run)
+            for point in {members[0].batch: members[0], members[-1].batch: members[-1]}.values():
+                if point not in (own, chosen):
+                    labels = (f"batch {point.batch:,}", f"{point.batch:,}")
+                    chart.label(point.spot, labels, "faint", needed=False)
 
 
-def _found(field: Field) -> list[str]:
+def _found(field: Field, by: str, subject: BoundCase) -> list[str]:
     """The best within the target and how it compares, then the front."""
-    every, best, gone, goal = field.every, field.best, _gone(field), field.goal
-    chosen = field.within(range(len(every)))
-    found = []
+    best, goal, chosen = field.best, field.goal, field.within()
+    several, found = len(field.every) > 1, []
     if chosen is not None and goal is not None:
-        found += _chosen(field, chosen, goal)
+        per = "per million tokens" if field.by_cost else "per device"
+        worth = in_unit(subject.case.theory.symbol(by).unit)(chosen.worth)
+        name = f"{chosen.one.label} at " if several else ""
+        says = f"{name}batch {chosen.batch:,}: {worth} {per} within {seconds(goal)}"
+        if next_best := field.within(but=[chosen.one]):
+            factor = significant(chosen.worth / next_best.worth, 2)
+            says += f", {factor} × the {next_best.one.label}"
+        values = [result_at(chosen.one.there, name, "batch", chosen.batch).plain(3) for name in (field.of.itl, by)]  # fmt: skip
+        there = f"there {requests(chosen.batch)}, {values[0]}, {values[1]} {per}"
+        found += [says, f"{there}, both {field.of.where}"]
     elif goal is not None:
         found.append(f"nothing that fits meets the target of {seconds(goal)}")
-    if len(every) > 1:
-        found.append(
-            f"on the front: {'; '.join(dict.fromkeys(every[p.place].label for p in best))}"
-        )
+    if several:
+        found.append(f"on the front: {'; '.join(dict.fromkeys(p.one.label for p in best))}")
     elif goal is None and best:
         ends = min(p.batch for p in best), max(p.batch for p in best)
         found.append(f"on the front: batches {ends[0]:,} to {ends[1]:,}; no ITL target is set")
-    return [*found, f"fits at no batch: {'; '.join(gone)}"] if gone else found
-
-
-def _chosen(field: Field, chosen: ParetoPoint, goal: float) -> list[str]:
-    """The best point within the target: in short, against the next best device, and its numbers with their ranges."""
-    every, of = field.every, field.of
-    per = "per million tokens" if field.by_cost else "per device"
-    name = f"{every[chosen.place].label} at " if len(every) > 1 else ""
-    worth = in_unit(field.subject.case.theory.symbol(field.by).unit)
-    found = f"{name}batch {chosen.batch:,}: {worth(chosen.worth)} {per} within {seconds(goal)}"
-    next_best = field.within([i for i in range(len(every)) if i != chosen.place])
-    if next_best:
-        factor = chosen.worth / next_best.worth
-        found += f", {significant(factor, 2)} × the {every[next_best.place].label}"
-    there = shown_case(every[chosen.place], of)
-    values = [result_at(there, name, "batch", chosen.batch).plain(3) for name in (of.itl, field.by)]
-    held = requests(chosen.batch)
-    return [found, f"there {held}, {values[0]}, {values[1]} {per}, both {of.where}"]
+    return [*found, f"fits at no batch: {'; '.join(field.gone)}"] if field.gone else found

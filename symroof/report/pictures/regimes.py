@@ -1,28 +1,42 @@
-"""The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target."""
+"""The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target.
+
+A point of the map is a batch of requests with one common context, independent of prompt and output.
+"""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
+from symroof.errors import InputError
 from symroof.report.pictures.chart import Axis, Chart, counted, lacking, seconds
-from symroof.report.pictures.curves import requests
-from symroof.report.pictures.regime_map import Regimes
-from symroof.report.pictures.regime_map import regimes as regimes_of
+from symroof.report.pictures.curves import next_power_of_two, requests
+from symroof.report.pictures.series import at_a_context, known
+from symroof.symbolic.evaluation import NoValue
+from symroof.theory.thresholds import FULL_MEMORY
 
+EQUATIONS = {
+    "ridge": "decode_compute_time = decode_memory_time",
+    "memory": FULL_MEMORY,
+    "target": "itl = itl_target",
+}
+CONTEXTS, TAIL = 48, 12
+"""Contexts at which a line is solved, and more of them where the ridge flattens."""
+SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 EDGE = 0.75
 """The batch axis starts at this factor of its first batch, so that a batch of 1 is not on the axis."""
-LINES = {
-    "ridge": ("green", "-", 1.8, ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge")),
-    "memory": ("ink", "-", 1.6, ("memory full",)),
-    "target": ("blue", "--", 1.6, ()),
-}  # fmt: skip
+
+Line = list[tuple[float, float]]
+"""Pairs of a context and the batch there: 0 if every batch is beyond the line, infinity if none is."""
 
 
 def regimes(study: Study, subject: BoundCase) -> Chart:
@@ -31,104 +45,163 @@ def regimes(study: Study, subject: BoundCase) -> Chart:
     Raises:
         InputError: its decode times are not known, or no batch moves them.
     """
-    found = regimes_of(subject)
-    if found is None:
-        needed = ("decode_compute_time", "decode_memory_time", "peak_context")
-        none = "no batch moves its decode times"
+    needed = ("decode_compute_time", "decode_memory_time", "peak_context")
+    none = "no batch moves its decode times"
+    if not known(subject, *needed):
         raise lacking("regimes", subject, *needed, otherwise=none)
+    last, batch = (float(subject.case.value(name)) for name in ("peak_context", "batch"))
+    steps = "context" not in subject.case.given and subject.get("response_steps")
+    first = min(last, float(subject.case.value("context")) + bool(steps))
+    there = at_a_context(subject, last)
+    solved = {name: found for name, text in EQUATIONS.items() if (found := _solved(text, there))}
+    if "ridge" not in solved:
+        raise lacking("regimes", subject, *needed, otherwise=none)
+    beyond = _beyond(there)
+    contexts = _contexts(last, beyond)
+    lines = {name: _line(one, contexts, last, beyond) for name, one in solved.items()}
+    here = {name: dict(line)[last] for name, line in lines.items()}
+    batches = _batches(lines, here, batch)
     within = f", {subject.range_position}" if subject.corners else ""
     chart = Chart(
         "regimes",
         case_title(subject),
         "What limits a decode step, over batch and context, both logarithmic.",
-        _found(found, subject),
-        Axis("batch (requests)", found.batches[0] * EDGE, found.batches[1], counted, 2),
-        Axis("context of every request (tokens)", *found.contexts, counted, 2),
+        _found(subject, batch, last, here, beyond),
+        Axis("batch (requests)", batches[0] * EDGE, batches[1], counted, 2),
+        Axis("context of every request (tokens)", *contexts, counted, 2),
         notes=[
             f"The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved{within}."
         ],
         does_not_fit=subject.does_not_fit,
     )
-    batch, (first, last) = float(found.batch), found.climb
     chart.curve("case", [(batch, first), (batch, last * 1.0001)], "vermilion", "-", 2.6)
     spot = [(batch, last)]
     chart.spots("this case", spot, "D", "vermilion", 8, labels=("this case",), bold=True)
-    _regions(chart, found)
-    _lines(chart, found, subject)
+    _regions(chart, lines, beyond)
+    _lines(chart, lines, subject.targets.get("itl"))
     return chart
 
 
-def _regions(chart: Chart, found: Regimes) -> None:
+def _solved(equation: str, there: BoundCase) -> Solution | None:
+    """An equation solved for the batch; None where a side is unknown, or no batch moves it."""
+    with suppress(InputError, NoValue):
+        solution = solve(equation, there, "batch")
+        if solution.missing:
+            return None
+        other = there.case.changed({"batch": 2 * there.case.value("batch")})
+        if any(there.case.evaluate(side) != other.evaluate(side) for side in solution.sides):
+            return solution
+    return None
+
+
+def _beyond(there: BoundCase) -> float | None:
+    """The context beyond which no batch reaches the ridge; None if there is none."""
+    try:
+        return solve("context_beyond_ridge", there).value
+    except (InputError, NoValue):
+        return None
+
+
+def _contexts(last: float, beyond: float | None) -> tuple[float, float]:
+    """The context range: around the case, including the last context of the ridge."""
+    ridge_ends = beyond or float(SHORTEST)
+    low = next_power_of_two(max(min(SHORTEST, last / 8, ridge_ends / 8), 1))
+    high = min(max(4 * last, 2 * ridge_ends, 64 * low), LONGEST)
+    return low, next_power_of_two(max(high, 2 * last))
+
+
+def _line(
+    solution: Solution, contexts: tuple[float, float], last: float, beyond: float | None
+) -> Line:
+    """The batch at every context, at that of the case, and closely before the ridge ends."""
+    at = {*np.rint(np.geomspace(*contexts, CONTEXTS) * 16) / 16, last}
+    if beyond and solution.unknown == "batch":
+        ends = (beyond * (1 - 0.5**k) for k in range(1, TAIL))
+        at |= {end for end in ends if contexts[0] < end < contexts[1]}
+    line = []
+    for context, found in zip(sorted(at), solution.crossings_at({"context": sorted(at)}), strict=True):  # fmt: skip
+        if not found:
+            one = solution.bound_case.case.changed({"context": context, "batch": 1.0})
+            left, right = map(one.evaluate, solution.sides)
+            found = (0.0 if left > right else math.inf,)
+        line.append((float(context), float(found[0])))
+    return line
+
+
+def _batches(lines: dict[str, Line], here: dict[str, float], batch: float) -> tuple[float, float]:
+    """The batch range: the case, the ridge at short contexts, and the limits at the case's context."""
+    seen = [4 * batch, 64.0, 6 * lines["ridge"][0][1]]
+    seen += [3 * here[name] for name in ("memory", "target") if name in here]
+    widest = next_power_of_two(max(x for x in seen if math.isfinite(x)))
+    return 1.0, min(widest, max(LARGEST_BATCH, next_power_of_two(2 * batch)))
+
+
+def _regions(chart: Chart, lines: dict[str, Line], beyond: float | None) -> None:
     """What limits where, and what does not fit."""
     low, high, bottom, top = chart.x.low, chart.x.high, chart.y.low, chart.y.high
-    never = top if found.beyond is None else min(max(float(found.beyond), bottom), top)
+    never = top if beyond is None else min(max(beyond, bottom), top)
     for name, colour, share, words in (
         ("ridge", "orange", 0.32, ("compute-bound", "compute-\nbound")),
         ("memory", "pale", 0, ("does not fit", "does\nnot fit")),
     ):
-        if name in found.lines:
-            ends = _clipped(found.lines[name], low, high)
+        if name in lines:
+            ends = _clipped(lines[name], low, high)
             outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
             chart.area(outline, colour, share, words, hatch=share == 0)
-    ridge = [end for end in _clipped(found.lines["ridge"], low, high) if end[1] <= never]
+    ridge = [end for end in _clipped(lines["ridge"], low, high) if end[1] <= never]
     if ridge:
         outline = [(low, bottom), *ridge, (ridge[-1][0], never), (low, never)]
         chart.area(outline, "sky", 0.16, ("memory-bound",))
     if never < top:
-        beyond = ("memory-bound:\nno batch reaches the ridge",)
         corners = [(low, never), (high, never), (high, top), (low, top)]
-        chart.area(corners, "blue", 0.16, beyond)
+        chart.area(corners, "blue", 0.16, ("memory-bound:\nno batch reaches the ridge",))
         chart.level("beyond", never, "green", ":")
 
 
-def _lines(chart: Chart, found: Regimes, subject: BoundCase) -> None:
+def _lines(chart: Chart, lines: dict[str, Line], target: Any) -> None:
     """The solved lines with their labels."""
-    low, high = found.batches
-    target = subject.targets.get("itl")
-    for name, line in found.lines.items():
-        colour, dash, width, words = LINES[name]
-        shown = [(b, context) for context, b in line if math.isfinite(b) or b == 0]
-        if name == "target" and target is not None:
-            words = (f"ITL target {seconds(float(target))}",)
-            if all(batch < 1 for batch, _ in shown):
-                words = (f"ITL above {seconds(float(target))} everywhere",)
-        chart.curve(
-            name, _clipped(found.lines[name], low / 4, high * 4, True), colour, dash, width, words
-        )
+    words = f"ITL target {seconds(float(target))}" if target is not None else ""
+    if words and all(batch < 1 for _, batch in lines.get("target", [])):
+        words = words.replace("target", "above") + " everywhere"
+    whole = "ridge: compute time = memory time"
+    for name, colour, dash, width, labels in (
+        ("ridge", "green", "-", 1.8, (whole, whole.replace(" =", "\n="), "ridge")),
+        ("memory", "ink", "-", 1.6, ("memory full",)),
+        ("target", "blue", "--", 1.6, (words,)),
+    ):
+        if name in lines:
+            shown = [(context, batch) for context, batch in lines[name] if math.isfinite(batch)]
+            ends = _clipped(shown, chart.x.low / 4, chart.x.high * 4)
+            chart.curve(name, ends, colour, dash, width, labels)
 
 
-def _clipped(line: Any, low: float, high: float, finite: bool = False) -> list[tuple[float, float]]:
+def _clipped(line: Line, low: float, high: float) -> list[tuple[float, float]]:
     """A line as batches and contexts, its batches kept within two ends."""
-    kept = [(c, b) for c, b in line if not finite or math.isfinite(b)]
-    return [(float(np.clip(batch, low, high)), float(context)) for context, batch in kept]
+    return [(min(max(batch, low), high), context) for context, batch in line]
 
 
-def _found(found: Regimes, subject: BoundCase) -> list[str]:
+def _found(
+    subject: BoundCase, batch: float, context: float, here: dict[str, float], beyond: float | None
+) -> list[str]:
     """What limits the case, and the batches of the lines at its context."""
-    context = found.climb[1]
-    ridge, memory, target = (found.at(name, context) for name in ("ridge", "memory", "target"))
-    texts = [f"decode of {requests(found.batch)} at a context of {_tokens(context)}"]
-    if ridge is not None and math.isinf(ridge):
+    ridge = here["ridge"]
+    texts = [f"decode of {requests(batch)} at a context of {_tokens(context)}"]
+    if math.isinf(ridge):
         texts[0] += " is memory-bound: no batch reaches the ridge there"
-    elif ridge is not None:
-        limit = "compute" if found.batch > ridge else "memory"
-        texts[0] += f" is {limit}-bound: the ridge there lies at batch {_count(ridge)}"
-    if memory is not None:
-        held = "none" if memory < 1 else f"a batch of {_count(memory)}"
-        gone = ", so the case does not fit" if subject.does_not_fit else ""
-        texts.append(f"memory holds {held}{gone}")
-    if target is not None:
-        allowed = "none" if target < 1 else f"a batch of {_count(target)}"
-        allowed = "any batch" if math.isinf(target) else allowed
-        texts.append(f"the ITL target allows {allowed}")
-    if found.beyond is not None:
-        texts.append(f"beyond a context of {_tokens(found.beyond)} no batch reaches the ridge")
+    else:
+        limit = "compute" if batch > ridge else "memory"
+        texts[0] += f" is {limit}-bound: the ridge there lies at batch {math.floor(ridge):,}"
+    for name, says in (("memory", "memory holds"), ("target", "the ITL target allows")):
+        if name in here:
+            most = here[name]
+            held = "none" if most < 1 else "any batch"
+            held = f"a batch of {math.floor(most):,}" if 1 <= most < math.inf else held
+            gone = ", so the case does not fit" if name == "memory" and subject.does_not_fit else ""
+            texts.append(f"{says} {held}{gone}")
+    if beyond is not None:
+        texts.append(f"beyond a context of {_tokens(beyond)} no batch reaches the ridge")
     return texts
 
 
-def _count(number: float) -> str:
-    return f"{math.floor(number):,}" if math.isfinite(number) else "any"
-
-
 def _tokens(number: float) -> str:
-    return f"{_count(number)} {plural('token', math.floor(number))}"
+    return f"{math.floor(number):,} {plural('token', math.floor(number))}"

@@ -1,15 +1,28 @@
-"""The cases of a study as pictures compare them, labelled by their differences except for the input on an axis."""
+"""The configurations of a study as pictures compare them by batch: labels, what is compared, and the limits of the batch."""
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sympy import Number
 
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import queues, under_load
 from symroof.cases.bound_case import BoundCase
-from symroof.report.pictures.regime_map import at_a_context
+from symroof.cases.input import Input
+from symroof.report.pictures.curves import Bounds, along
+from symroof.specs.fields import ValueRange
 from symroof.symbolic.evaluation import NoValue
+from symroof.symbolic.expressions import number
+
+LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
+"""Inputs that a case at a context ignores."""
 
 
 @dataclass(frozen=True)
@@ -54,28 +67,44 @@ def metrics_of(study: Study) -> Metrics:
     return FULL_SLOTS if any(queues(case.case) for case in study.cases) else UNDER_LOAD
 
 
-@dataclass(frozen=True)
-class BatchSeries:
-    """Cases that only differ in their batch."""
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """Cases that differ in their batch alone."""
 
     label: str
     cases: tuple[BoundCase, ...]
-
-    @property
-    def first(self) -> BoundCase:
-        return self.cases[0]
+    of: Metrics
 
     @property
     def batches(self) -> list[float]:
         return list(dict.fromkeys(float(case.case.value("batch")) for case in self.cases))
 
+    @cached_property
+    def there(self) -> BoundCase:
+        """The case that is drawn: a server under load with whole responses, or the last decode step."""
+        return at_last_step(self.cases[0]) if self.of is ISOLATED else self.cases[0]
 
-def batch_series(study: Study) -> list[BatchSeries]:
-    """The cases of a study grouped by everything but the batch, in order."""
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Where memory, the target and the ridge lie."""
+        return Bounds.of(self.of.itl, self.there, "batch", ridge=self.of is ISOLATED)
+
+    def points(self, batches: Any, up: str, case: BoundCase | None = None) -> Any:
+        """ITL and another quantity, a row a batch."""
+        names = (self.of.itl, up)
+        return np.column_stack([along((case or self.there).case, n, "batch", batches) for n in names])  # fmt: skip
+
+
+def configurations(study: Study, of: Metrics, *needed: str) -> list[Configuration]:
+    """The cases of a study grouped by everything but the batch, in order; those that have some quantities."""
     groups: dict[str, list[BoundCase]] = {}
     for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
         groups.setdefault(label, []).append(case)
-    return [BatchSeries(label, tuple(cases)) for label, cases in groups.items()]
+    return [
+        Configuration(label, tuple(cases), of)
+        for label, cases in groups.items()
+        if known(cases[0], *needed)
+    ]
 
 
 def labels(cases: tuple[BoundCase, ...], without: tuple[str, ...] = ()) -> list[str]:
@@ -84,18 +113,16 @@ def labels(cases: tuple[BoundCase, ...], without: tuple[str, ...] = ()) -> list[
     return [case_label(replace(c, varied=v)) for c, v in zip(cases, varied, strict=True)]
 
 
-def compared(study: Study, what: str, where: str = "") -> str:
+def compared(study: Study, what: str, of: Metrics | None = None) -> str:
     """What all cases have in common, and how many are drawn, for the line below a title."""
-    first = study.first
     models = {case.model.shown_name for case in study.cases if case.model}
-    sizes = []
+    said = [*models] if len(models) == 1 else []
     for name in ("prompt", "output"):
-        settings = [
-            case.given[name].setting if name in case.given else None for case in study.cases
-        ]
+        settings = [case.given[name].setting if name in case.given else None for case in study.cases]  # fmt: skip
         if settings[0] is not None and all(each == settings[0] for each in settings):
-            sizes.append(f"{name} {int(first.case.value(name)):,}")
-    return ", ".join(filter(None, [*(models if len(models) == 1 else []), *sizes, what, where]))
+            said.append(f"{name} {int(study.first.case.value(name)):,}")
+    at = ["at the context of the last step"] if of is ISOLATED else []
+    return ", ".join([*said, what, *at])
 
 
 def at_last_step(case: BoundCase) -> BoundCase:
@@ -107,9 +134,20 @@ def at_last_step(case: BoundCase) -> BoundCase:
     return at_a_context(case, float(case.case.value("peak_context")))
 
 
-def shown_case(series: BatchSeries, of: Metrics) -> BoundCase:
-    """The case that is drawn: a server under load with whole responses, or the last decode step."""
-    return at_last_step(series.first) if of is ISOLATED else series.first
+def at_a_context(subject: BoundCase, context: float) -> BoundCase:
+    """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
+    if context not in subject.memo.at_context:
+        inputs = {**subject.given, "context": Input(number(context), "map")}
+        case = subject.with_changes(given=inputs).given_case
+        for name, value in subject.given.items():
+            formula = not isinstance(value.setting, (Number, ValueRange))
+            if name in LENGTHS:
+                del inputs[name]
+            elif formula and not LENGTHS.isdisjoint(case.reachable_names(name)):
+                with suppress(NoValue):  # unknown here, unknown there
+                    inputs[name] = replace(value, setting=number(subject.case.value(name)))
+        subject.memo.at_context[context] = subject.with_changes(given=inputs)
+    return subject.memo.at_context[context]
 
 
 def known(case: BoundCase, *names: str) -> bool:
@@ -118,3 +156,14 @@ def known(case: BoundCase, *names: str) -> bool:
         return all(case.case.value(name) is not None for name in names)
     except NoValue:
         return False
+
+
+def target_of(configurations: list[Configuration]) -> list[float]:
+    """The ITL targets of some configurations, each once."""
+    return sorted({c.bounds.goal for c in configurations if c.bounds.goal is not None})
+
+
+def logarithmic(values: Any, room: float) -> tuple[float, float]:
+    """The ends of an axis that has room around some values."""
+    finite = [float(x) for x in values if math.isfinite(x)]
+    return min(finite) / room, max(finite) * room
