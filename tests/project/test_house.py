@@ -36,7 +36,7 @@ BUDGETS = {
     "symbolic": 5519,
     "theory": 5620,
     "specs": 5729,
-    "checkpoints": 3808,
+    "checkpoints": 3773,
     "study": 8736,
     "select": 2797,
     "simulate": 2098,

@@ -20,9 +20,15 @@ from symroof.specs.checkpoints.family import (
     wrappers,
 )
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
-from symroof.specs.checkpoints.nearest_family import nearest_family
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
-from symroof.specs.checkpoints.unread_keys import AHEAD, OTHER_PARTS, PAIRED, unread, unread_text
+from symroof.specs.checkpoints.unread_keys import (
+    AHEAD,
+    OTHER_PARTS,
+    PAIRED,
+    nearest_family,
+    unread,
+    unread_text,
+)
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Location

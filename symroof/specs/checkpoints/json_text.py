@@ -56,31 +56,32 @@ def loads_json(text: str, file: str = "config.json", large: bool = False) -> Jso
     lines = tuple(text.split("\n"))
 
     def stop(message: str, line: int = 1, column: int = 1, hint: str = "") -> InputError:
-        return InputError(
-            Problem(
-                file,
-                message,
-                line,
-                column,
-                hint=hint,
-                source=lines[line - 1] if line <= len(lines) else "",
-            )
-        )
+        source = lines[line - 1] if line <= len(lines) else ""
+        return InputError(Problem(file, message, line, column, hint=hint, source=source))
 
     if reason := _not_json(text):
         raise InputError(Problem(file, reason[0], hint=reason[1]))
     _bounded(text, stop, MOST_VALUES_OF_A_LARGE_FILE if large else MOST_VALUES)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The pairs of an object as a dict; a key written twice stops the reading where it stands again."""
+        fields: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in fields:
+                written = [match.start() for match in _written(key).finditer(text)] or [0]
+                line, column = _line_column(text, written[:2][-1])
+                source = lines[line - 1]
+                raise InputError(
+                    Problem(file, "duplicate key", line, column, key[:80], source=source)
+                )
+            fields[key] = value
+        return fields
+
     try:
-        data = json.loads(text, object_pairs_hook=_Unique(text), parse_int=_whole)
+        data = json.loads(text, object_pairs_hook=unique, parse_int=_whole)
     except json.JSONDecodeError as error:
-        raise stop(
-            f"not valid JSON: {error.msg[0].lower()}{error.msg[1:]}", error.lineno, error.colno
-        ) from None
-    except _Duplicate as error:
-        line, column = error.place
-        raise InputError(
-            Problem(file, "duplicate key", line, column, error.key[:80], source=lines[line - 1])
-        ) from None
+        message = f"not valid JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        raise stop(message, error.lineno, error.colno) from None
     except RecursionError:
         raise stop(f"nested more than {DEEPEST} deep") from None
     if not isinstance(data, dict):
@@ -121,48 +122,16 @@ def _bounded(text: str, stop: Any, most_values: int) -> None:
     ):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign.group(), 0)
         if depth > DEEPEST or values > most_values:
-            line, column = _line_column(text, sign.start())
-            raise stop(
-                f"nested more than {DEEPEST} deep"
-                if depth > DEEPEST
-                else f"more than {most_values:,} values",
-                line,
-                column,
-            )
+            deep = f"nested more than {DEEPEST} deep"
+            message = deep if depth > DEEPEST else f"more than {most_values:,} values"
+            raise stop(message, *_line_column(text, sign.start()))
 
 
 def _whole(digits: str) -> int | float:
     """A whole number; one too long to mean anything is an infinity, which no field takes."""
-    return (
-        int(digits)
-        if len(digits) <= LONGEST_NUMBER
-        else float("-inf" if digits.startswith("-") else "inf")
-    )
-
-
-class _Duplicate(ValueError):
-    def __init__(self, key: str, place: tuple[int, int]) -> None:
-        self.key, self.place = key, place
-        super().__init__(key)
-
-
-class _Unique:
-    """The pairs of an object as a dict; a key written twice stops the reading."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in fields:
-                raise _Duplicate(key, _line_column(self.text, self._second(key)))
-            fields[key] = value
-        return fields
-
-    def _second(self, key: str) -> int:
-        written = [match.start() for match in _written(key).finditer(self.text)]
-        return written[min(1, len(written) - 1)] if written else 0
+    if len(digits) <= LONGEST_NUMBER:
+        return int(digits)
+    return float("-inf" if digits.startswith("-") else "inf")
 
 
 def _written(key: str) -> re.Pattern[str]:

@@ -235,13 +235,9 @@ def _wide(
             continue
         if among is None or among <= layers:
             wide.add(operator)
-            notes += (
-                []
-                if among
-                else [
-                    f"{operator} stays wide in {len(layers)} of some layers; it counts as wide in all"
-                ]
-            )
+            if not among:
+                few = f"{operator} stays wide in {len(layers)} of some layers"
+                notes.append(f"{few}; it counts as wide in all")
         else:
             parts.append(
                 {
@@ -276,12 +272,9 @@ def _stored_parts(
                     "of": len(among),
                 }
             )
-    whole_ones = {
-        operator
-        for operator in whole_ones
-        if held.of(operator) != frozenset() or operator in ("lm_head", "embedding")
-    }
-    return [*([{**storage, "operators": tuple(sorted(whole_ones))}] if whole_ones else []), *parts]
+    outside = ("lm_head", "embedding")
+    there = sorted(each for each in whole_ones if held.of(each) != frozenset() or each in outside)
+    return [{**storage, "operators": tuple(there)}, *parts] if there else parts
 
 
 def _cache(fields: Mapping[str, Any]) -> str | None:

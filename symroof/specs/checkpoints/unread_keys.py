@@ -4,13 +4,14 @@ A number from a file that is understood by halves is wrong without a sign of it,
 could carry structure stops the reading.
 """
 
+import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family import table
+from symroof.specs.checkpoints.family import Family, families, table
 from symroof.strict_yaml import Location
 
 
@@ -194,3 +195,46 @@ def _is_repeated(value: Any, read: Any) -> bool:
     return read is not None and (
         value == read or (isinstance(value, list) and all(entry == read for entry in value))
     )
+
+
+# ---------------------------------------------------------------- the family that leaves the least of a file unread
+
+LEAST_SHARED = 5
+"""Keys below which sharing them says nothing: every class has a width, a depth and a vocabulary."""
+LIKE = 0.6
+"""How alike two names are that are of one family; below it the commoner family, listed first, is the better guess."""
+MOST_KEYS = 500
+"""Keys of a file that is compared with the families; that of a real model has some hundred."""
+NONE_KNOWN = (
+    "no family that is known reads all of its keys: write a model spec (`symroof init model`)"
+)
+
+
+def nearest_family(c: Config, own: str) -> str:
+    """A hint with the family that leaves the least of a file unread and has the least of its own to put in; ``own`` is the type that it names."""
+    if len(c.document.data) + len(c.data) > MOST_KEYS:
+        return NONE_KNOWN
+    compared = (_compared(name, family, c, own) for name, family in families())
+    (missing, _, shared, _), name, left = min(compared, key=lambda each: each[0])
+    if -shared < LEAST_SHARED:
+        return NONE_KNOWN
+    if missing:
+        return f"the nearest family by its keys is {name}, which does not know {left}; {NONE_KNOWN}"
+    return f"the nearest by its keys is {name}: `--assume-family {name}` reads every one that could be structure, if its layers are built alike"
+
+
+def _compared(
+    name: str, family: Family, c: Config, own: str
+) -> tuple[tuple[int, int, int, float], str, str]:
+    """Keys that a family does not know, settings of its own that the file is silent about, keys that both have, likeness of its name."""
+    tried = family.config(c.document, c.place, c.data)
+    shared = c.data.keys() & family.keys
+    tried.consulted.update((*c.place, key) for key in shared)
+    left = [entry for entry in unread(tried, family.without_effect) if entry[1]]
+    put_in = sum(
+        bool(value) and not any(spelling in c.data for spelling in tried.spellings(key))
+        for key, value in family.defaults.items()
+    )
+    alike = difflib.SequenceMatcher(None, own, name).ratio()
+    score = (len(left), put_in, -len(shared), -alike if alike > LIKE else 0.0)
+    return score, name, unread_text(left)
