@@ -11,7 +11,6 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from time import process_time
 from types import MappingProxyType
@@ -33,14 +32,14 @@ from symroof.claims.read.claim_files import (
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES, Note
 from symroof.claims.read.spelled_arithmetic import dependent_equations
-from symroof.claims.read.written_number import CLOSE_ENOUGH, WrittenNumber
+from symroof.claims.read.written_number import CLOSE_ENOUGH
+from symroof.claims.related_claims import with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.strict_yaml import Document, read_text
 from symroof.symbolic.expressions import is_relation, operator_of
 from symroof.symbolic.printing import text
 from symroof.theory.sympy_input import is_sympy, read_expression
-from symroof.units import parse_unit, strict
 
 LONGEST_SHOWN = 400
 """Characters of an equation that its report repeats."""
@@ -193,6 +192,7 @@ def _judged(
     claims: list[Checked] = []
     every = list(problems)
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
+        judged = with_derived_rates(judged)
         ids = {claim.id: claim for claim in judged}
         own = [_settled(source, i, claim, ids) for i, claim in enumerate(judged)]
         if source.note and source.note.arithmetic:
@@ -208,8 +208,9 @@ def _judged(
                 field = (name,) if name in WRITTEN else given
                 message = first.message if field or not name else f"{name}: {first.message}"
                 problem = source.document.problem(("claims", i, *field), message, first.hint)
-                place = {"line": claim.line, "column": claim.column} if source.note else {}
-                every.append(replace(problem, **place))
+                if source.note:
+                    problem = replace(problem, line=claim.line, column=claim.column)
+                every.append(problem)
         if late:
             file, message = (
                 source.document.file,
@@ -265,39 +266,6 @@ def _settled(source: ClaimFile, index: int, claim: Checked, ids: Mapping[str, Ch
         return _placed(source, index, claim)
     except Exception as error:
         return _placed(source, index, failed_judgement(claim.claim, error))
-
-
-def with_conflict(claim: Checked, others: Mapping[str, Checked]) -> Checked:
-    """A claim compared with the one that it names in ``conflicts_with``."""
-    other = others.get(claim.claim.conflicts_with or "")
-    if other is None or claim.error is not None:
-        return claim
-    one, two = claim.number_claimed, other.number_claimed
-    units = {strict(parse_unit(each.base_unit).dimension) for each in (claim, other)}
-    if one is None or two is None or compatible(one, two) or len(units) > 1:
-        return claim
-    both = f"{claim.claimed} here and {other.claimed} in {other.id} cannot both be right"
-    derived = f"; derived {claim.derived}" if claim.derived else ""
-    return replace(claim, verdict="inconsistent", reason=both + derived)
-
-
-def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
-    """Whether one value can be what both claim, at the precision each is written with.
-
-    >>> from symroof.claims.read.written_number import read_written
-    >>> compatible(read_written("24", ""), read_written("23.9", "")), compatible(read_written("24", ""), read_written("22", ""))
-    (True, False)
-    """
-    if one.value is None or two.value is None:
-        return one.word == two.word
-    ends = []
-    for written, value in ((one, one.value), (two, two.value)):
-        low, high = (value if end is None else end for end in (written.low, written.high))
-        spans = {"<": (-inf, float(value)), ">": (float(value), inf)}
-        plain = float(low - written.margin), float(high + written.margin)
-        ends.append(spans.get(written.operator[:1], plain))
-    # ranges that only touch: each would have to be at its very edge
-    return one.value == two.value or max(ends[0][0], ends[1][0]) < min(ends[0][1], ends[1][1])
 
 
 def _with_arithmetic(claim: Checked, note: Note, index: int) -> Checked:

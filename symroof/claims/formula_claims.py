@@ -40,6 +40,7 @@ from symroof.symbolic.expressions import (
 )
 from symroof.symbolic.printing import text
 from symroof.symbolic.random_points import compare_at_points
+from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
 
@@ -76,8 +77,12 @@ def judge_formula(claim: ClaimSpec) -> Checked:
         reason = f"{float(ratio):.4g} times what is derived here"
         return replace(found, verdict="approximate" if near else "wrong", reason=reason)
     stands = Checked(claim, "exact", claim.formula or "", sides.shown())
-    if sides.equal:
-        return stands
+    if sides.equal:  # one request and one device go without saying
+        stated = {*names(sides.claimed), *map(printed_name, claim.given)}
+        alone = (claim.quantity or "").endswith("_per_device") and not {*DEGREES} & stated
+        batch = "batch" in {*names(sides.derived)} - stated
+        taken = [*["a batch of 1"] * batch, *["one device"] * alone]
+        return replace(stands, reason=f"at {' on '.join(taken)}" if taken else "")
     if not names(sides.claimed) and ratio == 1:
         return replace(stands, reason="in the numbers of this case")
     true = tuple(one for one in IDENTITIES[-2:] if sides.holds(one))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from symroof.claims.check import with_conflict
 from symroof.claims.checked import Checked
+from symroof.claims.related_claims import with_conflict
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 

@@ -116,21 +116,18 @@ class WrittenNumber:
         if self.word is not None or isinstance(derived, (str, bool)):
             return "exact" if self.word == derived else "wrong"
         derived = settled(derived)
-        bound = self.operator or self.low is not None
-        if self.agrees(derived) and bound:
+        bound, agrees = bool(self.operator or self.low is not None), self.agrees(derived)
+        if agrees if bound else nearly_equal(float(derived), float(self.number)):
             return "exact"
-        if not bound and nearly_equal(float(derived), float(self.number)):
-            return "exact"
-        if (not bound and self.agrees(derived)) or (bound and self.rounded_limit(derived)):
+        if self.rounded_limit(derived) if bound else agrees:
             return "rounded"
+        allowed = CLOSE_ENOUGH if tolerance is None else tolerance
         if self.operator:
-            allowed = -1 if tolerance is None else abs(self.number) * tolerance
-            near = abs(derived - self.number) <= allowed
+            off = abs(derived - self.number)
+            near = tolerance is not None and off <= abs(self.number) * tolerance
         else:
-            allowed = CLOSE_ENOUGH if tolerance is None else tolerance
             near = self._off(derived) <= abs(derived) * allowed
-        near = near or (tolerance is None and self.hedged(derived))
-        return "approximate" if near else "wrong"
+        return "approximate" if near or (tolerance is None and self.hedged(derived)) else "wrong"
 
     def hedged(self, derived: Fraction) -> bool:
         """Whether a number is off by more than 5 %, and no more than its hedge and digits allow."""

@@ -2,7 +2,7 @@
 
 Formulas are over the names of the claim's own case. Adding a slip is adding an entry here. The order is the order of
 explanations: model structure, counting, device limits, element widths, units. Slips of digits are in
-:mod:`symroof.claims.slips.explain`, slips with a free parameter in :mod:`symroof.claims.slips.free_parameters`.
+:mod:`symroof.claims.slips.explain`, and so are slips with a free parameter.
 """
 
 from collections.abc import Mapping
@@ -131,7 +131,6 @@ OMISSIONS = (
         CaseChange("forward and backward pass counted, as in training", _times("3", *WORK)),
     )),
 )  # fmt: skip
-"""Of what was left out, or counted as elsewhere."""
 
 STRUCTURE = (
     Slip("gqa_forgotten", (
@@ -182,7 +181,6 @@ STRUCTURE = (
         CaseChange(f"{count} KV heads", _times(f"{count}/n_kv_heads", *CACHE)) for count in (1, 2, 4, 8, 16, 32)
     )),
 )  # fmt: skip
-"""Of the structure of the model."""
 
 COUNTING = (
     Slip("acceptance_not_compounded", (
@@ -236,7 +234,6 @@ COUNTING = (
         *(RoundedFigure("itl", digits, rate="user_rate") for digits in (1, 2, 3)),
     ), paired=False, numbers_only=True),
 )  # fmt: skip
-"""Of counting."""
 
 KIN = ("siblings", "parts", "relatives", "generations")
 DEVICE = (
@@ -252,7 +249,6 @@ DEVICE = (
     Slip("peak_of_other_sku", tuple(OtherFigure("the peak of the {figure}", "peak_flops", kind) for kind in KIN)),
     Slip("bandwidth_of_other_part", tuple(OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", kind) for kind in KIN)),
 )  # fmt: skip
-"""Of the limits of the device."""
 
 WIDTHS = ("fp32", "fp16", "fp8", "int4")
 PRECISION = (
@@ -266,7 +262,6 @@ PRECISION = (
         *(CaseChange(f"weights of {size} byte each", {"weight_bytes_per_param": size}) for size in ("4", "2", "1/2")),
     )),
 )  # fmt: skip
-"""Of the width of an element."""
 
 LINES = ("disk_bandwidth", "host_bandwidth", "link_bandwidth", "network_bandwidth")
 """Whose rates are printed in bits as often as in bytes."""
@@ -310,7 +305,6 @@ UNITS = (
         MisreadResult("a factor of 1,000{too_small}", "value/10^3"),
     ), paired=False, numbers_only=True),
 )  # fmt: skip
-"""Of units and notation."""
 
 CATALOGUE: tuple[Slip, ...] = (
     *STRUCTURE[:4],
