@@ -5,6 +5,7 @@ import re
 import pytest
 
 from symroof.report.catalogue_tables import models
+from symroof.specs.file_kinds import FILE_KINDS
 from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study
@@ -58,8 +59,6 @@ def test_show_in_text_and_json_say_the_same(name, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------- validate, schema, init
-
-FILE_KINDS = ("study", "model", "hardware", "preset", "claims", "measured", "efficiencies")
 
 
 def test_validate_every_spec_of_the_repository():
