@@ -43,7 +43,7 @@ BUDGETS = {
     "servers": 1632,
     "sweep": 1326,
     "calibrate": 1514,
-    "check": 6910,
+    "check": 6980,
     "report": 7685,
     "cli": 3890,
     "tests": 39421,
