@@ -81,26 +81,6 @@ def test_two_slips_only_where_there_are_four_digits():
     assert named("11.5 GB", quantity="kv_cache_bytes", given=LLAMA) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "expression", "text"),
-    [
-        (
-            "6.00 USD",
-            "6 USD/hour * 1 s",
-            "hours taken for seconds",
-        ),  # a 600th of a cent a second, times 3,600
-        ("0.001667 USD", "6 USD/hour * 1 hour", "seconds taken for hours"),
-        ("7200 s", "2 s", "hours taken for seconds"),
-        ("0.0005556 s", "2 s", "seconds taken for hours"),
-    ],
-)
-def test_hours_and_seconds_are_told_apart(value, expression, text):
-    """Too large by 3,600: hours went in where seconds stand; too small by it: the other way round."""
-    first = found(value, expression=expression)[0]
-    assert (first.slip, first.named) == ("hours_seconds", True)
-    assert text in first.text
-
-
 def test_one_digit_explains_nothing():
     suggested = found(
         "2 FLOP/byte", quantity="decode_intensity", given={**LLAMA, "assume": {"detail": "weights"}}
