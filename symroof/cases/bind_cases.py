@@ -25,9 +25,15 @@ from symroof.cases.checks import (
     formulas_set,
     lengths,
 )
-from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
+from symroof.cases.draft_model import (
+    DRAFTING,
+    OF_TARGET,
+    add_drafts,
+    draft_inputs,
+    head_of,
+)
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
-from symroof.cases.input import ROLE_INPUT, VARIANT, Input, number_of
+from symroof.cases.input import HEADS, ROLE_INPUT, VARIANT, Input, number_of
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.prefill_layout import alone, prefill_inputs
 from symroof.cases.quantity_result import as_written
@@ -181,7 +187,9 @@ class Binding:
         request = self.request
         values = {name: self.single.get(name, each[0]) for name, each in request.values.items()}
         draft: LoadedSpec[ModelSpec] = LoadedSpec()
-        if request.draft:
+        if request.draft in HEADS and self.specs.model and self.specs.model.layers:
+            draft = LoadedSpec(request.draft, head_of(self.specs.model, request.draft))
+        elif request.draft:
             draft = load_model(request.draft, request.base, request.assume_family)
         loaded = (self.specs.chosen_model, self.specs.chosen_device, draft)
         case = BoundCase(
@@ -288,8 +296,10 @@ class Binding:
             request, made.preset, made.chosen_draft, made.chosen_device, self.roles
         )
         draft = self._beside(request, specs, frozenset())
-        extra = draft_inputs(draft.case, made.case, made.given, name)
-        notes = [f"drafted by {name}: its own prefill of the prompt is not in ttft"]
+        head = name in HEADS
+        extra = draft_inputs(draft.case, made.case, made.given, name, head)
+        what = f"a head ({name}), counted as one more layer and the output matrix" if head else name
+        notes = [f"drafted by {what}: its own prefill of the prompt is not in ttft"]
         notes += [f"draft {each}" for each in draft.warnings if each not in made.warnings]
         if "draft_cost" in made.given:
             notes.append("the draft model's own time is ignored, because draft_cost is given")

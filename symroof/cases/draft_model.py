@@ -12,6 +12,7 @@ from sympy import Symbol
 from symroof.cases.case_inputs import CaseInputs
 from symroof.cases.input import Input
 from symroof.errors import InputError, Problem
+from symroof.specs.model import ModelSpec
 from symroof.symbolic.expressions import ZERO, At, Expr, inline, rebuild, substitute, symbol
 from symroof.symbolic.reading import parse
 from symroof.theory.case import Case
@@ -29,11 +30,12 @@ OF_TARGET = {*QUANTITIES.keys() - {"context"}, *(each.name for each in GROUPS["a
 
 
 def draft_inputs(
-    draft: Case, case: Case, given: Mapping[str, Input], name: str
+    draft: Case, case: Case, given: Mapping[str, Input], name: str, head: bool = False
 ) -> dict[str, Input]:
     """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes besides the reserve.
 
     ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
+    A ``head`` shares the model's embedding and output matrix, so they take no memory again.
 
     Raises:
         InputError: the reserve is a range, to which nothing can be added.
@@ -54,9 +56,14 @@ def draft_inputs(
             return None
         return draft.formula_or_name(name)
 
+    def without_vocabulary(name: str, changed: frozenset[str]) -> Expr | None:
+        return ZERO if name == "vocab_size" else stands(name, changed)
+
     names = ("weight_bytes", "peak_kv_cache_bytes", "state_bytes")
     parts = [*(f"{part}_per_device" for part in names), "itl", REQUEST]
     weights, cache, state, step, request = (inline(symbol(part), stands) for part in parts)
+    if head:
+        weights = inline(symbol(parts[0]), without_vocabulary)
     fixed = (own.setting if own is not None else ZERO) + weights
     source = f"draft {name}"
     beside = "" if own is None else f", beside what is given ({own.source})"
@@ -70,6 +77,22 @@ def draft_inputs(
         counted = _with_draft(tree, fixed, request)
         values["concurrency"] = Input(counted, f"{source}: its caches counted")
     return values
+
+
+def head_of(model: ModelSpec, kind: str) -> ModelSpec:
+    """A draft head as a model: one layer like the model's last. A head's small projection of two inputs to one is left out."""
+    last = next((own for own in model.layers if own.label == (*model.order, "")[-1]), None)
+    layer = (last or model.layers[-1]).model_copy(update={"count": 1})
+    title = f"{kind.upper()} head of {model.shown_name}"
+    return model.model_copy(
+        update={
+            "title": title,
+            "layers": (layer,),
+            "order": (),
+            "stored_bytes": None,
+            "caveats": (),
+        }
+    )
 
 
 DRAFTING = frozenset({"draft_tokens", "acceptance"})
@@ -90,6 +113,11 @@ def add_drafts(case: CaseInputs) -> None:
     if drafted and accepted:
         for name, text in UNDER_LOAD.items():
             case.add({name: Input(parse(text), "drafts of each step", defaulted=True)})
+        if case.request.draft is None and "draft_cost" not in case.given:
+            case.warn(
+                "draft_cost 0 is taken, as if drafting cost nothing: give --draft mtp or --draft eagle "
+                "(a head of the model), --draft MODEL, or --set draft_cost=0.1"
+            )
     elif drafted or accepted:
         missing = "acceptance" if drafted else "draft_tokens"
         without = f"{' and '.join((*drafted, *accepted))} without {missing}"

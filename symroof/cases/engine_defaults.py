@@ -28,15 +28,16 @@ WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
 
 
-def profile_of(request: Request, described: bool, preset: bool) -> EngineProfile | None:
-    """The engine of a case; None where neither a model nor a device is named. Presets of tools and tutorials stand on physics alone.
+def profile_of(request: Request, case: CaseInputs) -> EngineProfile | None:
+    """The engine of a case; None where neither a model nor a device is named. A model alone, and presets of tools and tutorials, stand on physics.
 
     Raises:
         InputError: no such engine.
     """
-    if not described:
+    if case.model is None and case.hardware is None:
         return None
-    return engine_profile(request.engine or (IDEAL if preset else DEFAULT))
+    physics = case.preset is not None or case.hardware is None
+    return engine_profile(request.engine or (IDEAL if physics else DEFAULT))
 
 
 def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:

@@ -21,6 +21,9 @@ Ends = tuple[float, float]
 
 VARIANT = "variant"
 """The origin of values of a case that was made from another."""
+HEADS = ("eagle", "mtp")
+"""Drafts that are a head of the model itself: one more layer, and the model's own embedding and output matrix."""
+
 ROLE_INPUT = {
     "weights": "weight_bytes_per_param",
     "kv": "kv_bytes_per_element",

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.input import AT_PEAK, ROLE_INPUT
+from symroof.cases.input import AT_PEAK, HEADS, ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import IDEAL, chosen_engine
@@ -299,7 +299,7 @@ def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
     named = [
         *((("models", "model", i), name) for i, name in enumerate(spec.model)),
-        *((("models", "draft", 0), name) for name in (spec.draft,) if name),
+        *((("models", "draft", 0), name) for name in (spec.draft,) if name and name not in HEADS),
         *((("hardware", "hardware", i), name) for i, name in enumerate(spec.hardware)),
         *((("presets", "preset", 0), name) for name in (spec.preset,) if name),
     ]

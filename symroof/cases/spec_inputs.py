@@ -19,6 +19,7 @@ from symroof.specs.checkpoint_precisions import (
     precision_width,
     quantization_at,
 )
+from symroof.specs.engine_profile import EngineCache
 from symroof.specs.fields import ValueRange, build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
@@ -100,7 +101,7 @@ def inputs_of_specs(
     if by_name:  # the name says so too: one checkpoint, whichever says it
         roles = {**roles, "weights": None}
     case = CaseInputs(model, device, request=request, preset=preset)
-    case.engine = profile_of(request, bool(case.model or case.hardware), preset is not None)
+    case.engine = profile_of(request, case)
     as_stored = _store(case, roles["weights"])
     widths = _set_precisions(case, roles, as_stored)
     if case.model:
@@ -138,6 +139,11 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
     precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
     model, origin = case.model, case.request.origin
     stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
+    own_cache = cache_of_engine(case)
+    if own_cache and own_cache.auto and roles["kv"] is None and not (stored and stored.kv):
+        roles = {**roles, "kv": own_cache.auto}
+        assert case.engine is not None
+        origin = {**origin, "kv": f"{case.engine.said}: {case.engine.source(own_cache.source)}"}
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
     same = stored.format if stored else names["weights"]
     names = {role: same if name == "weights" else name for role, name in names.items()}
@@ -158,8 +164,28 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
             source = f"{origin.get(role, 'given')}: {role} {chosen.text}"
             case.given |= {name: Input(tree, source) for name, tree in chosen.settings}
             case.given[ROLE_INPUT[role]] = Input(chosen.bytes, source)
+    if own_cache and own_cache.fp8_extra and names["kv"].startswith("fp8"):
+        assert case.engine is not None
+        source = f"{case.engine.said}: {case.engine.source(own_cache.source)}"
+        case.given["latent_extra_bytes"] = Input(number(own_cache.fp8_extra.value), source)
     case.precisions = names
     return widths
+
+
+def cache_of_engine(case: CaseInputs) -> EngineCache | None:
+    """How the engine of a case stores its latent cache, where it has a way of its own for the model."""
+    if case.engine is None or case.model is None:
+        return None
+    mixers = [layer.attention for layer in case.model.layers if layer.attention]
+    kind = next(
+        (
+            "compressed" if mixer.kind == "compressed" else "indexer"
+            for mixer in mixers
+            if mixer.kind == "compressed" or (mixer.kind == "mla" and mixer.index_topk)
+        ),
+        "",
+    )
+    return case.engine.cache(kind, case.hardware.name if case.hardware else "")
 
 
 def of_elements(chosen: Width) -> Width:

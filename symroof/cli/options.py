@@ -46,7 +46,7 @@ ADVANCED = {
     "assume": ("--assume", "SWITCH=VALUE", "A counting choice (`list assumptions`)."),
     "preset": ("--preset", "NAME", "A named set of switches and values."),
     "prefill": ("--prefill", "NAME=N", "Instances that only prefill, with a layout of their own: tp, pp, attention_dp, ep, and instances (or devices)."),
-    "draft": ("--draft", "NAME|PATH", "A model that drafts tokens for the model."),
+    "draft": ("--draft", "NAME|PATH", "A model that drafts tokens, or a head of the model: eagle or mtp."),
     "assume_family": ("--assume-family", "FAMILY", "Read a config.json as this family, whatever model_type it says."),
     "context": ("--context", "VALUE", "Keys a decode step attends to (default: the prompt)."),
     "pp": ("--pp", "VALUE", "Pipeline-parallel degree: stages of layers."),

@@ -95,6 +95,25 @@ class EngineArithmetic(Sourced):
     runs: Literal["native", "wide"]
 
 
+class EngineCache(Sourced):
+    """How an engine stores a latent cache: its precision where nobody names one, and the bytes that an entry in fp8 takes besides its elements.
+
+    ``of`` is ``compressed`` (DeepSeek-V4) or ``indexer`` (DeepSeek-V3.2); ``only`` and ``other_than`` are parts of names of devices.
+    """
+
+    of: Literal["compressed", "indexer"]
+    only: tuple[str, ...] = ()
+    other_than: tuple[str, ...] = ()
+    auto: str | None = None
+    fp8_extra: amount("byte") | None = None  # type: ignore[valid-type]
+
+    def holds(self, kind: str, device: str) -> bool:
+        """Whether this is how the caches of a kind are stored on a device."""
+        if self.only and not any(part in device for part in self.only):
+            return False
+        return kind == self.of and not any(part in device for part in self.other_than)
+
+
 class EngineMeasurement(Sourced):
     """What servers of an engine were seen to take: the expected value of an input between its ends."""
 
@@ -136,6 +155,7 @@ class EngineSpec(OneVersion):
     engine_class: Annotated[EngineClass, Field(alias="class")] = "compiled"
     sources: dict[str, Source] = {}
     measured: dict[str, EngineMeasurement] = {}
+    caches: tuple[EngineCache, ...] = ()
     data_parallel: Literal["copies", "groups", "inside"] = "copies"
     versions: tuple[EarlierVersion, ...] = ()
     notes: tuple[str, ...] = ()
@@ -160,8 +180,12 @@ class EngineSpec(OneVersion):
                     setting(symbol_of(name).name, row)
             except ValueError as error:
                 yield (*place, "inputs", name), str(error)
-        for section in ("inputs", "assume", "arithmetic", "measured"):
-            entries: dict[str, Sourced] = getattr(part, section, {})
+        sections: dict[str, dict[Any, Sourced]] = {
+            section: getattr(part, section, {})
+            for section in ("inputs", "assume", "arithmetic", "measured")
+        }
+        sections["caches"] = dict(enumerate(getattr(part, "caches", ())))
+        for section, entries in sections.items():
             for name, it in entries.items():
                 if it.source not in self.sources:
                     message = (
@@ -211,6 +235,10 @@ class EngineProfile:
     @property
     def arithmetic(self) -> dict[str, EngineArithmetic]:
         return self._laid("arithmetic")  # type: ignore[no-any-return]
+
+    def cache(self, kind: str, device: str) -> EngineCache | None:
+        """How it stores the caches of a kind of model on a device; None where it has no way of its own."""
+        return next((own for own in self.spec.caches if own.holds(kind, device)), None)
 
     def source(self, key: str) -> str:
         """A source as a line of text."""

@@ -126,7 +126,7 @@ def mla(layer: Layer) -> Iterator[OperatorRow]:
     if layer.has("indexer"):
         yield from token_indexer()
     yield from _expansions()
-    yield from _latent_core()
+    yield from _latent_core(layer.only("indexer", " + latent_extra_bytes"))
     bias = layer.only("out_bias", "d_model")
     yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias=bias)
 
@@ -143,15 +143,16 @@ def _expansions() -> Iterator[OperatorRow]:
     yield from product("kv_up", elements, f"kv_lora_rank + {out}", "tokens", when=EXPANDED)
 
 
-def _latent_core() -> Iterator[OperatorRow]:
+def _latent_core(extra: str) -> Iterator[OperatorRow]:
     wide = f"n_heads*{WIDE}"
     latent = "n_heads*(2*kv_lora_rank + qk_rope_dim)"
     yield from _core(f"2 FLOP*{wide}", wide, "prompt", ABSORBED)
     yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
     for when in (EXPANDED, REEXPANDED):
         yield from _core(f"2 FLOP*{wide}", wide, when=when)
-    for kept, when in ((LATENT, ABSORBED), (LATENT, REEXPANDED), (wide, EXPANDED)):
-        kept = f"{kept}*kv_bytes_per_element"
+    latents = f"{LATENT}*kv_bytes_per_element{extra}"
+    expanded = f"{wide}*kv_bytes_per_element"
+    for kept, when in ((latents, ABSORBED), (latents, REEXPANDED), (expanded, EXPANDED)):
         yield OperatorRow(CORE, "kv", kept, "span", reaching=True, when=when)
 
 

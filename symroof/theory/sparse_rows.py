@@ -50,15 +50,22 @@ def block_indexer() -> Iterator[OperatorRow]:
         parts=stacked(["index_heads*index_dim", "index_dim"]),
     )
     yield stored("indexer", "2*index_dim")
-    yield from _scores("2 FLOP*index_heads*index_dim", "index_heads*index_dim")
+    yield from _scores(
+        "2 FLOP*index_heads*index_dim", "index_heads*index_dim", width="kv_bytes_per_element"
+    )
 
 
-def _scores(flops: str, moved: str, reach: str | None = None) -> Iterator[OperatorRow]:
-    """The work of a pair, the queries read for a token, and the key that each token caches."""
+def _scores(
+    flops: str, moved: str, reach: str | None = None, width: str = "index_bytes_per_element"
+) -> Iterator[OperatorRow]:
+    """The work of a pair, the queries read for a token, and the key that each token caches.
+
+    DeepSeek's engines keep keys in 8 bits with a scale, whatever the cache is in.
+    """
     yield OperatorRow(INDEX, "flops", flops, "pairs", reach=reach)
     yield OperatorRow(INDEX, "activations", f"({moved})*act_bytes_per_element", "tokens")
     yield OperatorRow(
-        INDEX, "kv", f"index_dim*kv_bytes_per_element{SHARE if reach else ''}", "span", reach=reach
+        INDEX, "kv", f"index_dim*{width}{SHARE if reach else ''}", "span", reach=reach
     )
 
 
@@ -113,7 +120,7 @@ def _entries(reach: str) -> Iterator[OperatorRow]:
     yield OperatorRow(
         CORE,
         "kv",
-        f"head_dim*kv_bytes_per_element{'' if reach == 'window' else SHARE}",
+        f"(head_dim*kv_bytes_per_element + latent_extra_bytes){'' if reach == 'window' else SHARE}",
         "span",
         reach=reach,
     )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
+from symroof.cases.input import HEADS
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.cases.spec_inputs import DEFAULT_PRECISION
 from symroof.errors import InputError
@@ -374,6 +375,11 @@ def _speculation(note: Notes) -> dict[str, Any]:
         draft, how = _draft(config["model"])
         values |= {"draft": draft} if draft else {}
         sets.append(how)
+    elif head := next(
+        (each for each in HEADS if each in str(config.get("method", "")).lower()), ""
+    ):
+        values |= {"draft": head}
+        sets.append(f"draft = {head}, a head of the model")
     pays += "" if "draft" in values else ", and --set draft_cost=0.1 or --draft MODEL"
     note.append(FlagNote("--speculative-config", written.text[:60], ", ".join(sets), pays))
     return values

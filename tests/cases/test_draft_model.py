@@ -155,3 +155,24 @@ def test_a_range_of_the_reserve_is_refused():
 
 
 # ------------------------------------------------------------------------------------------------- files and line
+
+
+def test_a_head_of_the_model_is_one_more_layer_that_shares_the_vocabulary():
+    """MTP and EAGLE: Llama 3.1 70B has layers of 855,654,400 parameters, so a head in fp16 adds 1.711 GB and a norm."""
+    alone = sr.Study("llama-3.1-70b", "h200", tp=4, prompt=1024, output=1, kv="fp16")
+    drafted = sr.Study(
+        "llama-3.1-70b", "h200", tp=4, prompt=1024, output=1, kv="fp16", draft="mtp",
+        draft_tokens=3, acceptance=0.7,
+    )  # fmt: skip
+    layer = 2 * 855_654_400 + 2 * 8192
+    cache = 4096 * 1024  # one layer: keys and values of 8 heads of 128 in two bytes
+    more = drafted.value("memory_bytes") - alone.value("memory_bytes")
+    assert more == pytest.approx(layer + 2 * 8192 + cache, rel=1e-3)
+    assert 1 / 81 < drafted.value("draft_cost") < 3 / 81
+
+
+def test_drafts_without_a_draft_are_said_to_be_free():
+    study = sr.Study(
+        "llama-3.1-8b", "h100-sxm", prompt=1024, output=8, draft_tokens=3, acceptance=0.7
+    )
+    assert any("as if drafting cost nothing" in word for word in study.first.warnings)

@@ -137,9 +137,7 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
 
 def test_derive_tells_elasticities():
     text = good("derive", "itl", *H100, "--efficiency", "peak", "--all").out
-    _, _, table = text.partition(
-        "\nelasticities: % change of itl per 1 % change of an input\n"
-    )
+    _, _, table = text.partition("\nelasticities: % change of itl per 1 % change of an input\n")
     assert re.search(r"^  mem_bandwidth +-1\.00$", table, re.M)
     for nothing in ("fits", "decode_bound"):
         assert "elasticities (" not in good("derive", nothing, *H100).out

@@ -27,6 +27,8 @@ LATENT = {
 }  # fmt: skip
 INDEX = {"index_heads": 2, "index_dim": 3}
 CONTEXT = st.integers(1, 40)
+KEY_WIDTH = 33 / 32
+"""Bytes of an element of an indexer's key: 8 bits, and a scale of 32 bits for 128."""
 
 
 def index_matrices(made_of, weights):
@@ -63,7 +65,7 @@ def test_latent_attention_to_chosen_keys(one, batch, context, top, scores):
     )
     step += sum(2 * (6 + 2) + 2 * 6 for _ in range(3) for _ in range(min(context, top)))
     assert d.value("decode_flops") == batch * (2 * step + HEAD_ROW)
-    index = 3 if scores else 0
+    index = 3 * KEY_WIDTH / 2 if scores else 0
     assert d.value("kv_bytes_per_token") == 2 * 2 * (6 + 2 + index)
     assert d.value("kv_cache_bytes") == 2 * batch * context * 2 * (6 + 2 + index)
     weights = 2 * (2 * sum(x * y for x, y in [*matrices, expanding(a)]) + D * V)
@@ -141,10 +143,11 @@ def test_compressed_entries_behind_a_window(one, batch, context, rate, top, atte
         + (scored(every, weights=True) if top else 0)
     )
     assert d.value("decode_flops") == batch * (2 * step + HEAD_ROW)
+    index = 3 * KEY_WIDTH / 2 if top else 0
     assert d.value("kv_cache_bytes") == 2 * batch * 2 * (
-        min(context, 3) * 6 + every * (6 + (3 if top else 0))
+        min(context, 3) * 6 + every * (6 + index)
     )
-    read = min(context, 3) * 6 + min(every, top or every) * 6 + (every * 3 if top else 0)
+    read = min(context, 3) * 6 + min(every, top or every) * 6 + every * index
     assert (
         d.value("decode_bytes")
         == 2 * (2 * sum(x * y for x, y in matrices) + D * V) + 2 * batch * 2 * read

@@ -1,34 +1,66 @@
 """The small expressions of ``families.yaml`` and ``quantization.yaml``, and the functions that read a field in them.
 
-They are Python's own expressions, over names that mean the fields of a file: ``hidden_size`` is a whole number that must be
+They are written as Python's expressions are, over names that mean the fields of a file: ``hidden_size`` is a whole number that must be
 there, ``head_dim?`` one that may be absent; ``i`` is the number of the layer, the first being 0, ``n`` that of all. Functions
 take a field by its name in quotes, ``flag('attention_bias')``, one of an object inside as ``each('ffn_config.moe_top_k')``.
 Only what stands in those two tables is read here; no text of a config ever is.
 """
 
+import ast
+import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from types import CodeType
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
 
 OPTIONAL = re.compile(r"([A-Za-z_][\w.]*)\?")
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Not: operator.not_,
+    ast.In: lambda part, whole: part in whole, ast.USub: operator.neg, ast.LShift: operator.lshift,
+}  # fmt: skip
 
 
 @cache
-def compiled(text: str) -> CodeType:
-    return compile(OPTIONAL.sub(r"maybe('\1')", text), f"<{text}>", "eval")
+def parsed(text: str) -> ast.expr:
+    """An expression as a tree; a field with ``?`` is one that may be absent."""
+    return ast.parse(OPTIONAL.sub(r"maybe('\1')", text), mode="eval").body
 
 
 def value_of(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression of the tables over names.
+    """The value of an expression of the tables over names, which are looked up when they are needed.
 
     >>> value_of("window if (i + 1) % 4 else full", {"i": 3, "full": "full"})
     'full'
     """
-    return eval(compiled(text), {"__builtins__": {}}, names)
+    return _value(parsed(text), names)
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return names[name]
+        case ast.Tuple(parts):
+            return tuple(_value(part, names) for part in parts)
+        case ast.IfExp(condition, yes, no):
+            return _value(yes if _value(condition, names) else no, names)
+        case ast.BoolOp(kind, (first, *more)):
+            found = _value(first, names)
+            while more and bool(found) == isinstance(kind, ast.And):
+                found = _value(more.pop(0), names)
+            return found
+        case ast.UnaryOp(kind, operand):
+            return OPERATORS[type(kind)](_value(operand, names))
+        case ast.BinOp(left, kind, right) | ast.Compare(left, [kind], [right]):
+            return OPERATORS[type(kind)](_value(left, names), _value(right, names))
+        case ast.Call(called, arguments):
+            return _value(called, names)(*(_value(each, names) for each in arguments))
+    raise AssertionError(f"a table of ours holds {ast.unparse(node)}")
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"max": lambda c, i, *several: max(several)}

@@ -8,7 +8,7 @@ import pytest
 from symroof.errors import InputError
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import expression, families
-from symroof.specs.checkpoints.family_fields import FUNCTIONS, compiled
+from symroof.specs.checkpoints.family_fields import FUNCTIONS, parsed
 from symroof.specs.checkpoints.json_text import loads_json
 
 USED = {"sliding_window": 4, "use_sliding_window": True}
@@ -122,7 +122,7 @@ def test_every_expression_of_the_table_can_be_read():
         written = [text for recipe in texts for text in recipe.values() if isinstance(text, str)]
         for text in (*written, family.feeding, family.entry.get("mixing", "full")):
             called = re.findall(r"(\w+)\(", text)
-            assert compiled(text) and set(called) <= {
+            assert parsed(text) and set(called) <= {
                 *FUNCTIONS,
                 "or",
                 "and",
