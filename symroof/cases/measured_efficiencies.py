@@ -11,7 +11,9 @@ from symroof.specs.efficiencies import (
     TILE_ROWS,
     Efficiency,
     MeasuredKind,
+    families_of,
     link_group,
+    model_part,
     shipped_efficiencies,
     tile_share,
     unit_of,
@@ -62,23 +64,19 @@ OF_NETWORK = {
 
 FAMILIES = {
     "hbm": "NVIDIA HBM",
-    "hbm experts": "models with experts on NVIDIA HBM",
     "cdna": "AMD Instinct",
-    "cdna experts": "models with experts on AMD Instinct",
     "gaudi": "Gaudi",
     "tpu": "TPU",
     "neuron": "Trainium and Inferentia",
-    "neuron experts": "models with experts on Trainium and Inferentia",
     "gddr": "GDDR",
-    "gddr experts": "models with experts on GDDR",
     "geforce": "GeForce",
-    "geforce experts": "models with experts on GeForce",
     "apple": "Apple",
     "pair": "pairs of",
     "group": "larger groups of",
     "experts": "experts over",
 }
 """How families of devices, and the groups that a latency of links is of, as words."""
+PARTS = {"experts": "models with experts on ", "latent": "models with latent attention on "}
 
 
 def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind:
@@ -100,6 +98,7 @@ def kind_of(case: CaseInputs, device: HardwareSpec, engine: str) -> MeasuredKind
     return MeasuredKind(
         device=device.name,
         family=device.family,
+        generation=device.generation,
         model="recurrent" if recurrent else parts or "dense",
         bits=next((size for size, least in ((16, 10), (8, 6)) if bits is None or bits > least), 4),
         layout=layout,
@@ -130,14 +129,20 @@ def add_measured_efficiencies(case: CaseInputs) -> None:
     spread = experts and (case.above_one("ep") or groups)
     exchanges = spread and (groups or not case.above_one("tp"))
     grouped = case.assumptions["scheduling"] == "disaggregated" or case.several_devices
-    families = {
-        "link_latency": link_group(number_of(given, "tp", defaults=True), exchanges),
-        "mfu": shipped_efficiencies().compute_family(device.family, engine, experts),
-    }
+    kind = kind_of(case, device, engine)
+    part, reach = model_part(kind.model), shipped_efficiencies().reach(kind)
+    sending = link_group(number_of(given, "tp", defaults=True), exchanges)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        given[name], word = _fitted(name, families.get(name, device.family), engine)
+        families = families_of(name, device.family, device.generation, part, engine)
+        kernels = engine
+        if name == "link_latency":  # engines until 2024 sum with kernels of their own on NVIDIA
+            families, kernels = (
+                [sending],
+                "compiled" if (engine, device.family) == ("earlier", "hbm") else engine,
+            )
+        given[name], word = _fitted(name, tuple(families), kernels, reach)
         case.warn(*([word] if word else []))
         if name == "mbu":
             share = share_of_tile(device.family, engine, case.compute, given)
@@ -193,22 +198,29 @@ def _ends(value: Input) -> tuple[Any, ...] | None:
 
 
 @lru_cache(maxsize=256)
-def _fitted(name: str, family: str, engine: str) -> tuple[Input, str]:
-    """The value of an input, made once for all devices of a family, and a word where it is that of others."""
-    entry, word = shipped_efficiencies().chosen(name, family, engine)
-    low, high = (
-        format_quantity(amount.value, unit_of(amount), 3).strip()
-        for amount in (entry.low, entry.high)
-    )
-    span = ValueRange(entry.low.value, entry.high.value, f"{low}..{high}", entry.value.value)
-    return Input(span, source(entry, engine), measured=True), word
+def _fitted(name: str, families: tuple[str, ...], engine: str, reach: float) -> tuple[Input, str]:
+    """The value of an input, made once for all devices of a family, and a word where it is that of others: those have a wide interval."""
+    table = shipped_efficiencies()
+    entry, word = table.chosen(name, families, engine)
+    low, high = table.ends(entry, float(table.far.value) if word else reach)
+    unit = unit_of(entry.value)
+    written = "..".join(format_quantity(end, unit, 3).strip() for end in (low, high))
+    return _between(low, entry.value.value, high, written, source(entry, engine)), word
 
 
 def source(entry: Efficiency, engine: str) -> str:
     """What an entry rests on, in words."""
-    family, of = (FAMILIES.get(name, name) for name in (entry.family, entry.of or entry.family))
-    own = f"; {family} devices' own fit best at the limit of 1, which determines nothing"
-    devices = f"{of} devices"
+    own = (
+        f"; the rows of {_devices(entry.family)} do not determine it"
+        if entry.of not in ("", entry.family)
+        else ""
+    )
     engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
     sources = f"{entry.sources} source{'' if entry.sources == 1 else 's'}"
-    return f"measured ({engine}): {entry.rows} rows of {sources}, {devices}, {engines}{own if entry.of else ''}"
+    return f"measured ({engine}): {entry.rows} rows of {sources}, {_devices(entry.of or entry.family)}, {engines}{own}"
+
+
+def _devices(family: str) -> str:
+    """``models with experts on NVIDIA HBM devices``."""
+    name, _, part = family.partition(" ")
+    return f"{PARTS.get(part, '')}{FAMILIES.get(name, name)} devices"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -18,6 +20,7 @@ from symroof.units import Quantity, describe
 
 FITTED = listed("moving", "evidence")  # step_overhead is part of layer_overhead
 
+SHARES = frozenset({"mfu", "mbu", "link_share"})
 ALL = "all"
 FILE = "efficiencies.yaml"
 
@@ -37,20 +40,28 @@ def tile_share(peak: float, width: float, bandwidth: float) -> float:
     return peak * width / (2 * TILE_ROWS * bandwidth)
 
 
-def compute_family(family: str, engine: str, experts: bool) -> str:
-    """What the achieved share of the peak is of: a family of devices, where models with experts have a share of their own that family and ``experts``.
-    Each expert multiplies the few tokens that chose it, by kernels of their own.
+def model_part(model: str) -> str:
+    """What sets a kind of model apart from dense ones (:class:`MeasuredKind`): ``latent`` attention, whose layers have more kernels, or ``experts``."""
+    return next((part for part in ("latent", "experts") if part in model), "")
 
-    >>> compute_family("hbm", "compiled", experts=True), compute_family("hbm", "ggml", experts=True)
-    ('hbm experts', 'hbm')
+
+def families_of(name: str, family: str, generation: str, part: str, engine: str) -> list[str]:
+    """Where the value of an input is looked for, best first: a generation of devices before its family, a part of models before all.
+
+    Each expert multiplies the few tokens that chose it: models with experts have a share of the peak of their own, but not in ggml.
+
+    >>> families_of("mfu", "cdna", "cdna3", "latent", "compiled")
+    ['cdna3 experts', 'cdna experts', 'cdna3', 'cdna']
+    >>> families_of("layer_overhead", "hbm", "hopper", "experts", "compiled")
+    ['hopper', 'hbm']
     """
-    return (
-        f"{family} experts" if experts and engine != "ggml" and family in WITH_EXPERTS else family
-    )
-
-
-WITH_EXPERTS = ("hbm", "cdna")
-"""Families of devices on which prefills of models with experts were measured beside those of others."""
+    own = {"mfu": "experts" if part and engine != "ggml" else ""}.get(name, "")
+    own = "latent" if (name, part) == ("layer_overhead", "latent") else own
+    return [
+        f"{where} {what}".strip()
+        for what in dict.fromkeys((own, ""))
+        for where in dict.fromkeys((generation, family))
+    ]
 
 
 def link_group(devices: float | None, experts: bool = False) -> str:
@@ -79,8 +90,8 @@ class Efficiency(Spec):
     """One input for one family of devices and one class of engines, ``all`` where it does not depend on them; the family of ``link_latency`` is the
     size of the group that sends, ``pair`` or ``group``.
 
-    ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit. ``of`` is the
-    family that they are taken from, where the family's own measurements do not determine them: those fit best at the limit of 1.
+    ``of`` is what the value is taken from where the family's own measurements do not determine it: another family, ``all``, or
+    its own other generations.
     """
 
     input: Literal[
@@ -89,22 +100,29 @@ class Efficiency(Spec):
     family: str
     engine: str
     value: Amount
-    low: Amount
-    high: Amount
     rows: Whole
     sources: Whole
     of: str = ""
 
     @model_validator(mode="after")
-    def _ordered(self) -> Efficiency:
-        if not self.low.value <= self.value.value <= self.high.value:
-            raise ValueError("must have low, value and high in this order")
-        if any(
-            INPUTS[self.input].unit != unit_of(amount)
-            for amount in (self.value, self.low, self.high)
-        ):
+    def _in_its_unit(self) -> Efficiency:
+        if INPUTS[self.input].unit != unit_of(self.value):
             raise ValueError(f"{self.input} is in {INPUTS[self.input].unit or 'no unit'}")
         return self
+
+
+class IntervalClass(Spec):
+    """Cases whose intervals are alike: a generation of devices with a part of models (``cdna3 latent``), and a class of engines.
+
+    ``reach`` is how many times the scatter of each input its interval goes to either side, so that 80 % of ``rows`` are inside, each predicted without its source
+    or, where no other source has the class, without all rows of its device, model, layout and lengths.
+    """
+
+    family: str
+    engine: str
+    reach: Amount
+    rows: Whole
+    sources: Whole
 
 
 class MeasuredKind(Spec):
@@ -116,6 +134,7 @@ class MeasuredKind(Spec):
 
     device: str
     family: str
+    generation: str
     model: str
     bits: Whole
     layout: str
@@ -123,10 +142,10 @@ class MeasuredKind(Spec):
     rows: Whole = 1
 
     def differences(self, other: MeasuredKind) -> tuple[str, ...]:
-        """What another case differs in, the device last where its family is the same."""
+        """What another case differs in, the device last."""
         names = [
             name
-            for name in ("family", "model", "bits", "layout", "engine")
+            for name in ("family", "generation", "model", "bits", "layout", "engine")
             if getattr(self, name) != getattr(other, name)
         ]
         return (*names, *(["device"] if self.device != other.device else []))
@@ -149,7 +168,15 @@ class MeasuredKind(Spec):
         return f"{models} in {self.bits} bits on {where}, {self.engine} engines"
 
 
-FARTHEST = {"family": 8, "model": 3, "layout": 3, "engine": 3, "bits": 2, "device": 1}
+FARTHEST = {
+    "family": 8,
+    "generation": 1,
+    "model": 3,
+    "layout": 3,
+    "engine": 3,
+    "bits": 2,
+    "device": 1,
+}
 """How far each difference takes a case from a measured one."""
 
 
@@ -161,11 +188,15 @@ class EfficienciesSpec(Spec):
     median_error: Amount
     within_half: Amount
     held: Amount
+    scatter: dict[str, Amount]
+    near: dict[str, Amount]
+    far: Amount
+    intervals: tuple[IntervalClass, ...]
     efficiencies: tuple[Efficiency, ...]
     measured: tuple[MeasuredKind, ...] = ()
 
     def beyond(self, case: MeasuredKind) -> str:
-        """In words, that nothing like a case was measured, and what is nearest; empty where something was, if on another device of the family."""
+        """In words, that nothing like a case was measured, and what is nearest; empty where something was, if on another device of the generation."""
         if not self.measured:
             return ""
         nearest = min(
@@ -176,34 +207,41 @@ class EfficienciesSpec(Spec):
             return ""
         return f"nothing like this was measured; the nearest measurements are of {nearest.words}"
 
-    def compute_family(self, family: str, engine: str, experts: bool) -> str:
-        """The family whose share of the compute peak a case has: models with experts have one of their own where the table has it."""
-        own = f"{family} experts"
-        listed = any(entry.family == own for entry in self.efficiencies)
-        return own if experts and engine != "ggml" and listed else family
-
-    def chosen(self, name: str, family: str, engine: str) -> tuple[Efficiency, str]:
-        """The entry for an input, and a word where it is not of this very family and class.
-
-        An entry that is for all families or all classes by design is as good as an own one: a fallback is one where others have their own.
-        """
+    def chosen(self, name: str, families: Sequence[str], engine: str) -> tuple[Efficiency, str]:
+        """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and a word where it is of others."""
         mine = [e for e in self.efficiencies if e.input == name]
-        for entry in mine:
-            if entry.family == family and entry.engine in (engine, ALL):
+        own = [entry for family in families for entry in mine if entry.family == family]
+        on = f"nothing was measured for {name}"
+        for entry in own:
+            if entry.engine in (engine, ALL):
                 return entry, ""
-        for entry in mine:
-            if entry.family == family:
-                return (
-                    entry,
-                    f"nothing was measured for {name} of {engine} engines on this family of devices ({family}): that of {entry.engine} engines",
-                )
+        if own:
+            word = f"{on} of {engine} engines on this family of devices ({families[-1]}): that of {own[0].engine} engines"
+            return own[0], word
         general = next(e for e in mine if e.family == ALL)
-        return (
-            general,
-            ""
-            if len(mine) == 1
-            else f"nothing was measured for {name} on this family of devices ({family}): that of all devices, a wide interval",
+        word = (
+            f"{on} on this family of devices ({families[-1]}): that of all devices, a wide interval"
         )
+        return general, word if general.of else ""
+
+    def reach(self, case: MeasuredKind) -> float:
+        """How many times the scatter an interval reaches: that of the case's class where something like the case was measured; else no less than ``near``
+        where others of its family and engines were, and ``far`` where none was."""
+        own = f"{case.generation} {model_part(case.model)}".strip(), case.engine
+        found = [float(e.reach.value) for e in self.intervals if (e.family, e.engine) == own]
+        if found and not self.beyond(case):
+            return found[0]
+        measured = any((k.family, k.engine) == (case.family, case.engine) for k in self.measured)
+        near = self.near[case.family] if measured and case.family in self.near else self.far
+        return max([float(near.value), *found])
+
+    def ends(self, entry: Efficiency, reach: float) -> tuple[float, float]:
+        """The low and the high end of an input's interval; of one that its family's rows do not determine it reaches far. Shares end at 1."""
+        wide = float(self.far.value) if entry.of else reach
+        factor = math.exp(wide * float(self.scatter[entry.input].value))
+        value = float(entry.value.value)
+        high = value * factor
+        return value / factor, min(high, 1.0) if entry.input in SHARES else high
 
 
 @lru_cache(maxsize=1)

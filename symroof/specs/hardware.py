@@ -225,6 +225,13 @@ class HardwareSpec(Spec):
             return "geforce" if "geforce" in self.title.lower() else "gddr"
         return "apple" if self.vendor == "Apple" else "unified"
 
+    @property
+    def generation(self) -> str:
+        """The family, or the architecture of a server part of NVIDIA or AMD: ``hopper``, ``cdna3``. A refresh (Blackwell Ultra) is of its generation."""
+        if self.family not in ("hbm", "cdna") or not self.architecture:
+            return self.family
+        return self.architecture.lower().replace("cdna ", "cdna").split()[0]
+
     def source_of(self, valued: Any) -> Source:
         """The source of a number."""
         return self.sources[valued.source] if isinstance(valued.source, str) else valued.source

@@ -56,6 +56,7 @@ def test_the_nearest_has_the_fewest_and_smallest_differences():
     asked = MeasuredKind(
         device="mi325x",
         family="cdna",
+        generation="cdna3",
         model="experts",
         bits=16,
         layout="several devices",
@@ -67,5 +68,7 @@ def test_the_nearest_has_the_fewest_and_smallest_differences():
         .endswith(" models with experts in 16 bits on several mi300x, earlier engines")
     )
     assert asked.differences(
-        asked.model_copy(update={"device": "h200", "family": "hbm", "bits": 8})
-    ) == ("family", "bits", "device")
+        asked.model_copy(
+            update={"device": "h200", "family": "hbm", "generation": "hopper", "bits": 8}
+        )
+    ) == ("family", "generation", "bits", "device")

@@ -53,8 +53,7 @@ def test_a_measured_study_by_hand():
     peak = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="peak")
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=512)
     mbu, layer, between = (
-        shipped_efficiencies().chosen(name, "hbm", "compiled")[0]
-        for name in ("mbu", "layer_overhead", "elementwise_bytes")
+        study.first.inputs()[name] for name in ("mbu", "layer_overhead", "elementwise_bytes")
     )
     ends = {
         "low": (mbu.high, layer.low, between.low),
@@ -62,7 +61,7 @@ def test_a_measured_study_by_hand():
         "expected": (mbu.value, layer.value, between.value),
     }
     for end, amounts in ends.items():
-        share, cost, traffic = (float(amount.value) for amount in amounts)
+        share, cost, traffic = map(float, amounts)
         by_hand = float(peak.value("itl")) / share + 32 * cost + traffic * 32 * 4096 / 3.35e12
         assert (
             float(study.value("itl")) if end == "expected" else getattr(study.value("itl"), end)
@@ -100,11 +99,11 @@ def test_the_latency_of_links_is_that_of_the_group_and_of_the_engine():
     """An all-reduce of a pair is quicker than one of eight, and a kernel of an engine's own quicker than the library's."""
     studies = [
         sr.Study("llama-3-8b", "h100-sxm", prompt=512, tp=tp, efficiency="measured", engine=name)
-        for name in ("vllm", "vllm 0.6")
+        for name in ("vllm", "vllm 0.6", "eager")
         for tp in (2, 8)
     ]
     times = [float(study.value("link_latency")) for study in studies]
-    assert times == pytest.approx([4.98e-6, 7.22e-6, 10.8e-6, 26.8e-6])
+    assert times == pytest.approx([4.98e-6, 7.22e-6, 4.98e-6, 7.22e-6, 10.8e-6, 26.8e-6])
 
 
 @pytest.mark.parametrize(("weights", "activations"), [("bf16", "bf16"), ("fp8", "fp8")])
@@ -129,7 +128,7 @@ def test_a_device_that_multiplies_slowly_reads_weights_slowly(weights, activatio
 
 def test_the_tile_limits_what_it_should_and_nothing_else():
     """Not weights narrower than what is multiplied, not kernels of single rows, not a share that is given, not a device with compute to spare."""
-    own = shipped_efficiencies().chosen("mbu", "hbm", "compiled")[0].value.value
+    own = shipped_efficiencies().chosen("mbu", ["hbm"], "compiled")[0].value.value
     for hardware, options in (
         ("h20", {"weights": "awq"}),
         ("h20", {"engine": "ggml"}),
@@ -168,16 +167,8 @@ def test_a_device_that_was_never_measured_says_so():
     general = next(
         e for e in shipped_efficiencies().efficiencies if (e.input, e.family) == ("mfu", "all")
     )
-    assert shipped_efficiencies().chosen("mfu", "optical", "eager") == (
-        general,
-        shipped_efficiencies().chosen("mfu", "optical", "eager")[1],
-    )
-    assert "of all devices" in shipped_efficiencies().chosen("mfu", "optical", "eager")[1]
-    assert all(
-        general.low.value <= e.low.value and e.high.value <= general.high.value
-        for e in shipped_efficiencies().efficiencies
-        if e.input == "mfu"
-    )
+    found, word = shipped_efficiencies().chosen("mfu", ["optical"], "eager")
+    assert found == general and "of all devices" in word
 
 
 STUDY = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512}\nefficiency: "
@@ -200,7 +191,7 @@ def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
     assert float(study.value("mbu")) == pytest.approx(
         mbu
         if mbu is not None
-        else float(shipped_efficiencies().chosen("mbu", "hbm", "compiled")[0].value.value)
+        else float(shipped_efficiencies().chosen("mbu", ["hbm"], "compiled")[0].value.value)
     )
     assert (study.value("mfu").low < 1) == ("measured" in text)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from symroof.api import Study
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.efficiencies import shipped_efficiencies
 
 CASE = {
     "model": "llama-3.1-8b",
@@ -31,21 +31,11 @@ def test_faster_than_the_roof_is_impossible():
 
 def test_slower_is_a_share_of_the_roof_with_what_is_usual():
     """At measured efficiencies a step takes the roof over mbu, a cost for each of the 32 layers, and what is read and written between operators."""
-    mbu, layer, between = (
-        shipped_efficiencies().chosen(name, "hbm", "compiled")[0]
-        for name in ("mbu", "layer_overhead", "elementwise_bytes")
-    )
+    inputs = Study("llama-3.1-8b", "h100-sxm", prompt=2048, efficiency="measured").first.inputs()
+    mbu, layer, between = (inputs[name] for name in ("mbu", "layer_overhead", "elementwise_bytes"))
     elements = 32 * 4096 / 3.35e12
-    slow = (
-        ROOF / float(mbu.low.value)
-        + 32 * float(layer.high.value)
-        + elements * float(between.high.value)
-    )
-    fast = (
-        ROOF / float(mbu.high.value)
-        + 32 * float(layer.low.value)
-        + elements * float(between.low.value)
-    )
+    slow = ROOF / float(mbu.low) + 32 * float(layer.high) + elements * float(between.high)
+    fast = ROOF / float(mbu.high) + 32 * float(layer.low) + elements * float(between.low)
     words = f"{100 * ROOF / 0.01737:.0f} % of the roof; typical is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
     assert judged("17.37 ms").reason.endswith(words)
     assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)

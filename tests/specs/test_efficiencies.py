@@ -1,15 +1,21 @@
-"""Entries of fitted efficiencies: their order and unit, and which one stands for a device and an engine."""
+"""Entries of fitted efficiencies: their unit, which one stands for a device and an engine, and how far its interval reaches."""
 
+import math
 from fractions import Fraction
 
 import pytest
 from pydantic import ValidationError
 
+import symroof as sr
+from symroof.specs.catalogue import find
 from symroof.specs.efficiencies import (
     EfficienciesSpec,
     Efficiency,
+    MeasuredKind,
     shipped_efficiencies,
 )
+from symroof.specs.fields import build
+from symroof.specs.hardware import HardwareSpec
 
 
 def entry(**changes):
@@ -18,8 +24,6 @@ def entry(**changes):
         "family": "all",
         "engine": "all",
         "value": Fraction(1, 2),
-        "low": Fraction(2, 5),
-        "high": Fraction(3, 5),
         "rows": 9,
         "sources": 3,
     } | changes
@@ -28,61 +32,143 @@ def entry(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"low": Fraction(51, 100)}, "low, value and high in this order"),
-        ({"high": Fraction(49, 100)}, "low, value and high in this order"),
-        ({"value": "1 ms", "low": "1 ms", "high": "2 ms"}, "mfu is in no unit"),
-        ({"high": "2 s"}, "mfu is in no unit"),  # one of the three is enough
-        ({"low": "400 ms"}, "mfu is in no unit"),
         ({"value": "500 ms"}, "mfu is in no unit"),
         ({"input": "layer_overhead"}, "layer_overhead is in s"),
-        (
-            {"input": "layer_overhead", "value": "1 ms", "low": "1 ms", "high": 2},
-            "layer_overhead is in s",
-        ),
     ],
 )
-def test_an_entry_that_contradicts_itself_is_refused(changes, message):
+def test_an_entry_in_another_unit_is_refused(changes, message):
     with pytest.raises(ValidationError, match=message):
         Efficiency(**entry(**changes))
 
 
+def table(entries=(), **changes):
+    return EfficienciesSpec(
+        **{
+            "rows": 9,
+            "sources": 3,
+            "median_error": 1,
+            "within_half": 1,
+            "held": 1,
+            "scatter": {"mfu": Fraction(1, 5), "layer_overhead": Fraction(3, 10)},
+            "near": {"hbm": 2},
+            "far": 4,
+            "intervals": [
+                {"family": "hopper", "engine": "compiled", "reach": 1, "rows": 40, "sources": 2}
+            ],
+            "efficiencies": entries,
+        }
+        | changes
+    )
+
+
 OWN = [
-    ("all", "all"),
     ("hopper", "server"),
     ("hopper", "plain"),
     ("ampere", "server"),
     ("cpu", "all"),
+    ("all", "all"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("family", "engine", "chosen", "words"),
+    ("families", "engine", "chosen", "words"),
     [
-        ("hopper", "plain", ("hopper", "plain"), ""),
-        ("hopper", "server", ("hopper", "server"), ""),
+        (["hopper", "hbm"], "plain", ("hopper", "plain"), ""),
+        (["blackwell", "hopper"], "server", ("hopper", "server"), ""),
         (
-            "ampere",
+            ["hbm", "ampere"],
             "plain",
             ("ampere", "server"),
             "of plain engines on this family of devices (ampere): that of server engines",
         ),
-        ("cpu", "server", ("cpu", "all"), ""),
-        ("mi", "server", ("all", "all"), "on this family of devices (mi): that of all devices"),
+        (["cpu"], "server", ("cpu", "all"), ""),
+        (["mi"], "server", ("all", "all"), "on this family of devices (mi): that of all devices"),
     ],
 )
-def test_the_entry_of_a_family_and_an_engine_or_the_nearest(family, engine, chosen, words):
-    entries = [entry(family=one, engine=other) for one, other in OWN]
-    table = EfficienciesSpec(
-        rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=entries
-    )
-    found, said = table.chosen("mfu", family, engine)
+def test_the_entry_of_a_family_and_an_engine_or_the_nearest(families, engine, chosen, words):
+    entries = [
+        entry(family=one, engine=other) | ({"of": "all"} if one == "all" else {})
+        for one, other in OWN
+    ]
+    found, said = table(entries).chosen("mfu", families, engine)
     assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
+
+
+KIND = {"device": "h200", "family": "hbm", "generation": "hopper", "model": "dense", "bits": 8, "layout": "one device", "engine": "compiled"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "reach"),
+    [
+        ({}, 1),
+        ({"device": "h100-sxm"}, 1),  # of the same generation
+        ({"generation": "blackwell"}, 2),
+        ({"bits": 4}, 2),  # in a precision that was not measured
+        ({"model": "experts"}, 2),
+        ({"engine": "eager"}, 4),
+        ({"family": "tpu", "generation": "tpu"}, 4),
+    ],
+)
+def test_what_nobody_measured_has_a_wider_interval(changes, reach):
+    read = table(measured=[KIND])
+    assert read.reach(MeasuredKind(**KIND | changes)) == reach
+
+
+def test_the_ends_of_an_interval_by_hand():
+    """e to the reach times the scatter to either side; a share ends at 1; what a family's rows do not determine reaches as far as what was never measured."""
+    read = table()
+    assert read.ends(Efficiency(**entry()), 2) == pytest.approx(
+        (0.5 / math.exp(0.4), 0.5 * math.exp(0.4))
+    )
+    assert read.ends(Efficiency(**entry(of="hbm")), 2) == pytest.approx((0.5 / math.exp(0.8), 1))
+    cost = Efficiency(**entry(input="layer_overhead", value="1 ms"))
+    assert read.ends(cost, 1)[1] == pytest.approx(1e-3 * math.exp(0.3))
+
+
+@pytest.mark.parametrize(
+    ("device", "generation"),
+    [
+        ("mi325x", "cdna3"),
+        ("mi355x", "cdna4"),
+        ("b300", "blackwell"),
+        ("gh200", "hopper"),
+        ("rtx-4090", "geforce"),
+        ("gaudi2", "gaudi"),
+    ],
+)
+def test_the_generation_of_a_device(device, generation):
+    assert build(find("hardware", device), HardwareSpec).generation == generation
+
+
+def test_a_device_that_was_not_measured_has_the_values_of_its_generation():
+    """DeepSeek-R1 on MI325X is as on MI300X, and not as on MI355X."""
+    made = [
+        sr.Study(
+            "deepseek-r1", device, prompt=1000, tp=8, weights="fp8", efficiency="measured"
+        ).first.inputs()
+        for device in ("mi300x", "mi325x", "mi355x")
+    ]
+    for name in ("mfu", "layer_overhead"):
+        mine, own, other = ((one[name].low, one[name].value, one[name].high) for one in made)
+        assert mine == own != other
 
 
 def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
     """A fit that ends at 1 would go on: its rows determine nothing."""
     shares = [e for e in shipped_efficiencies().efficiencies if e.input == "mfu"]
     assert max(float(e.value.value) for e in shares) < 0.9
-    assert {e.family: e.of for e in shares if e.of} == {
-        "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "neuron": "hbm", "neuron experts": "hbm experts",
+    own = {
+        e.family: e.of
+        for e in shares
+        if e.of and e.family.partition(" ")[0] in ("gddr", "geforce", "unified")
+    }
+    assert own == {
+        "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "unified": "server",
     }  # fmt: skip
+
+
+def test_a_borrowed_share_says_so():
+    case = sr.Study("gpt-oss-120b", "rtx-pro-6000", prompt=8000, efficiency="measured").first
+    source = case.inputs()["mfu"].source
+    assert "models with experts on NVIDIA HBM devices, all engines" in source
+    assert "the rows of models with experts on GDDR devices do not determine it" in source

@@ -1,8 +1,9 @@
 """Efficiencies fitted to the measurements of the catalogue, cross-validated by leaving out one source at a time.
 
 Parameter classes: ``mfu`` by device family, separately for ggml engines and for models with experts; one ``mbu``; an overhead per layer by kind of memory and engine class; one
-traffic between operators; one link share, and a link latency by group size. The latency comes from separate measurements of small all-reduces: the
-engines' own kernels for ``compiled`` engines, NCCL for all others. The other parameters minimise a robust loss of log(predicted/measured), in which each
+traffic between operators; one link share, and a link latency by group size. AMD's parts have an ``mbu`` of their own, and its generations an ``mfu`` and an overhead per layer, there by
+engines and, in the overhead, for latent attention. The latency comes from separate measurements of small all-reduces: the engines' own kernels for ``compiled`` engines and those
+before on NVIDIA's server parts, NCCL for all others. The other parameters minimise a robust loss of log(predicted/measured), in which each
 source has the weight of the square root of its rows.
 """
 
@@ -10,15 +11,16 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symroof.specs.efficiencies import ALL, FITTED, WITH_EXPERTS, compute_family, link_group
+from symroof.specs.efficiencies import ALL, FITTED, SHARES, link_group
 from tools.evidence.catalogue_rows import MeasuredRow, sources
 
 Array = NDArray[np.float64]
@@ -30,7 +32,7 @@ START = {
     "mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_latency": 1e-5,
     "link_share": 0.4,
 }  # fmt: skip
-MOST = {"mfu": 1.0, "mbu": 1.0, "link_share": 1.0}
+MOST = dict.fromkeys(SHARES, 1.0)
 STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
 ROBUST = 0.25
 """Log errors below this count by their square, above it linearly."""
@@ -38,34 +40,44 @@ HELD = 0.8
 SMALL_MESSAGE = 40_000
 
 
-def keys_of(family: str, engine: str, group: str, experts: bool = False) -> tuple[Key, ...]:
-    """The class of each input for a family, an engine class, what sends messages (:func:`link_group`) and models with experts, in the order of ``FITTED``.
+def keys_of(row: MeasuredRow) -> tuple[Key, ...]:
+    """The class of each input for a row, in the order of ``FITTED``.
 
     Compiled engines of 2025 are only measured on server parts: on other families they share the layer overhead of earlier ones.
     """
-    ggml = engine == "ggml"
-    server = ggml and family in ("hbm", "gddr")
+    family, engine, group = row.family, row.engine, row.row.link_group
+    generations = family == "cdna"
+    where = row.generation if generations else family
+    experts = row.part and engine != "ggml" and family in WITH_EXPERTS
+    latent = generations and row.part == "latent"
+    ggml, own_kernels = (
+        engine == "ggml",
+        engine == "compiled" or (engine, family) == ("earlier", "hbm"),
+    )
     return (
         (
             "mfu",
-            "server" if server else compute_family(family, engine, experts),
-            "ggml" if ggml else engine if family == "cdna" else ALL,
+            "server"
+            if ggml and family in ("hbm", "gddr")
+            else f"{where} experts"
+            if experts
+            else where,
+            engine if ggml or generations else ALL,
         ),
-        ("mbu", ALL, ALL),
+        ("mbu", "cdna" if generations else ALL, ALL),
         (
             "layer_overhead",
-            "gddr" if family == "geforce" else family,
-            "compiled" if engine == "earlier" and family not in ("hbm", "cdna") else engine,
+            "gddr" if family == "geforce" else f"{where} latent" if latent else where,
+            "compiled" if engine == "earlier" and family not in WITH_EXPERTS else engine,
         ),
         ("elementwise_bytes", ALL, ALL),
-        ("link_latency", group, ALL if group == "experts" or engine != "compiled" else engine),
+        ("link_latency", group, "compiled" if own_kernels and group != "experts" else ALL),
         ("link_share", ALL, ALL),
     )
 
 
-def classes_of(row: MeasuredRow) -> tuple[Key, ...]:
-    """The class of each input for a row."""
-    return keys_of(row.family, row.engine, row.row.link_group, row.experts)
+WITH_EXPERTS = ("hbm", "cdna")
+"""Families of devices on which models with experts were measured beside others, and engines of 2025 beside those before."""
 
 
 SINGLE: tuple[Key, ...] = tuple((name, ALL, ALL) for name in FITTED)
@@ -103,7 +115,7 @@ class FitArrays:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return SINGLE if self.single else classes_of(row)
+        return SINGLE if self.single else keys_of(row)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -207,19 +219,29 @@ def fit(
 def with_missing_classes(
     values: Mapping[Key, float], general: Mapping[Key, float], keys: Sequence[Key]
 ) -> dict[Key, float]:
-    """Values of all classes; unmeasured ones take the geometric mean of the same family with other engines, else the general value."""
-    made = {}
-    for name, family, engine in keys:
-        others = [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
-        own = values.get((name, family, engine))
-        made[name, family, engine] = (
-            own
-            if own is not None
-            else statistics.geometric_mean(others)
-            if others
-            else general[name, ALL, ALL]
-        )
-    return made
+    """Values of all classes; one without rows takes the geometric mean of the other generations with these engines, else of other engines there, else the general value."""
+    return {
+        key: values[key]
+        if key in values
+        else statistics.geometric_mean(_nearest(values, key) or [general[key[0], ALL, ALL]])
+        for key in keys
+    }
+
+
+def _nearest(values: Mapping[Key, float], key: Key) -> list[float]:
+    name, family, engine = key
+    siblings = [
+        value
+        for (n, f, e), value in values.items()
+        if (n, e) == (name, engine) and maker(f) == maker(family) != f
+    ]
+    return siblings or [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
+
+
+def maker(family: str) -> str:
+    """The family of a generation of AMD's parts, and what part of models it is of: ``cdna latent`` of ``cdna3 latent``."""
+    name, _, part = family.partition(" ")
+    return f"{'cdna' if name.startswith('cdna') else name} {part}".strip()
 
 
 @dataclass(frozen=True)
@@ -250,7 +272,7 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
     for i, row in enumerate(rows):
         shares = dict.fromkeys(FITTED, 0.0)
         for part in row.parts:
-            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in classes_of(row))
+            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row))
             compute, memory = max(part.compute, part.tile) / mfu, part.memory / mbu
             shares["mfu" if compute > memory else "mbu"] += max(compute, memory)
             shares["mbu" if compute > memory else "mfu"] += part.added * min(compute, memory)
@@ -271,117 +293,88 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
 
 
 ENOUGH = 10
-
-
+"""Rows of a class, or of an input, below which they say nothing of its scatter."""
 MAIN = "hbm"
-"""The family with the most sources, whose intervals the inputs have that all families share."""
+"""The family with the most sources."""
+
+FAR = "far"
+NEAR = "near"
 
 
 def interval_ends(
-    values: Mapping[Key, float], width: Mapping[str, float], widening: Mapping[str, float]
+    values: Mapping[Key, float], width: Mapping[str, float], reach: float
 ) -> tuple[dict[Key, float], dict[Key, float]]:
-    """The parameters at the fast and at the slow end of their intervals; ``widening``: group of rows -> factor on the scatter."""
+    """The parameters at the fast and at the slow end of intervals that go so many times the scatter to either side."""
     fast, slow = {}, {}
     for key, value in values.items():
-        factor = math.exp(
-            widening.get(interval_group(key[1], key[2]), widening[MAIN]) * width[key[0]]
-        )
+        factor = math.exp(reach * width[key[0]])
         share = key[0] in MOST
         fast[key] = min(value * factor, MOST[key[0]]) if share else value / factor
         slow[key] = value / factor if share else value * factor
     return fast, slow
 
 
-SHARED_BY = {"server": "hbm", "experts": "hbm"} | {
-    compute_family(family, "compiled", experts=True): family for family in WITH_EXPERTS
-}
-"""The families whose intervals classes have that several share."""
+@dataclass(frozen=True)
+class HeldOutRow:
+    """A row, and the values that the fit to others gives its classes."""
+
+    row: MeasuredRow
+    values: dict[Key, float]
+
+    @cached_property
+    def _table(self) -> FitArrays:
+        return FitArrays((self.row,))
+
+    def predicted(self, width: Mapping[str, float], reach: float) -> HeldOutPrediction:
+        columns = (self.values, *interval_ends(self.values, width, reach))
+        return HeldOutPrediction(self.row, *(float(self._table.times(each)[0]) for each in columns))
 
 
-def interval_group(family: str, engine: str) -> str:
-    """The rows whose scatter a class's interval covers: those of its family; of AMD's parts those of engines until 2024 apart, which nothing else predicts."""
-    shared = SHARED_BY.get(family, family)
-    return "cdna earlier" if (shared, engine) == ("cdna", "earlier") else shared
-
-
-def leave_one_source_out(
-    rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]
-) -> tuple[list[HeldOutPrediction], dict[str, float]]:
-    """Predict every row from the other sources; also, for each group of rows, the smallest widening of its intervals that contains 80 % of them."""
-    fitted = []
-    for name in sorted({row.source for row in rows}):
-        others, own = (
-            [row for row in rows if row.source != name],
-            FitArrays(tuple(row for row in rows if row.source == name)),
-        )
-        general = fit(others, latency, single=True)
-        near = {key[0]: value for key, value in general.items()}
-        values = fit(
-            others, latency, start={**near, "mfu": START["mfu"]}
-        )  # an mfu that no row determines keeps its start value
-        fitted.append((own, with_missing_classes({**values, **latency}, general, own.keys)))
-    made, widening = [], {}
-    for group in sorted({interval_group(row.family, row.engine) for row in rows}):
-        tables = [
-            (
-                FitArrays(
-                    tuple(
-                        row for row in own.rows if interval_group(row.family, row.engine) == group
-                    )
-                ),
-                values,
-            )
-            for own, values in fitted
-        ]
-        for step in range(1, MOST_STEPS + 1):
-            widening[group] = step / 20
-            tried = [
-                prediction
-                for own, values in tables
-                if own.rows
-                for prediction in _predicted(own, values, width, widening[group])
-            ]
-            if sum(prediction.held for prediction in tried) >= HELD * len(tried):
-                break
-        made += tried
-    return made, widening
-
-
-MOST_STEPS = 200
-
-
-def leave_each_group_out(
+def left_out(
     rows: Sequence[MeasuredRow],
     latency: Mapping[Key, float],
-    values: Mapping[Key, float],
-    width: Mapping[str, float],
-    widening: Mapping[str, float],
-) -> list[HeldOutPrediction]:
-    """Predict the rows of each device, class of engines and layout from all others, those of the same source among them; ``values`` of the fit to all rows are
-    where each fit begins."""
+    by: Callable[[MeasuredRow], Hashable],
+    near: Mapping[Key, float],
+    wanted: Callable[[MeasuredRow], bool] = lambda row: True,
+) -> list[HeldOutRow]:
+    """The rows wanted, each group of them with the fit to all rows of other groups; ``near`` is where the fits begin."""
     made = []
-    for group, count in sorted(Counter(row.group for row in rows).items()):
-        if count < ENOUGH:
-            continue
-        others, own = (
-            [row for row in rows if row.group != group],
-            FitArrays(tuple(row for row in rows if row.group == group)),
-        )
-        found = {**fit(others, latency, near=values), **latency}
-        general = fit(others, latency, single=True) if set(own.keys) - set(found) else {}
-        family = interval_group(own.rows[0].family, own.rows[0].engine)
-        made += _predicted(
-            own, with_missing_classes(found, general, own.keys), width, widening[family]
-        )
+    for group in sorted({by(row) for row in rows if wanted(row)}, key=str):
+        others = [row for row in rows if by(row) != group]
+        own = [row for row in rows if by(row) == group and wanted(row)]
+        keys = {key for row in own for key in keys_of(row)}
+        found = {**fit(others, latency, near=near), **latency}
+        general = fit(others, latency, single=True) if keys - set(found) else {}
+        made += [HeldOutRow(row, with_missing_classes(found, general, keys_of(row))) for row in own]
     return made
 
 
-def _predicted(
-    table: FitArrays, values: Mapping[Key, float], width: Mapping[str, float], widening: float
-) -> list[HeldOutPrediction]:
-    fast, slow = interval_ends(values, width, {MAIN: widening})
-    columns = (table.times(values), table.times(fast), table.times(slow))
-    return [
-        HeldOutPrediction(row, *map(float, times))
-        for row, *times in zip(table.rows, *columns, strict=True)
-    ]
+def known_elsewhere(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], bool]:
+    """Whether other sources have enough rows of each class of a row."""
+    count = Counter((row.source, key) for row in rows for key in keys_of(row))
+    total = Counter(key for row in rows for key in keys_of(row))
+    return lambda row: all(total[key] - count[row.source, key] >= ENOUGH for key in keys_of(row))
+
+
+def least_reach(made: Sequence[HeldOutRow], width: Mapping[str, float]) -> float:
+    """The smallest reach, in twentieths, for which the intervals hold four rows in five."""
+    return (
+        bisect_left(
+            range(1, MOST_STEPS),
+            True,
+            key=lambda step: (
+                sum(one.predicted(width, step / 20).held for one in made) >= HELD * len(made)
+            ),
+        )
+        + 1
+    ) / 20
+
+
+def folds(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], int]:
+    """One of ten parts of the rows for each; those of a cell are all in one."""
+    place = {cell: i for i, cell in enumerate(sorted({row.cell for row in rows}))}
+    return lambda row: place[row.cell] % FOLDS
+
+
+FOLDS = 10
+MOST_STEPS = 200

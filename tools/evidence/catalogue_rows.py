@@ -17,7 +17,7 @@ from symroof.cases.measured_efficiencies import (
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries, find
-from symroof.specs.efficiencies import MeasuredKind
+from symroof.specs.efficiencies import MeasuredKind, model_part
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
@@ -71,28 +71,35 @@ class MeasuredRow:
     prefill: TimeParts | None
     decode: TimeParts | None
     kind: MeasuredKind | None = None
-    experts: bool = False
 
     @property
     def engine(self) -> str:
         return self.row.engine_class
 
     @property
-    def parts(self) -> tuple[TimeParts, ...]:
-        return tuple(part for part in (self.prefill, self.decode) if part)
+    def generation(self) -> str:
+        """That of its device; the family of one that has none."""
+        return self.kind.generation if self.kind else self.family
 
     @property
-    def group(self) -> str:
-        """Its device, class of engines and layout: ``b200, compiled, attention groups``."""
-        several = "several devices" if self.row.group > 1 else ""
-        layout = (
-            "attention groups"
-            if self.row.attention_dp > 1
-            else "closed loop"
-            if self.row.metric in OF_LOOPS
-            else several
-        )
-        return ", ".join(filter(None, (self.row.hardware, self.engine, layout)))
+    def part(self) -> str:
+        """What sets its model apart from dense ones."""
+        return model_part(self.kind.model) if self.kind else ""
+
+    @property
+    def interval_class(self) -> tuple[str, str]:
+        """The cases that share its intervals: a generation with a part of models, and a class of engines."""
+        return f"{self.generation} {self.part}".strip(), self.engine
+
+    @property
+    def cell(self) -> str:
+        """Its device, model, layout and lengths: what is measured for several batches in one go."""
+        row = self.row
+        return f"{row.hardware} {row.spec} {row.weights} {row.tp} {row.attention_dp} {row.prompt} {row.output}"
+
+    @property
+    def parts(self) -> tuple[TimeParts, ...]:
+        return tuple(part for part in (self.prefill, self.decode) if part)
 
     @property
     def roof(self) -> float:
@@ -161,7 +168,6 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
         float(row.seconds),
         *parts,
         kind_of(bound_case, device, row.engine_class),
-        "n_experts" in bound_case.given,
     )
 
 

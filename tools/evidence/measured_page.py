@@ -1,15 +1,21 @@
-"""The page ``measured.md``: how far real systems are from the roof, and how well each source is predicted from the others."""
+"""The page ``measured.md`` and its picture: how far real systems are from the roof, and how well each source is predicted from the others."""
 
 from __future__ import annotations
 
+import io
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
+from symroof.specs.measured import OF_LOOPS
 from tools.evidence import cells, filled
 from tools.evidence.accuracy_peers import peers_section
-from tools.evidence.catalogue_fit import HeldOutPrediction
+from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction
 from tools.evidence.catalogue_table import CatalogueFit
 
 
@@ -22,8 +28,6 @@ def measured_page(fitted: CatalogueFit) -> str:
             f"{e.family} (that of {e.of})" if e.of else e.family,
             e.engine,
             _text(e.value),
-            _text(e.low),
-            _text(e.high),
             e.rows,
             e.sources,
         )
@@ -38,46 +42,129 @@ def measured_page(fitted: CatalogueFit) -> str:
     )
     return filled(
         "measured",
-        rows=len(fitted.rows),
+        rows=f"{len(fitted.rows):,}",
         sources=len({row.source for row in fitted.rows}),
-        widening=", ".join(f"{family} {by:.2f}" for family, by in sorted(fitted.widening.items())),
+        result="\n".join(_result(made)),
+        scatter=", ".join(f"`{name}` {by:.2f}" for name, by in fitted.widths.items()),
+        near=", ".join(f"{by:.2f} on {name}" for name, by in sorted(fitted.near.items())),
+        far=fitted.far,
         table=table,
         elementwise=between,
         passes=between / 2,
         tile=TILE_ROWS,
-        median=fitted.median_error,
-        half=fitted.within_half,
-        held=fitted.held,
         judged="\n".join(_judged(made, lambda p: p.row.source)),
-        kinds="\n".join(_by_group(fitted)),
-        **_of_compiled(made),
+        classes="\n".join(_classes(fitted)),
+        weak=", ".join(_weak(fitted)),
         peers=peers_section(made),
         tables="\n\n".join(_shares(name, made, group) for name, group in groups),
         refused=_refused(fitted),
     )
 
 
+def measured_plot(fitted: CatalogueFit) -> str:
+    """The page's picture: predicted over measured of the rows of each class, as an SVG."""
+    groups = [
+        (", ".join(name), [p for p in fitted.in_use_predictions if p.row.interval_class == name])
+        for name in reversed(fitted.classes)
+    ]
+    with matplotlib.rc_context({"svg.hashsalt": "symroof", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(8, 0.27 * len(groups) + 1), layout="constrained")
+        axes = figure.subplots()
+        for place, (_, made) in enumerate(groups):
+            ratios = sorted(1 + p.error for p in made)
+            for share, width in ((20, 1), (10, 3), (4, 6)):
+                cut = len(ratios) // share
+                axes.plot(
+                    [ratios[cut], ratios[-1 - cut]], [place] * 2, color="#7fa3c7", linewidth=width
+                )
+            axes.plot(statistics.median(ratios), place, "o", color="#1f4e79", markersize=5)
+        axes.axvline(1, color="#555555", linewidth=0.8)
+        axes.set_xscale("log")
+        axes.set_xlim(0.3, 3.3)
+        axes.set_xticks([0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3], minor=False)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_yticks(range(len(groups)), [f"{name}: {len(made)}" for name, made in groups])
+        axes.set_xlabel("time predicted from other rows / time measured")
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
+    ("all", lambda p: True),
+    ("all but AMD's", lambda p: p.row.family != "cdna"),
+    ("dense models", lambda p: p.row.part == ""),
+    ("models with experts", lambda p: p.row.part == "experts"),
+    ("models with latent attention", lambda p: p.row.part == "latent"),
+    ("one device", lambda p: p.row.row.group == 1),
+    ("several devices", lambda p: p.row.row.group > 1 and p.row.row.attention_dp == 1),
+    ("attention groups", lambda p: p.row.row.attention_dp > 1),
+    ("closed loops", lambda p: p.row.row.metric in OF_LOOPS),
+    ("prefill alone", lambda p: _phase(p) == "prefill"),
+    ("decode alone", lambda p: _phase(p) == "decode"),
+    ("compiled engines", lambda p: p.row.engine == "compiled"),
+    ("engines until 2024", lambda p: p.row.engine == "earlier"),
+    ("llama.cpp and its like", lambda p: p.row.engine == "ggml"),
+)
+"""What the first table counts, beside generations of devices."""
+
+
+def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
+    groups = [(name, [p for p in made if of(p)]) for name, of in KINDS]
+    generations = _grouped(made, lambda p: p.row.generation)
+    return [
+        cells(name, f"{len(own):,}", *_figures(own))
+        for name, own in (*groups[:2], *generations, *groups[2:])
+    ]
+
+
+def _figures(made: Sequence[HeldOutPrediction]) -> tuple[str, str, str]:
+    """The median error, and the shares within half and inside the interval."""
+    errors = [abs(p.error) for p in made]
+    half = statistics.mean(error <= 0.5 for error in errors)
+    held = statistics.mean(p.held for p in made)
+    return f"{statistics.median(errors):.0%}", f"{half:.0%}", f"{held:.0%}"
+
+
+def _classes(fitted: CatalogueFit) -> Iterator[str]:
+    """A row for each class: predicted as a case like it is, and from all other classes."""
+    in_use, apart = (
+        dict(_grouped(made, lambda p: ", ".join(p.row.interval_class)))
+        for made in (fitted.in_use_predictions, fitted.class_predictions)
+    )
+    for name, rows in fitted.classes.items():
+        own, other = in_use[", ".join(name)], apart[", ".join(name)]
+        yield cells(
+            ", ".join(name),
+            len(own),
+            len({row.source for row in rows}),
+            *_of_class(own),
+            f"{fitted.reach[name]:.2f}",
+            *_of_class(other),
+        )
+
+
+def _of_class(made: Sequence[HeldOutPrediction]) -> tuple[str, str, str, str]:
+    """The median error, where its middle is, the share inside, and how wide the interval is to either side."""
+    median, _, held = _figures(made)
+    middle = statistics.median(1 + p.error for p in made)
+    wide = statistics.median(p.high / p.low for p in made) ** 0.5
+    return median, f"{middle:.2f}", held, f"{wide:.2f}"
+
+
+def _weak(fitted: CatalogueFit) -> Iterator[str]:
+    """The classes whose rows are predicted worse than promised."""
+    for name, own in _grouped(fitted.in_use_predictions, lambda p: ", ".join(p.row.interval_class)):
+        error = statistics.median(abs(p.error) for p in own)
+        if len(own) >= ENOUGH and error > 0.2:
+            yield f"{name} ({error:.0%})"
+
+
 def _text(amount: object) -> str:
     value = amount.value  # type: ignore[attr-defined]
     unit = unit_of(amount)  # type: ignore[arg-type]
     return f"{float(value) * 1e6:.3g} µs" if unit == "s" else f"{float(value):.3g} {unit}".strip()
-
-
-def _by_group(fitted: CatalogueFit) -> list[str]:
-    """A row for each group: its rows predicted without their sources, and without the group."""
-    without_source = dict(_grouped(fitted.predictions, lambda p: p.row.group))
-    rows = []
-    for name, group in _grouped(fitted.group_predictions, lambda p: p.row.group):
-        columns = [
-            (
-                f"{statistics.median(abs(p.error) for p in made):.0%}",
-                f"{statistics.median(1 + p.error for p in made):.2f}",
-                f"{statistics.mean(p.held for p in made):.0%}",
-            )
-            for made in (without_source[name], group)
-        ]
-        rows.append(cells(name, len(group), *columns[0], *columns[1]))
-    return rows
 
 
 def _judged(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> list[str]:
@@ -97,15 +184,6 @@ def _judged(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction],
             )
         )
     return rows
-
-
-def _of_compiled(made: Iterable[HeldOutPrediction]) -> dict[str, float]:
-    errors = [abs(p.error) for p in made if p.row.engine in ("compiled", "earlier")]
-    return {
-        "count": len(errors),
-        "compiled": statistics.median(errors),
-        "fifth": statistics.mean(error <= 0.2 for error in errors),
-    }
 
 
 def _grouped(
