@@ -165,10 +165,3 @@ def test_no_share_of_the_compute_peak_is_shipped_at_its_limit():
     assert own == {
         "gddr": "hbm", "gddr experts": "hbm experts", "geforce": "hbm", "geforce experts": "hbm experts", "unified": "server",
     }  # fmt: skip
-
-
-def test_a_borrowed_share_says_so():
-    case = sr.Study("gpt-oss-120b", "rtx-pro-6000", prompt=8000, efficiency="measured").first
-    source = case.inputs()["mfu"].source
-    assert "models with experts on NVIDIA HBM devices, all engines" in source
-    assert "the rows of models with experts on GDDR devices do not determine it" in source
