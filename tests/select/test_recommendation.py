@@ -17,7 +17,7 @@ TARGETS = {"ttft": "1 s", "itl": "40 ms"}
 
 @pytest.fixture(scope="module")
 def fleet():
-    return recommend(Study(**CASE, hardware=["h100-sxm", "l40s"], arrival_rate=60, targets=TARGETS))
+    return recommend(Study(**CASE, hardware=["h100-sxm", "h200"], arrival_rate=60, targets=TARGETS))
 
 
 def bound_anew(one):

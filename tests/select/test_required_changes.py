@@ -230,7 +230,7 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
         hardware="m2-ultra",
         prompt=4096,
         memory_share=0.5,
-        targets={"ttft": 100},
+        targets={"ttft": 1000},
     ).first
     assert findings(answers) == ["does_not_fit"]
     assert "tp" not in {flip.name for flip in flips(answers)}
