@@ -24,6 +24,8 @@ WIDEST = {
 }
 """Elements of a token's activations in a feed-forward layer: the residual and its norm, and what stands between the matrices; experts keep every result of a
 token until they are summed (vLLM's fused_moe has these three buffers)."""
+OF_DEVICES = frozenset({"peak_flops", "mem_bandwidth", "mem_capacity"})
+"""Inputs that describe a device where none is named."""
 WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
 
@@ -36,7 +38,8 @@ def profile_of(request: Request, case: CaseInputs) -> EngineProfile | None:
     """
     if case.model is None and case.hardware is None:
         return None
-    physics = case.preset is not None or case.hardware is None
+    device = case.hardware is not None or not OF_DEVICES.isdisjoint(request.values)
+    physics = case.preset is not None or not device
     return engine_profile(request.engine or (IDEAL if physics else DEFAULT))
 
 

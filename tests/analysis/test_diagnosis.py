@@ -70,7 +70,10 @@ def test_a_link_of_the_host_for_one_between_devices():
             | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}
         ).value("prefill_roofline_time")
     )
-    diagnosis = found("ttft", links + compute, prompt=8192, tp=4, link_latency=0, link_share=1)
+    server = 0.02  # of vLLM
+    diagnosis = found(
+        "ttft", links + compute + server, prompt=8192, tp=4, link_latency=0, link_share=1
+    )
     assert named(diagnosis)[0] == "pcie"
     assert diagnosis.explanations[0].off == pytest.approx(1, abs=0.03)
 
@@ -88,10 +91,10 @@ def test_a_batch_that_is_larger_than_thought():
 def test_eager_execution_by_what_was_measured_of_it():
     """A layer takes 135 to 246 µs more where the host launches each kernel (specs/efficiencies.yaml): 32 layers, 4.3 to 7.9 ms."""
     study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
-    diagnosis = diagnose(study, "itl", Fraction(12, 1000))
+    diagnosis = diagnose(study, "itl", Fraction(14, 1000))
     assert named(diagnosis)[0] == "eager"
     low, high = diagnosis.explanations[0].predicted.low, diagnosis.explanations[0].predicted.high
-    assert 0.004 < low < 0.012 < high
+    assert 0.004 < low < 0.014 < high
 
 
 def test_what_no_cause_explains_is_said():
@@ -119,11 +122,11 @@ def test_a_figure_beyond_the_bound():
 
 def test_on_the_command_line():
     assert "nothing to explain" in good("diff", "--measured", "itl = 8 ms", *LINE).out
-    said = good("diff", "--measured", "itl = 12 ms", *LINE).out
+    said = good("diff", "--measured", "itl = 14 ms", *LINE).out
     assert "1. eager execution" in said and "check: " in said and "then also: ttft" in said
-    answer = good("diff", "--measured", "itl = 12 ms", *LINE, "--json").json["diagnosis"]
+    answer = good("diff", "--measured", "itl = 14 ms", *LINE, "--json").json["diagnosis"]
     assert (
-        answer["measured"] == 0.012
+        answer["measured"] == 0.014
         and answer["expected"]["low"] < answer["expected"]["value"]
         and not answer["explained"]
     )

@@ -53,7 +53,7 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
         "20,914,757,184",
         "local",
         "window 128",
-        "moe: 4 of 32 experts of 2,880",
+        "moe: n_experts 32, experts_per_token 4, d_expert 2,880",
         "config.json, as GptOssConfig of transformers",
     ):
         assert message in out

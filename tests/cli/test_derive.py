@@ -106,7 +106,7 @@ def test_derive_without_a_case_stays_symbolic():
 
 def test_derive_text_has_definition_expansion_numbers_and_value():
     text = good("derive", "ttft", *H100, "--all").out
-    for part in ("  ttft = queue_time + ", "expanded to inputs", "with numbers"):
+    for part in ("  ttft = prefill_overhead + ", "expanded to inputs", "with numbers"):
         assert part in text
     (case,) = cases(*H100)
     steps = text.partition("with numbers")[2].partition("\n\n")[0]
@@ -125,7 +125,7 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
         r"  \S+ ms \(.*\); bound \S+ ms \(100 % of peak\); expected by .*", lines[1]
     )
     assert (
-        lines[4] == "  ttft = queue_time + prefill_overhead + prefill_time"
+        lines[4] == "  ttft = prefill_overhead + prefill_time + time_outside_steps"
         and lines[6] == "with numbers"
     )
     assert max(map(len, lines)) <= 100

@@ -16,7 +16,7 @@ COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
 WIDTHS = {
     "weight_bytes_per_param", "unquantized_bytes_per_param", "kv_bytes_per_element",
     "state_bytes_per_element", "act_bytes_per_element", "quantized_bytes_per_param",
-    "link_bytes_per_element", "dispatch_bytes_per_element",
+    "link_bytes_per_element", "dispatch_bytes_per_element", "index_bytes_per_element",
 }  # fmt: skip
 
 
