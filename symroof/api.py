@@ -56,7 +56,7 @@ class Study(core.Study):
         >>> from symroof.symbols import batch, itl
         >>> grid = study.sweep(batch=[1, 64], share=itl/batch, ratio="ttft/itl")
         >>> list(grid), grid.share.units, grid.share.long_name, grid.ratio.values.round().tolist()
-        (['share', 'share_low', 'share_high', 'ratio', 'ratio_low', 'ratio_high', 'fits'], 's', 'itl/batch', [13.0, 5.0])
+        (['share', 'share_low', 'share_high', 'ratio', 'ratio_low', 'ratio_high', 'fits'], 's', 'itl/batch', [16.0, 6.0])
 
         Raises:
             InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
@@ -112,7 +112,7 @@ class Study(core.Study):
 
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
-        'At batch 1 request, price*itl/batch is 5.843e-6 USD (4.584e-6 to 7.703e-6 USD); from 1 to 16 it goes from 5.843e-6 USD to 4.985e-7 USD.'
+        'At batch 1 request, price*itl/batch is 5.811e-6 USD (4.418e-6 to 8.941e-6 USD); from 1 to 16 it goes from 5.811e-6 USD to 4.953e-7 USD.'
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl").data["line"][:2, 0].tolist()
         [1.0, 250.0]
         """
@@ -264,7 +264,7 @@ class Study(core.Study):
             InputError: a study without a model or a device.
 
         >>> Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"}).report().says
-        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.7 ms (6.8 to 11 ms) against 50 ms.'
+        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.6 ms (6.6 to 13 ms) against 50 ms.'
         """
         from symroof.report.review_files import Review
 

@@ -166,7 +166,7 @@ class DoesNotFit(UserWarning):
     ...         sr.Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096).value("itl")
     ...     except sr.DoesNotFit as warning:
     ...         print(warning)
-    itl = 58.41 ms (46.81 to 76.07 ms) is of a configuration that does not fit in memory
+    itl = 57.92 ms (46.21 to 88.58 ms) is of a configuration that does not fit in memory
     """
 
 

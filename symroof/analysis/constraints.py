@@ -158,7 +158,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
     >>> why_no_batch(study.first)
-    'best_batch is 0: a batch of 1 already has a sustained_itl of 23.11 ms, over its target of 15 ms'
+    'best_batch is 0: a batch of 1 already has a sustained_itl of 22.92 ms, over its target of 15 ms'
     """
     best, case = bound_case.get("best_batch"), bound_case.case
     if best is None or best.value != 0:

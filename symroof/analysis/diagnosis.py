@@ -127,9 +127,9 @@ def diagnose(study: Study, quantity: str, measured: Any) -> Diagnosis:
     from the figure is left out.
 
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
-    >>> found = diagnose(study, "itl", 0.012)
+    >>> found = diagnose(study, "itl", 0.014)
     >>> found.expected.text(), found.explained, [each.cause.name for each in found.explanations if each.holds][0]
-    ('8.315 ms (6.521 to 10.96 ms)', False, 'eager')
+    ('8.270 ms (6.282 to 12.73 ms)', False, 'eager')
 
     Raises:
         InputError: no such quantity, one that no efficiency changes, or one without a value here.

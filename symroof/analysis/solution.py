@@ -52,9 +52,9 @@ class Solution(SolvedEquation):
     >>> from symroof.analysis.study import Study
     >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
     >>> solution
-    <decode_compute_time = decode_memory_time for batch: at least 411 requests (184 to 1,504), bound at least 518 requests>
+    <decode_compute_time = decode_memory_time for batch: at least 399 requests (138 to 2,773), bound at least 518 requests>
     >>> solution.verdict, solution.method, solution.integer, solution.within_memory
-    ('crosses', 'closed_form', {'at_least': 411}, True)
+    ('crosses', 'closed_form', {'at_least': 399}, True)
     >>> solution.reason
     'from this batch on a decode step is limited by compute'
 

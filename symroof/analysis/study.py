@@ -247,11 +247,11 @@ class Study:
 
         >>> study = Study(model="llama-3-70b", hardware="h100-sxm", tp=4, prompt=4096, batch=8)
         >>> study.value("itl"), study.value("decode_bound"), study.value("fits")
-        (21.96 ms (17.14 to 29.06 ms), 'memory', True)
+        (21.85 ms (16.41 to 33.76 ms), 'memory', True)
         >>> import sympy
         >>> from symroof.symbols import batch, itl, ttft
         >>> round(study.value(ttft/itl)), study.value(sympy.diff(itl, batch))
-        (16, 162.4 µs/request (129.3 to 216.7 µs/request))
+        (18, 161.8 µs/request (125.6 to 259.3 µs/request))
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:

@@ -196,7 +196,7 @@ class BoundCase(RangedCase, DropsCaches):
         >>> from symroof.analysis.study import Study
         >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
         >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
-        ('8.414 ms (6.601 to 11.09 ms)', '4.642 ms', None)
+        ('8.368 ms (6.362 to 12.88 ms)', '4.642 ms', None)
         """
         if self.at_peak is None or not self._is_derived_time(name):
             return None

@@ -160,7 +160,7 @@ def slack(check: TargetCheck) -> str:
     >>> from symroof.analysis.verdict import target_checks
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
     >>> slack(target_checks(study.first)[0])
-    '-12 %'
+    '-34 %'
     """
     share = (
         f"{'-' if check.slack < 0 else '+'}{significant(100 * abs(check.slack) / check.limit, 2)} %"

@@ -23,7 +23,7 @@ def screen(cases: Sequence[Sequence[Candidate]], listed: bool = False) -> list[C
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
     >>> [str(configuration.window) for configuration in screen([[Candidate(case)] for case in study.cases])]
-    ['1 to 25', 'None']
+    ['1 to 16', 'None']
     """
     every = [(candidate, i) for i, candidates in enumerate(cases) for candidate in candidates]
     best: dict[int, tuple[Rank, Configuration]] = {}

@@ -32,7 +32,7 @@ class Purchase:
 
     >>> pick = recommend(Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"})).pick
     >>> pick.devices, pick.replicas, pick.group, pick.scheduling, round(pick.usd_per_month)
-    (5, 5, {'decode': 1}, 'chunked', 14235)
+    (6, 6, {'decode': 1}, 'chunked', 17082)
     """
 
     configuration: Configuration
@@ -349,7 +349,7 @@ def recommend(study: Study, counts: Sequence[int] = (), layouts: Layouts = ()) -
 
     >>> found = recommend(Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, arrival_rate=40, targets={"itl": "30 ms"}))
     >>> [(one.hardware, one.devices, one.batch) for one in found.best]
-    [('h100-sxm', 5, 172), ('l40s', 374, 1)]
+    [('h100-sxm', 6, 192), ('l40s', 537, 1)]
 
     Raises:
         InputError: no model or no device to choose.

@@ -187,9 +187,9 @@ class Simulation:
     >>> from symroof import Study
     >>> found = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8).simulate(requests=400, seed=1)
     >>> found
-    <Simulation of 400 requests: TTFT 62.17 ms, ITL 9.788 ms in the mean, 8.508 request/s>
+    <Simulation of 400 requests: TTFT 62.81 ms, ITL 9.774 ms in the mean, 8.507 request/s>
     >>> found.requests.prompt[:3].tolist(), round(found.summary["ttft"]["p99"].value, 3)
-    ([1024, 1024, 1024], 0.103)
+    ([1024, 1024, 1024], 0.106)
     """
 
     title: str

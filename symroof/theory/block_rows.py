@@ -13,7 +13,6 @@ SCAN = "scan"
 
 def gqa(layer: Layer) -> Iterator[OperatorRow]:
     """Grouped-query attention; multi-head and multi-query are special cases.
-
     Core: scores and weighted values are a multiply-add per pair, head and head element each; the cache holds a key and
     a value per KV head (Ainslie et al. 2023); query in and result out are activations.
     """
@@ -148,11 +147,11 @@ def _latent_core(extra: str) -> Iterator[OperatorRow]:
     latent = "n_heads*(2*kv_lora_rank + qk_rope_dim)"
     yield from _core(f"2 FLOP*{wide}", wide, "prompt", ABSORBED)
     yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
-    for when in (EXPANDED, REEXPANDED):
-        yield from _core(f"2 FLOP*{wide}", wide, when=when)
+    yield from _core(f"2 FLOP*{wide}", wide, when=EXPANDED)
+    yield from _core(f"2 FLOP*{wide}", wide, when=REEXPANDED)
     latents = f"{LATENT}*kv_bytes_per_element{extra}"
-    expanded = f"{wide}*kv_bytes_per_element"
-    for kept, when in ((latents, ABSORBED), (latents, REEXPANDED), (expanded, EXPANDED)):
+    whole = f"{wide}*kv_bytes_per_element"
+    for kept, when in ((latents, ABSORBED), (latents, REEXPANDED), (whole, EXPANDED)):
         yield OperatorRow(CORE, "kv", kept, "span", reaching=True, when=when)
 
 

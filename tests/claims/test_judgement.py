@@ -8,7 +8,6 @@ from symroof.claims.check import check_text
 from symroof.claims.checked import (
     tolerance_of,
 )
-from symroof.claims.unstated_assumptions import simplification
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 

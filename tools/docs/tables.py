@@ -68,15 +68,16 @@ def table(spec: dict[str, Any], common: str) -> list[str]:
 
 
 def difference(spec: dict[str, Any], common: str) -> list[str]:
-    """One number taken apart into another: what ``diff`` writes as Markdown, under a title."""
+    """One number taken apart into another: what ``diff`` prints, under a title."""
     command = f"diff {spec['sides']} {common} -q {spec['quantity']}"
-    _, _, written = answered(command, "--format", "md").partition("\n\n")
     return [
         f"## {spec['title']}",
         "",
         spec["says"],
         "",
-        written.strip(),
+        "```text",
+        answered(command).strip(),
+        "```",
         "",
         "```sh",
         f"symroof {command}",
@@ -91,21 +92,18 @@ def counted(spec: dict[str, Any]) -> list[str]:
     lines += ["| Preset | Version | Switches | Adds | Where it is wrong |", "|" + " --- |" * 5]
     for name in spec["presets"]:
         shown = found(f"show {name}")
-        tables = {one["title"]: one["rows"] for one in shown["tables"]}
+        tables = {one["title"]: one for one in shown["tables"]}
+        facts = {key: value for key, value, *_ in shown["facts"]}
         switches = ", ".join(
-            f"`{switch}={value}`" for switch, value in tables.get("counting choices", [])
+            f"`{key.removeprefix('assume.')}={value}`"
+            for key, value in facts.items()
+            if key.startswith("assume.")
         )
-        adds = "; ".join(
-            dict.fromkeys(
-                term
-                for _, _, term in tables.get("definitions", [])
-                if term not in ("", "experts", "latent")
-            )
-        )
-        wrong = "; ".join(
-            f"{choice}: {slip}" for choice, slip in tables.get("where the tool is wrong", [])
-        )
-        cells = [f"`{name}`", dict(shown["facts"]).get("version", ""), switches, adds, wrong]
+        terms = tables["definitions"]["columns"][2:] if "definitions" in tables else []
+        adds = "; ".join(term for term in terms if term not in ("experts", "latent"))
+        slips = tables["slips"]["rows"] if "slips" in tables else []
+        wrong = "; ".join(f"{choice}: {slip}" for choice, slip, *_ in slips)
+        cells = [f"`{name}`", facts.get("version", ""), switches, adds, wrong]
         lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return [*lines, ""]
 

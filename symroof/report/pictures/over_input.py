@@ -145,7 +145,7 @@ def over_input(study: Study, quantity: Any, over: Any, title: str = "", label: s
     >>> from symroof.symbols import itl, ttft
     >>> drawn = over_input(Study("llama-3-8b", "h100-sxm", prompt=1024), ttft/itl, "prompt")
     >>> drawn.says
-    'At prompt 1,024 tokens, ttft/itl is 3.499 (2.015 to 6.183); from 64 to 16,384 it goes from 1.055 to 57.37.'
+    'At prompt 1,024 tokens, ttft/itl is 5.992 (2.511 to 14.47); from 64 to 16,384 it goes from 3.502 to 60.63.'
     """
     drawn = Drawn.of(study, quantity, over, label)
     chart = _map(drawn) if len(drawn.by) == 2 else _curve(drawn)
