@@ -118,7 +118,9 @@ def cheaper_open(study: Study, found: Recommendation | None) -> str:
     if other is None or mine is None or theirs is None or theirs > mine / WORTH:
         return ""
     price = price_text(other) if other.load is not None else tokens_text(other)
-    return f"Cheaper than the batch that is fixed: {group_label(other.case)}, batch {other.batch:,}: {price}"
+    chunks = f", chunks of {other.chunk:,} tokens" if other.chunk else ""
+    layout = f"{group_label(other.case)}, batch {other.batch:,}{chunks}"
+    return f"Cheaper than the batch that is fixed: {layout}: {price}"
 
 
 def recommendation(
