@@ -13,7 +13,7 @@ from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
-from symroof.errors import InputError
+from symroof.errors import InputError, Problem
 from symroof.report.purchase_text import price_text, tokens_text
 from symroof.select.recommend import Recommendation, recommend
 from symroof.select.screening import WORTH
@@ -80,11 +80,22 @@ def cost(case: BoundCase) -> tuple[bool, Fraction]:
     return found is None, Fraction(found.value) if found else Fraction(0)
 
 
+MOST_CASES = 64
+"""Cases of one review: it computes each with its ranges, half a second each."""
+
+
 def reviewed(study: Study, counts: Sequence[int] = ()) -> tuple[Study, Recommendation | None]:
     """The study that a review is of, and the recommendation that it starts on: the pick, and beside it the best of each other device.
 
     A study that fixes its batch, decides nothing (no target, no rate), or counts what another tool counts is reviewed as it stands.
+
+    Raises:
+        InputError: more cases than a review can show.
     """
+    if len(study.cases) > MOST_CASES:
+        message = f"has {len(study.cases):,} cases, and a review shows {MOST_CASES} at most"
+        hint = "`symroof sweep` computes them; `symroof select` says which is the cheapest"
+        raise InputError(Problem("study", message, hint=hint))
     first = study.first
     asks = bool(first.targets) or "arrival_rate" in first.given
     if not asks or first.preset or first.model is None or first.hardware is None:

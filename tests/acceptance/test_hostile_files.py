@@ -59,3 +59,13 @@ def test_no_cell_of_a_csv_file_is_worked_out_by_a_spreadsheet(tmp_path, monkeypa
         "'=1+1.yaml",
         "llama-3-8b",
     ]
+
+
+def test_a_review_of_more_cases_than_a_person_reads_is_refused_at_once(tmp_path):
+    prompts = ", ".join(str(100 * i) for i in range(1, 61))
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"workload: {{prompt: [{prompts}], output: [64, 128]}}\nmodel: llama-3-8b\nhardware: h100-sxm\n"
+    )
+    answer = call("report", str(study), "-o", str(tmp_path / "out"))
+    assert answer.code == 2 and "has 120 cases, and a review shows 64 at most" in answer.err
