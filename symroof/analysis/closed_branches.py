@@ -22,13 +22,16 @@ from symroof.symbolic.expressions import (
     mentions,
     names,
     operator_of,
+    parts,
     relation,
     size,
     substitute,
+    sums,
     symbol,
 )
 from symroof.symbolic.no_value import NoValue
 from symroof.symbolic.polynomials import NoClosedForm, fraction, negated, sign, tidied
+from symroof.symbolic.printing import text
 from symroof.symbolic.reading import parse
 from symroof.symbolic.roots import Form
 from symroof.symbols import symbol as public_symbol
@@ -84,12 +87,14 @@ class Branches:
         because: why a crossing has no closed form, or the equation none.
         more: whether there are further choices of arms, or powers that no root undoes.
         verdict: of an equation without numbers, what can be said of it.
+        same: where the sides meet at no value of the unknown, unless at every one: what holds then.
     """
 
     every: tuple[Branch, ...] = ()
     because: str = ""
     more: bool = False
     verdict: str = ""
+    same: tuple[Expr, ...] = ()
 
     @property
     def method(self) -> str:
@@ -130,8 +135,31 @@ class EquationForms:
             raise NoClosedForm(because_searched(searched, self.unknown))
         if sum(map(size, self.sides)) > MOST_NODES:
             raise NoClosedForm(TOO_LONG)
-        left, right = (solvable(side, self.bound_case) for side in self.sides)
+        left, right = (solvable(self._added_up(side), self.bound_case) for side in self.sides)
         return left - right
+
+    def _added_up(self, tree: Expr) -> Expr:
+        """A side with each sum over powers of the unknown as its terms, where they are few.
+
+        Raises:
+            NoClosedForm: they are too many for the root of a quadratic, or their number is not known.
+        """
+        case, made = self.bound_case.case, dict[Expr, Expr]()
+        for node in sums(tree):
+            powers = (each for each in parts(node.body) if each.is_Pow)
+            if not any(
+                mentions(p.base, self.unknown) and mentions(p.exp, node.index) for p in powers
+            ):
+                continue
+            known = not self.symbolic or {*names(node.first), *names(node.last)} <= {*case.given}
+            ends = [case.evaluate(end) for end in (node.first, node.last)] if known else (0, 3)
+            if ends[1] - ends[0] > 2:
+                why = f"the unknown is the base of a sum up to {text(node.last)}"
+                raise NoClosedForm(why)
+            steps = range(int(ends[0]), int(ends[1]) + 1)
+            terms = (substitute(node.body, {node.index: sympy.Integer(k)}) for k in steps)
+            made[node] = sympy.Add(*terms)
+        return tree.xreplace(made)
 
     # ---------------------------------------------------------------------------------------------------- with numbers
 
@@ -222,7 +250,24 @@ class EquationForms:
             )
             for form in found.forms
         ]
-        return Branches(tuple(branches), "", found.more, found.verdict)
+        open_ = found.verdict == "conditional" and not (branches or found.more)
+        same = self._same_everywhere() if open_ else ()
+        return Branches(tuple(branches), "", found.more, found.verdict, same)
+
+    def _same_everywhere(self) -> tuple[Expr, ...]:
+        """What is zero where the sides are the same at every value of the unknown: its coefficients, without factors that are not zero."""
+        try:
+            coefficients = list(tidied(fraction(self.difference, self.x)[0], self.x)[0].values())
+        except NoClosedForm:
+            coefficients = [self.difference]
+        found = list[Expr]()
+        for coefficient in map(sympy.gcd_terms, coefficients):
+            factors = [f for f in sympy.Mul.make_args(coefficient) if not sign(f)]
+            zero = sympy.Mul(*(f.base if f.is_Pow and f.base.is_Add else f for f in factors))
+            if zero.has(self.x):
+                return ()
+            found.append(relation("=", written(zero), ZERO))
+        return tuple(found)
 
     # ------------------------------------------------------------------------------------------------ back to formulas
 

@@ -28,7 +28,7 @@ def explain_solution(solution: SolvedEquation) -> str:
     sentence, case = _reason(solution) + _beyond_context(solution), solution.bound_case.case
     given = solution.unknown == "arrival_rate" and "arrival_rate" in case.given
     if given and overloaded(solution.bound_case):  # more arrivals than any the answer is about
-        own = with_unit(case.value("arrival_rate"), solution.symbol.unit)
+        own = with_unit(case.value("arrival_rate"), solution.declared.unit)
         sentence += f"; at the {own} of this case the queue is unstable (load >= 1)"
     if solution.symbolic and solution.candidates.more:
         sentence += "; more choices of arms are possible than are listed"
@@ -60,7 +60,9 @@ def _reason(solution: SolvedEquation) -> str:
     if verdict == "conditional":
         if solution.candidates.every or solution.candidates.more:
             return f"{before}whether there is one depends on the conditions of each branch"
-        return f"{before}the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
+        held = " and ".join(map(text, solution.candidates.same))
+        where = f", which is where {held}" if held else ""
+        return f"{before}the two sides meet at no positive {solution.unknown}, unless they are the same at every one{where}"
     if solution.value is None:
         if verdict == "crosses":
             return means or "the two sides meet, whatever the symbols"
@@ -83,7 +85,7 @@ def _reach(solution: SolvedEquation) -> str:
     if found.pole is not None:
         return f"{unknown} up to {format_quantity(found.pole, '')}, where a denominator is zero,"
     axis, (start, end) = solution.posed.axis(solution.bound_case.case), found.searched
-    first, last = (with_unit(each, solution.symbol.display_unit) for each in found.searched)
+    first, last = (with_unit(each, solution.declared.display_unit) for each in found.searched)
     if start <= max(axis.low, LEAST) or (axis.counted and start <= 1):
         return f"every {unknown}" + ("" if end >= axis.end else f" up to {last}")
     return f"{unknown} from {first} to {last}"
@@ -129,7 +131,7 @@ def _growth(solution: SolvedEquation) -> str:
     unit, unknown, case = _unit(solution), solution.unknown, solution.bound_case
     if not solution.moves:
         return f"this does not depend on {unknown} here"
-    if unit is None or not solution.symbol.counted or not measured_alone(case):
+    if unit is None or not solution.declared.counted or not measured_alone(case):
         return ""
     flagged, grown, fixed = case.does_not_fit, [], []
     for side, name in zip(solution.sides, shown_sides(solution), strict=True):
@@ -148,7 +150,7 @@ def _growth(solution: SolvedEquation) -> str:
             grown.append(f"{with_unit((second - first) / FAR, unit)}{flag} to {name}")
         elif name != with_unit(first, unit):
             fixed.append(f"{name} is {with_unit(first, unit)}{flag}")
-    one = solution.symbol.display_unit or unknown
+    one = solution.declared.display_unit or unknown
     adds = f"each {one} adds {' and '.join(grown)}"
     return ", ".join([adds if grown else f"far out neither grows with {unknown}", *fixed])
 
@@ -167,7 +169,7 @@ def _sides(solution: SolvedEquation) -> str:
     if not before or after != -before:
         return meet
     words = ("below", "above") if before < 0 else ("above", "below")
-    if not solution.symbol.counted:
+    if not solution.declared.counted:
         return f"{lhs} is {words[0]} {rhs} under this value and {words[1]} it over it"
     tried = (math.floor(value), math.ceil(value) - 1)
     last = next((n for n in tried if solution.side(n) in (before, 0)), 0)

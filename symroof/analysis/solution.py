@@ -20,7 +20,9 @@ from symroof.symbolic.expressions import ZERO, Expr, names, symbol
 from symroof.symbolic.printing import latex, shortened_formula
 from symroof.symbolic.stretches import words
 from symroof.symbols import symbol as public
+from symroof.theory.layout import SYMBOLIC, Layout
 from symroof.theory.symbols import GROUPS, base_name
+from symroof.theory.theory import theory
 from symroof.units import format_quantity, settled, significant
 
 COEFFICIENTS = ("c0", "c1", "c2")
@@ -73,7 +75,7 @@ class Solution(SolvedEquation):
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things; both where a threshold holds from one number to another.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
         reason: a plain sentence.
-        assumed: the inputs that nobody gave, at their defaults; empty without numbers.
+        assumed: the inputs that nobody gave, at their defaults; without numbers what was put in for them.
         sympy: the closed form; without numbers every candidate, as a ``Piecewise``.
         branches: every candidate with its conditions, in SymPy; ``conditions`` and ``limits`` are what the closed form rests on.
         where: what the derived quantities in these are in inputs; ``expanded`` is the closed form in inputs alone.
@@ -82,6 +84,11 @@ class Solution(SolvedEquation):
     """
 
     # ------------------------------------------------------------------------------------------------ in SymPy
+
+    @property
+    def symbol(self) -> Any:
+        """The unknown as a symbol of :mod:`symroof.symbols`."""
+        return public(self.unknown, self.bound_case.case.theory.own)
 
     @property
     def equation(self) -> Any:
@@ -137,8 +144,15 @@ class Solution(SolvedEquation):
     @property
     def conditions(self) -> tuple[Any, ...]:
         """What the answer rests on, as SymPy relations that may contain the unknown: in a case all that the form that holds needs, or that one
-        which does not would need; without numbers what every candidate needs. Those that declared signs decide are left out."""
-        return relations((condition.tree for condition in self._conditions), self.bound_case)
+        which does not would need; without numbers what every candidate needs, or else that one of them holds. Those that declared signs decide
+        are left out. Where the unknown cancels, what makes the sides the same everywhere."""
+        trees = (*(condition.tree for condition in self._conditions), *self.candidates.same)
+        shared = relations(trees, self.bound_case)
+        if shared or self.verdict != "conditional":
+            return shared
+        if isinstance(self.sympy, sympy.Piecewise):
+            return (sympy.Or(*(met for _, met in self.sympy.args)),)
+        return (self.equation,)
 
     @property
     def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
@@ -188,9 +202,32 @@ class Solution(SolvedEquation):
 
     @cached_property
     def assumed(self) -> dict[Any, Any]:
-        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default. Empty where the answer is symbolic."""
-        own = self.bound_case.case.theory.own
-        return {public(n, own): number(entry.value) for n, entry in self.defaults.items()}
+        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default.
+
+        Of a symbolic answer, what :attr:`expanded` has in place of a name: the degrees that are one, and the context. Without a model the layers
+        are alike, dense, and attend to all keys.
+
+        >>> import symroof as sr
+        >>> sr.solve("kv_cache_bytes = 1 GB", for_="batch").assumed
+        {context: prompt}
+        """
+        known = self.bound_case.case.theory
+        if not self.symbolic:
+            return {public(n, known.own): number(e.value) for n, e in self.defaults.items()}
+        split = Layout(True, True, True, SYMBOLIC, True, dp=True)
+        degrees = theory(known.architecture, known.assumptions, split, known.own)
+        used = [name for name in names(self.relation) if name != self.unknown]
+        found = {
+            public(degree, known.own): sympy.S.One
+            for degree in known.layout.absent()
+            if degree not in self.bound_case.given
+            and any(degrees.depends(name, degree) for name in used)
+        }
+        return found | {
+            name: inner
+            for name, inner in self.where.items()
+            if name.name == "context" and inner != name
+        }
 
     # ------------------------------------------------------------------------------------------------ in words
 
@@ -212,7 +249,7 @@ class Solution(SolvedEquation):
             return said[self.verdict]
         if self.value is None:
             return "always one, by the formula" if self.verdict == "crosses" else "never"
-        unit = self.symbol.display_unit
+        unit = self.declared.display_unit
         if not self.integer:
             return format_quantity(self.value, unit)
         if (
@@ -246,9 +283,9 @@ class Solution(SolvedEquation):
         return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
 
     def _end(self, value: float) -> str:
-        if self.symbol.counted:
+        if self.declared.counted:
             return f"{to_whole(value, self.kind):,}"
-        return format_quantity(value, self.symbol.unit)
+        return format_quantity(value, self.declared.unit)
 
     def told(self) -> tuple[str, str]:
         """The answer to act on, as expected where measurements say, and the bound beside it; empty where it is the answer."""

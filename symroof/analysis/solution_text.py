@@ -34,7 +34,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "value": plain_value(solution.value),
         **_answer(solution),
         "within_memory": solution.within_memory,
-        "unit": solution.symbol.unit,
+        "unit": solution.declared.unit,
         "reason": solution.reason,
         "assumed": {name: plain_value(entry.value) for name, entry in solution.defaults.items()},
         "warnings": [*_without_effect(solution), *case_warnings(solution.bound_case)],
@@ -183,7 +183,7 @@ def remarks(solution: Solution) -> list[str]:
             others = [words(one) for one in each.stretches if one != longest(each.stretches)]
             lines.append(f"{'' if at_peak is None else name}also at {', '.join(others)}")
     if len(solution.values) > 1 and not solution.stretches:
-        unit = solution.symbol.display_unit
+        unit = solution.declared.display_unit
         shown = ", ".join(with_unit(value, unit) for value in solution.values)
         lines.append(f"all crossings: {shown}")
     lines += [f"! {line}" for line in _without_effect(solution)]

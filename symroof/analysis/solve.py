@@ -11,6 +11,7 @@ from symroof.analysis.equations import (
     named_threshold,
     parse_equation,
     refused,
+    surely_zero,
     unknown_of,
     without_idle_changes,
 )
@@ -81,6 +82,10 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     try:
         found = PosedEquation(relation, unknown, bound_case).crossings()
     except MissingInput as error:
+        if (alone := surely_zero(relation, unknown)) is not None:
+            found = PosedEquation(alone, unknown, bound_case).crossings()
+            if found.values:  # whatever the other factors are
+                return Solution(given, alone, unknown, kind, bound_case, solve, found, named)
         needs = frozenset(named.needs) if named else frozenset()
         answer = _without_numbers(relation, unknown, bound_case, equation, error.name, needs)
         cancelled = _cancelled(answer, unknown, bound_case)

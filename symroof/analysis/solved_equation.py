@@ -100,8 +100,8 @@ class SolvedEquation(DropsCaches):
         return PosedEquation(self.relation, self.unknown, self.bound_case)
 
     @property
-    def symbol(self) -> Symbol:
-        """The unknown with its unit and meaning."""
+    def declared(self) -> Symbol:
+        """The unknown as the theory declares it, with its unit."""
         return self.bound_case.case.theory.symbol(self.unknown)
 
     @property
@@ -218,7 +218,7 @@ class SolvedEquation(DropsCaches):
         would come later than any value; else it would have come before.
         """
         before, ends = self.before(crossing), set()
-        point = math.ceil(max(crossing, 1)) if self.symbol.counted else crossing
+        point = math.ceil(max(crossing, 1)) if self.declared.counted else crossing
         for case, crossings in zip(self.bound_case.corners, self.at_corners, strict=False):
             if crossings:
                 continue
@@ -273,7 +273,7 @@ class SolvedEquation(DropsCaches):
     @cached_property
     def integer(self) -> dict[str, int] | None:
         """The whole-number answer, from the values at it and at its neighbours."""
-        if not self.symbol.counted or self.value is None:
+        if not self.declared.counted or self.value is None:
             return None
         if stretch := longest(self.stretches):
             first, last = stretch
@@ -317,7 +317,7 @@ class SolvedEquation(DropsCaches):
         """Which side is the larger just before a crossing; 0 where that is undecided."""
         earlier = max((v for v in self.values if v < value), default=self.domain[0])
         side = self.side((earlier + value) / 2)
-        if side is None and self.symbol.counted:  # between whole numbers a sum has no value
+        if side is None and self.declared.counted:  # between whole numbers a sum has no value
             side = self.side(math.ceil(value) - 1)
         return side or 0
 

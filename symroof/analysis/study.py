@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,7 +20,10 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, study_document
 from symroof.strict_yaml import Document
+from symroof.symbolic.reading import FormulaError, parse
 from symroof.theory.declarations import NONE, Declarations, MissingInput
+from symroof.theory.spellings import resolved
+from symroof.theory.steps import STEPS
 from symroof.theory.sympy_input import is_sympy, known, read_expression
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -216,6 +220,24 @@ class Study:
         """The first case: the baseline, which :meth:`value`, :meth:`derive` and :meth:`solve` use."""
         return self.cases[0]
 
+    def _printed(self, name: Any) -> str:
+        """The printed name of a quantity or input of the first case; text that is no name is a formula."""
+        if isinstance(name, str) and not re.fullmatch(r"\s*[\w.]*\s*", name):
+            try:
+                name = resolved(parse(name))
+            except FormulaError as error:
+                raise InputError(
+                    Problem("formula", error.message, 1, error.column, source=name)
+                ) from None
+        printed, theory = known(name, self.declared), self.first.case.theory
+        if "." in printed and not theory.knows(printed):
+            whole, _, part = printed.partition(".")
+            alike = [f"{step.name}_{kind}.{part}" for step in STEPS for kind in ("flops", "bytes")]
+            found = [each for each in alike if theory.definition(each) is not None]
+            hint = f"there are {', '.join(found[:4])}" if found else f"the whole is {whole}"
+            raise InputError(Problem(printed, "is not known of one operator or layer", hint=hint))
+        return printed
+
     def result(self, name: Any) -> Result:
         """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are in base units.
 
@@ -226,7 +248,7 @@ class Study:
         >>> result.value, result.symbol.unit, result.text()
         (131072.0, 'byte/token', '131.1 kB/token')
         """
-        printed = known(name, self.declared)
+        printed = self._printed(name)
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
@@ -278,7 +300,7 @@ class Study:
         """
         from symroof.analysis.derivation import Derivation
 
-        return Derivation(known(name, self.declared), self.first)
+        return Derivation(self._printed(name), self.first)
 
     def sympy(self, name: Any, depth: int | None = None) -> Any:
         """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
@@ -308,7 +330,7 @@ class Study:
         """
         from symroof.analysis.in_sympy import definition_in_sympy
 
-        return definition_in_sympy(known(name, self.declared), self.first, depth)
+        return definition_in_sympy(self._printed(name), self.first, depth)
 
     def symbol(self, name: str) -> Any:
         """The SymPy object of a name, as written in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.

@@ -252,7 +252,7 @@ class _Crossover:
                 continue
             value = self.first(case, crossing, not state, up)
             past = crossing * (1 + BEYOND if up else 1 - BEYOND)
-            beyond = value if self.solution.symbol.counted else past
+            beyond = value if self.solution.declared.counted else past
             if _means_something(name, beyond, case) and self._holds(case, beyond) is not state:
                 state = not state
                 yield crossing, value, beyond
@@ -267,7 +267,7 @@ class _Crossover:
         A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
         whole numbers were searched, so the crossing is the first number past the change.
         """
-        if not self.solution.symbol.counted:
+        if not self.solution.declared.counted:
             return crossing
         past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
         if is_whole(crossing) and self._holds(case, crossing) is holds:
@@ -276,7 +276,7 @@ class _Crossover:
 
     def last(self, crossing: float, value: float, up: bool) -> float:
         """The last value before a flip."""
-        if not self.solution.symbol.counted:
+        if not self.solution.declared.counted:
             return crossing
         return self._possible(int(value) + (-1 if up else 1), not up)
 

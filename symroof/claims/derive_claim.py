@@ -228,7 +228,7 @@ def _threshold(claim: ClaimSpec) -> Derived:
     solution = study.solve(claim.threshold or "", claim.solve_for)
     if solution.verdict == "conditional":
         raise NoValueHere(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
-    unit = solution.symbol.unit
+    unit = solution.declared.unit
     if solution.value is None:
         return Derived("never", unit, reason=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None

@@ -162,11 +162,11 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     conditions = [(formula(tree, solution.spelled), state) for tree, state in shown.items()]
     trees = (*solution.sides, form, *(tree for _, tree in branch.named), *shown)
     left, value = symbol(solution.spelled(solution.unknown), solution.unknown), []
-    unit = solution.symbol.unit
-    if (
-        solution.value is not None and unit != "s"
-    ):  # before rounding; times are only in the table, with their flags
-        value = [in_words(format_quantity(solution.value, "" if solution.symbol.counted else unit))]
+    unit = solution.declared.unit
+    # before rounding; times are only in the table, with their flags
+    if solution.value is not None and unit != "s":
+        plain = "" if solution.declared.counted else unit
+        value = [in_words(format_quantity(solution.value, plain))]
     return {
         "display": equation(left, written, *value),
         "exists": exists,

@@ -46,7 +46,56 @@ def test_without_a_case_every_input_stays():
     assert {s.prefill_batch, s.cached_prefix, s.mfu, s.mbu} <= sr.solve(
         "prompt_to_ridge"
     ).expanded.free_symbols
-    assert cache.assumed == context.assumed == {}
+    assert cache.assumed == {}
+    assert context.assumed == {s.tp: 1, s.pp: 1, s.attention_dp: 1}
+    ridge = sr.solve("batch_to_ridge")
+    assert ridge.assumed == {**context.assumed, s.context: s.prompt}
+    assert (ridge.symbol, sr.solve("kv_cache_bytes = 1 GB", "context").symbol) == (
+        s.batch,
+        s.context,
+    )
+
+
+def test_where_the_unknown_cancels_the_condition_is_said():
+    """Both times of attention are proportional to the batch, and 1 - (1 - k/E)**B is 1 where k is E alone."""
+    (alike,) = sr.solve("batch_to_ridge.attention").conditions
+    width = s.n_heads * s.head_dim
+    moved = s.act_bytes_per_element * width
+    moved += s.context * s.head_dim * s.kv_bytes_per_element * s.n_kv_heads
+    work = 2 * s.context * width * s.mbu * s.mem_bandwidth
+    assert sympy.expand(alike.lhs - work + s.mfu * s.peak_flops * moved) == 0 == alike.rhs
+    every = sr.solve("experts_read = n_experts", "batch")
+    assert every.conditions == (sympy.Eq(1 - s.experts_per_token / s.n_experts, 0),)
+    assert "which is where 1 - experts_per_token/n_experts = 0" in every.reason
+
+
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [("max_batch_itl", None), ("min_bandwidth_itl", None), ("itl = 10 ms", "mem_bandwidth")],
+)
+def test_what_depends_on_conditions_has_them(equation, unknown):
+    solution = sr.solve(equation, unknown)
+    (either,) = solution.conditions
+    assert solution.verdict == "conditional" and len(either.args) == len(solution.sympy.args) == 2
+
+
+def test_a_product_is_zero_where_a_factor_is_whatever_the_others_are():
+    assert sr.solve("(batch - 3)*(batch - 5)*itl = 0", "batch").values == (3, 5)
+
+
+def test_a_sum_of_powers_is_solved_where_its_terms_are_few():
+    """1 + a = (verify + draft)/itl with one token drafted; with two a quadratic; the number is that of the search."""
+    case = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 1024, "draft_cost": 0.1}
+    one = sr.Study(**case, draft_tokens=1).solve("speculation_speedup = 1", "acceptance")
+    two = sr.Study(**case, draft_tokens=2).solve("speculation_speedup = 1", "acceptance")
+    three = sr.Study(**case, draft_tokens=3).solve("speculation_speedup = 1", "acceptance")
+    assert one.sympy == (s.draft_time + s.verify_time - s.itl) / s.itl
+    a, value = s.acceptance, two.sympy.xreplace(sr.Study(**case, draft_tokens=2).values())
+    assert abs(float(value) - two.value) < 1e-9
+    assert (three.sympy, three.why_numeric) == (
+        None,
+        f"{a} is the base of a sum up to draft_tokens",
+    )
 
 
 def test_what_nobody_gave_is_said():

@@ -38,6 +38,27 @@ def test_a_value_is_a_float_in_base_units_that_knows_its_unit(study):
     assert value / 2 == 2 * 1024 * 32 * 8 * 128 * 2
 
 
+def test_a_formula_in_text_has_the_value_of_the_same_in_sympy(study):
+    from symroof.symbols import itl, ttft
+
+    assert study.value("itl + ttft") == study.value(itl + ttft)
+    with pytest.raises(sr.InputError, match="expected a number"):
+        study.value("itl +")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("decode_intensity.gate_up", "decode_flops.gate_up"),
+        ("decode_intensity.nonsense", "the whole is decode_intensity"),
+    ],
+)
+def test_a_quantity_that_no_operator_has_is_not_defined_by_itself(name, hint):
+    with pytest.raises(sr.InputError, match="is not known of one operator") as found:
+        sr.Study().derive(name)
+    assert hint in found.value.problems[0].hint
+
+
 def test_a_value_agrees_with_a_hand_count(study):
     """The cache read and the weights streamed by one step, over the bandwidth: that is the step, memory binds it."""
     weights = 32 * (4096 * (32 + 2 * 8) * 128 + 32 * 128 * 4096 + 3 * 4096 * 14336) + 128256 * 4096

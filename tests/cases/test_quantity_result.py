@@ -41,7 +41,7 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     count = next(iter(solution.integer.values()))
     assert count > 1  # of 4 devices each
     assert solution.shown() == f"at least {count:,} replicas"
-    assert solution.symbol.unit == "device"
+    assert solution.declared.unit == "device"
 
 
 def test_the_wait_of_an_idle_server_is_none_in_tables_and_exact_beside():
