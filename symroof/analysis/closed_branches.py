@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -139,26 +140,19 @@ class EquationForms:
         return left - right
 
     def _added_up(self, tree: Expr) -> Expr:
-        """A side with each sum over powers of the unknown as its terms, where they are few.
-
-        Raises:
-            NoClosedForm: they are too many for the root of a quadratic, or their number is not known.
-        """
+        """A side with each sum over powers of the unknown as its terms, where they are few enough for a quadratic."""
         case, made = self.bound_case.case, dict[Expr, Expr]()
         for node in sums(tree):
-            powers = (each for each in parts(node.body) if each.is_Pow)
-            if not any(
-                mentions(p.base, self.unknown) and mentions(p.exp, node.index) for p in powers
-            ):
+            ends, x = {*names(node.first), *names(node.last)}, self.unknown
+            powers = (p for p in parts(node.body) if p.is_Pow and mentions(p.base, x))
+            if x in ends or not any(mentions(p.exp, node.index) for p in powers):
                 continue
-            known = not self.symbolic or {*names(node.first), *names(node.last)} <= {*case.given}
-            ends = [case.evaluate(end) for end in (node.first, node.last)] if known else (0, 3)
-            if ends[1] - ends[0] > 2:
-                why = f"the unknown is the base of a sum up to {text(node.last)}"
-                raise NoClosedForm(why)
-            steps = range(int(ends[0]), int(ends[1]) + 1)
-            terms = (substitute(node.body, {node.index: sympy.Integer(k)}) for k in steps)
-            made[node] = sympy.Add(*terms)
+            known = not self.symbolic or ends <= {*case.given}
+            first, last = map(case.evaluate, (node.first, node.last)) if known else (0, math.inf)
+            if last - first not in (0, 1, 2):
+                raise NoClosedForm(f"the unknown is the base of a sum up to {text(node.last)}")
+            steps = (sympy.Integer(int(first) + k) for k in range(int(last - first) + 1))
+            made[node] = sympy.Add(*(substitute(node.body, {node.index: k}) for k in steps))
         return tree.xreplace(made)
 
     # ---------------------------------------------------------------------------------------------------- with numbers

@@ -249,6 +249,3 @@ def output(name: str, keys: frozenset[str], case: Case) -> Output:
     if is_label(tree):
         return Output(declared, labels=(value,) if fixed else tuple(arm for arm, _ in tree.arms))
     return Output(declared, truth=is_relation(tree))
-
-
-__all__ = ["Compiled", "compile", "compile_alike", "output"]

@@ -248,11 +248,10 @@ class Derivation:
         formula = f": {self.search}" if self.search else f" = {self.text}"
         if isinstance(self.name, UNDECLARED_NAMES):
             formula = ""
-        value = ""
-        if self.result:
-            named = self.name in self._theory.definitions
-            value = f" = {self.bound_case.both_text(self.name) if named else self.result.text()}"
-        return f"<{self.name}{formula}{value}>"
+        value = f" = {self.result.text()}" if self.result else ""
+        derived = self.result and self.name in self._theory.definitions
+        bound = self.bound_case.peak_bound(self.name) if derived else None
+        return f"<{self.name}{formula}{value}{f', bound {bound.plain()}' if bound else ''}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.solution import Solution
@@ -33,7 +33,13 @@ MOST_TURNS = 32
 BEYOND = 1e-9
 """How far past a crossing of something continuous its far side is looked at."""
 
-Spread = tuple[float | None, float | None, bool]
+
+class Spread(NamedTuple):
+    """The least and the largest value over the ranges of the other inputs, None where it does not move; and whether there is one at every corner."""
+
+    low: float | None = None
+    high: float | None = None
+    everywhere: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,6 @@ class Flip:
         turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
-        spread: its least and largest value over the ranges, and whether it exists at every corner.
         beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.solution.Solution.side_beyond` has it.
     """
 
@@ -75,21 +80,6 @@ class Flip:
     @cached_property
     def spread(self) -> Spread:
         return self._spread()
-
-    @property
-    def low(self) -> float | None:
-        """The least value over the ranges of the other inputs; None where it does not move."""
-        return self.spread[0]
-
-    @property
-    def high(self) -> float | None:
-        """The largest value over the ranges of the other inputs; None where it does not move."""
-        return self.spread[1]
-
-    @property
-    def everywhere(self) -> bool:
-        """Whether it exists at every corner of the ranges."""
-        return self.spread[2]
 
     @property
     def name(self) -> str:
@@ -125,13 +115,13 @@ class Flip:
     @property
     def as_things_stand(self) -> Flip:
         """The same at the values that the other inputs have now, whatever their ranges."""
-        return replace(self, _spread=lambda: (None, None, True))
+        return replace(self, _spread=Spread)
 
     @property
     def at(self) -> Result:
         """The value with its range; a time of a case that does not fit carries the flag, as every such time does."""
         flags = (DOES_NOT_FIT,) if "memory" in self.wrong and self.now.symbol.unit == "s" else ()
-        return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
+        return Result(self.now.symbol, self.value, *self.spread[:2], flags=flags)
 
 
 def flips(
@@ -289,7 +279,7 @@ class _Crossover:
         """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
         own = self.solution.bound_case
         if not own.box.keys() & own.case.inputs_used(*self.condition.sides):
-            return None, None, True
+            return Spread()
         # none where the unknown itself is ranged
         corners = list(zip(own.corners, self.solution.at_corners, strict=False))
         nearest = [
@@ -298,10 +288,10 @@ class _Crossover:
             if others
         ]
         if not nearest:
-            return None, None, not corners
+            return Spread(everywhere=not corners)
         places = ((own.case, crossing), *nearest)
         values = [self.first(corner, place, holds, up) for corner, place in places]
-        return min(values), max(values), len(nearest) == len(corners)
+        return Spread(min(values), max(values), len(nearest) == len(corners))
 
 
 def _means_something(name: str, value: float, case: Case) -> bool:

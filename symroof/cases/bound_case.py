@@ -247,11 +247,6 @@ class BoundCase(RangedCase, DropsCaches):
         except NoValue:
             return None
 
-    def both_text(self, name: str) -> str:
-        """A quantity in one cell: what measurements lead to expect and its bound at the peak, where it depends on efficiencies that nobody gave."""
-        own, bound = self.result(name), self.peak_bound(name)
-        return f"{own.text()}, bound {bound.plain()}" if bound else own.text()
-
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
         bound = self.peak_bound(name)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Collection, Iterable, Iterator, Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,7 +15,6 @@ import click
 from symroof.errors import visible
 
 if TYPE_CHECKING:
-    from symroof.analysis.tracking import Items
     from symroof.cases.bound_case import BoundCase
     from symroof.cases.quantity_result import Result
     from symroof.errors import Problem
@@ -104,7 +103,7 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     return BUG
 
 
-def progress_bar(items: Items[T], label: str) -> Iterator[T]:
+def progress_bar(items: Collection[T], label: str) -> Iterator[T]:
     """Iterate over the items with a progress bar on standard error, if that is a terminal; it vanishes when it is through."""
     on_terminal = sys.stderr.isatty()
     with click.progressbar(

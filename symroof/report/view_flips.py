@@ -100,7 +100,7 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     """A flip as plain data."""
-    beyond = frozenset() if flip.everywhere else flip.beyond()
+    beyond = frozenset() if flip.spread.everywhere else flip.beyond()
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
@@ -111,7 +111,7 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{int(flip.until):,}" if flip.now.symbol.counted else None,
         "more_turns": _more(len(flip.turns) - 1),
-        "everywhere": flip.everywhere,
+        "everywhere": flip.spread.everywhere,
         "inside": flip.inside,
         "evenly": _evenly(flip, subject),
         "change": change(flip.factor),
@@ -128,7 +128,7 @@ def _ends(flip: Flip, beyond: frozenset[str]) -> str:
     words = {never_: "never", any_: "any"}
     low, high = (
         Result(flip.now.symbol, value).plain()
-        for value in (flip.low or flip.value, flip.high or flip.value)
+        for value in (flip.spread.low or flip.value, flip.spread.high or flip.value)
     )
     low, high = (
         words[side] if side in beyond else end for side, end in ((BELOW, low), (ABOVE, high))

@@ -158,7 +158,7 @@ def _quantities(run: Run) -> dict[str, dict[str, Any]]:
 def lever_json(lever: Lever) -> dict[str, Any]:
     """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
     flip = lever.flip
-    ranged = flip is not None and flip.low is not None
+    ranged = flip is not None and flip.spread.low is not None
     return {
         "input": lever.name,
         "now": plain_value(lever.now.value),
