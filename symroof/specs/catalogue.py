@@ -85,11 +85,9 @@ class NamedModel:
 
     def remark(self) -> str:
         """What the name speaks of that the catalogue does not tell apart."""
-        return (
-            f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs"
-            if self.version
-            else ""
-        )
+        if not self.version:
+            return ""
+        return f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs"
 
 
 def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
@@ -104,14 +102,11 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         if _address(entry) == name.lower():
             return NamedModel(entry.name)
     spellings = list(_spellings(shipped))
-    if exact := next(
-        (reachable_name for spelling, reachable_name in spellings if spelling == whole), ""
-    ):
-        return NamedModel(exact)
+    for spelling, leads_to in spellings:
+        if spelling == whole:
+            return NamedModel(leads_to)
     stored, said = _storage(name)
-    known = [
-        (_untold(spelling), reachable_name) for spelling, reachable_name in reversed(spellings)
-    ]
+    known = [(_untold(spelling), leads_to) for spelling, leads_to in reversed(spellings)]
     known.sort(
         key=lambda entry: -len(TUNED.intersection(entry[0]))
     )  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
@@ -151,9 +146,7 @@ def _address(entry: CatalogueEntry) -> str:
 def _checkpoints(entry: CatalogueEntry) -> list[str]:
     """The names on the hub of the checkpoints that an entry describes beside its own."""
     data: Any = entry.document.data
-    listed = data.get("checkpoints") if isinstance(data, dict) else None
-    entries = listed if isinstance(listed, list) else []
-    return [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
+    return [str(each["name"]) for each in data.get("checkpoints", ())]
 
 
 def _split(name: str) -> list[str]:
@@ -202,16 +195,13 @@ def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str
     """The models of the catalogue whose names differ by a slip of the keyboard, and in no number."""
     own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
     spellings = {
-        "-".join(_words(spelling)): own.get(reachable_names, reachable_names)
-        for spelling, reachable_names in _spellings(shipped)
+        "-".join(_words(spelling)): own.get(leads_to, leads_to)
+        for spelling, leads_to in _spellings(shipped)
     }
     near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3, cutoff=0.9)
     numbers = re.findall(r"\d+", name.partition("/")[2] or name)
-    return list(
-        dict.fromkeys(
-            spellings[spelling] for spelling in near if re.findall(r"\d+", spelling) == numbers
-        )
-    )
+    same = [spellings[each] for each in near if re.findall(r"\d+", each) == numbers]
+    return list(dict.fromkeys(same))
 
 
 VENDORS = frozenset([

@@ -135,10 +135,8 @@ class FormulaSpec(Spec):
             if getattr(self, key) not in (None, {})
         ]
         if len(ways) != 1:
-            raise ValueError(
-                "has to have one of formula, choose, fixed_point and largest"
-                + f", not {' and '.join(ways)}" * bool(ways)
-            )
+            named = f", not {' and '.join(ways)}" if ways else ""
+            raise ValueError(f"has to have one of formula, choose, fixed_point and largest{named}")
         return self
 
     def searches(self) -> Iterator[tuple[str, FixedPointSpec | LargestSpec]]:

@@ -6,7 +6,7 @@
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from symroof.specs.definition_entries import (
     Place,
     ThresholdSpec,
 )
-from symroof.specs.fields import Faults, Spec, build, in_unit, raise_faults
+from symroof.specs.fields import Fault, Faults, Spec, build, in_unit, raise_faults
 from symroof.strict_yaml import Document
 from symroof.symbolic import dimensions
 from symroof.symbolic.expressions import (
@@ -44,7 +44,7 @@ from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol, base_unit, declared_symbol
 from symroof.theory.theory_files import conditions
 from symroof.theory.thresholds import THRESHOLDS, Threshold
-from symroof.units import describe, strict, with_usual_unit
+from symroof.units import Dimension, describe, strict, with_usual_unit
 
 MOST_DECLARED = 64
 """Inputs, formulas or thresholds of one file."""
@@ -67,9 +67,8 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     Raises:
         Faults: invalid names, defaults that cannot be read.
     """
-    faults = [((name,), why) for name in specs if (why := _name_fault(name, NONE))] + _too_many(
-        specs
-    )
+    _check_count(specs)
+    faults: list[Fault] = [((name,), why) for name in specs if (why := _name_fault(name, NONE))]
     symbols = []
     for name, spec in specs.items():
         try:
@@ -91,7 +90,7 @@ def declared_conditions(specs: Mapping[str, ConditionSpec]) -> dict[str, tuple[s
         name: (reader.read(name, ("holds",), spec.holds), spec.otherwise)
         for name, spec in specs.items()
     }
-    faults: list[tuple[Place, str]] = [
+    faults: list[Fault] = [
         ((name, "holds"), "is not a comparison, such as load < 1")
         for name, (tree, _) in read.items()
         if name not in reader.unread and not is_relation(tree)
@@ -110,9 +109,8 @@ def declared_formulas(
     Raises:
         Faults: invalid or unknown names, formulas that cannot be read or have another unit, circular definitions.
     """
-    faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(
-        specs
-    )
+    _check_count(specs)
+    faults: list[Fault] = [((name,), why) for name in specs if (why := _name_fault(name, known))]
     raise_faults(faults)
     reader = _FormulaReader()
     written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
@@ -124,29 +122,18 @@ def declared_formulas(
     every = Declarations(quantities=made).joined(known)
     for name, formulas in written.items():
         for formula in formulas:
-            unknown = [inner for inner in _mentioned(formula.tree) if every.symbol(inner) is None]
-            faults += [
-                (
-                    (name, *formula.place),
-                    f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}",
-                )
-                for inner in unknown
-            ]
-            if not unknown and reader.unread.isdisjoint(_mentioned(formula.tree)):
-                faults += [
-                    ((name, *formula.place), why) for why in _wrong_dimension(name, formula, every)
-                ]
+            mentioned = _mentioned(formula.tree)
+            found = _unknown(mentioned, every)
+            if not found and reader.unread.isdisjoint(mentioned):
+                found = _wrong_dimension(name, formula, every)
+            faults += [((name, *formula.place), why) for why in found]
         faults += _choice_faults(name, specs[name], every, holding)
     raise_faults(faults)
     trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
     raise_faults(_circles(trees))
     raise_faults(_too_large(trees, known))
-    plain = (
-        (name, formulas[0].tree)
-        for name, formulas in written.items()
-        if formulas[0].place == ("formula",)
-    )
-    return Declarations(quantities=made, formulas=tuple(plain))
+    plain = [name for name, spec in specs.items() if spec.formula is not None]
+    return Declarations(quantities=made, formulas=tuple((name, trees[name][0]) for name in plain))
 
 
 class _Written(NamedTuple):
@@ -161,7 +148,7 @@ class _FormulaReader:
     """Reads the formulas of a file and collects their faults."""
 
     def __init__(self) -> None:
-        self.faults, self.unread = list[tuple[Place, str]](), set[str]()
+        self.faults, self.unread = list[Fault](), set[str]()
 
     def read(self, entry: str, place: Place, written: Any) -> Expr:
         if isinstance(written, Basic):
@@ -183,9 +170,9 @@ class _FormulaReader:
 
 def _choice_faults(
     name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]
-) -> list[tuple[Place, str]]:
+) -> list[Fault]:
     """Unknown switches, values, conditions and inputs of an entry."""
-    faults: list[tuple[Place, str]] = [
+    faults: list[Fault] = [
         ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}")
         for each in spec.exists
         if each not in holding
@@ -210,9 +197,7 @@ def _choice_faults(
         *(((key, "unknown"), search.unknown) for key, search in spec.searches()),
     ]
     return faults + [
-        ((name, *place), f"unknown name {inner!r}; {nearest(inner, known.known) or DECLARE}")
-        for place, inner in inputs
-        if known.symbol(inner) is None
+        ((name, *place), why) for place, inner in inputs for why in _unknown([inner], known)
     ]
 
 
@@ -222,7 +207,8 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     Raises:
         Faults: invalid names, equations that cannot be read, sides of different units, undeclared unknowns.
     """
-    faults: list[tuple[Place, str]] = _too_many(specs)
+    _check_count(specs)
+    faults: list[Fault] = []
     made: dict[str, Threshold] = {}
     for place, spec in specs.items():
         why = _name_fault(spec.name, known) or (
@@ -253,12 +239,18 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     return Declarations(thresholds=tuple(made.values()))
 
 
-def _too_many(specs: Mapping[Any, Any]) -> list[tuple[Place, str]]:
-    return (
-        [((), f"has {len(specs)} entries; at most {MOST_DECLARED} are read")]
-        if len(specs) > MOST_DECLARED
-        else []
-    )
+def _check_count(specs: Mapping[Any, Any]) -> None:
+    if len(specs) > MOST_DECLARED:
+        raise Faults([((), f"has {len(specs)} entries; at most {MOST_DECLARED} are read")])
+
+
+def _unknown(mentioned: Iterable[str], known: Declarations) -> list[str]:
+    """What is wrong with names that nothing declares."""
+    return [
+        f"unknown name {name[:40]!r}; {nearest(name, known.known) or DECLARE}"
+        for name in mentioned
+        if known.symbol(printed_name(name)) is None
+    ]
 
 
 def _name_fault(name: str, known: Declarations) -> str:
@@ -275,11 +267,9 @@ def _name_fault(name: str, known: Declarations) -> str:
         return (
             f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
         )
-    return (
-        "is a reserved word of studies and formulas; choose another name"
-        if name in RESERVED
-        else ""
-    )
+    if name in RESERVED:
+        return "is a reserved word of studies and formulas; choose another name"
+    return ""
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
@@ -329,35 +319,26 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     if is_label(tree) or (is_relation(tree) and operator_of(tree) == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
     name = str(place[1]) if place[0] == "absent" else name
-    declared = known.symbol(name).dimension  # type: ignore[union-attr]
     shown = tree if formula.as_written is None else formula.as_written
+
+    def of(inner: str) -> Dimension:
+        return known.symbol(inner).dimension  # type: ignore[union-attr]
+
     try:
-        dimensions.check(
-            shown,
-            declared,
-            lambda inner: known.symbol(inner).dimension,  # type: ignore[union-attr]
-            name,
-            bare=formula.as_written is None,
-        )
+        dimensions.check(shown, of(name), of, name, bare=formula.as_written is None)
     except dimensions.DimensionError as error:
         bare = any(is_number(node) for node in parts(shown))
         whole = str(error).startswith(f"{name} is declared as")
-        plain = (
-            bare
-            and whole
-            and not dimensions.dimension(shown, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
-        )
-        return [
-            f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}"
-            if plain
-            else str(error)
-        ]
+        if bare and whole and not dimensions.dimension(shown, lambda inner: strict(of(inner))):
+            example = with_usual_unit(Fraction(6), describe(strict(of(name))))
+            return [f"{error}; write the unit after one of its numbers, such as {example}"]
+        return [str(error)]
     return []
 
 
-def _circles(read: Mapping[str, list[Expr]]) -> list[tuple[Place, str]]:
+def _circles(read: Mapping[str, list[Expr]]) -> list[Fault]:
     """Circular definitions, each circle once."""
-    faults: list[tuple[Place, str]] = []
+    faults: list[Fault] = []
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
@@ -375,7 +356,7 @@ def _circles(read: Mapping[str, list[Expr]]) -> list[tuple[Place, str]]:
     return faults
 
 
-def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[tuple[Place, str]]:
+def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[Fault]:
     """Formulas that become too large once the definitions they use are substituted."""
     every = {**known.definitions, **{name: Tuple(*trees) for name, trees in read.items()}}
     return [
@@ -392,13 +373,10 @@ def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[t
         return [("equation", f"{error.message} (column {error.column})")]
     if not is_relation(tree) or operator_of(tree) != "=":
         return [("equation", "is not of the form lhs = rhs")]
-    if strange := [inner for inner in _mentioned(tree) if known.symbol(inner) is None]:
-        return [
-            ("equation", f"unknown name {inner!r}; {nearest(inner, known.known)}")
-            for inner in strange
-        ]
-    if known.symbol(printed_name(unknown)) is None:
-        return [("unknown", f"unknown name {unknown[:40]!r}; {nearest(unknown, known.known)}")]
+    if found := _unknown(_mentioned(tree), known):
+        return [("equation", why) for why in found]
+    if found := _unknown([unknown], known):
+        return [("unknown", why) for why in found]
     try:
         dimensions.dimension(
             resolved(written(equation)),
@@ -423,20 +401,17 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
     specs = build(document, _Defined).define
     before = {quantity.name: quantity for quantity in known.quantities}
     formulas = tuple((other, tree) for other, tree in known.formulas if other != name)
-    others = Declarations(
-        known.inputs,
-        tuple(q for q in known.quantities if q.name != name),
-        known.thresholds,
-        formulas,
-        known.title,
+    others = replace(
+        known,
+        quantities=tuple(q for q in known.quantities if q.name != name),
+        formulas=formulas,
     )
-    later = (
-        {other: _spec_of(before[other], tree) for other, tree in formulas} if name in before else {}
-    )
+    below = others
+    if name in before and formulas:  # what uses it is read again with it
+        below = Declarations(inputs=known.inputs)
+        specs = {other: _spec_of(before[other], tree) for other, tree in formulas} | specs
     try:
-        return declared_formulas(
-            {**later, **specs}, Declarations(inputs=known.inputs) if later else others
-        ).joined(others)
+        return declared_formulas(specs, below).joined(others)
     except Faults as error:
         raise InputError(
             [

@@ -55,8 +55,9 @@ def families_of(name: str, family: str, generation: str, part: str, engine: str)
     >>> families_of("layer_overhead", "hbm", "hopper", "experts", "compiled")
     ['hopper', 'hbm']
     """
-    own = {"mfu": "experts" if part and engine != "ggml" else ""}.get(name, "")
-    own = "latent" if (name, part) == ("layer_overhead", "latent") else own
+    own = "latent" if (name, part) == ("layer_overhead", "latent") else ""
+    if name == "mfu" and part and engine != "ggml":
+        own = "experts"
     return [
         f"{where} {what}".strip()
         for what in dict.fromkeys((own, ""))
@@ -143,40 +144,25 @@ class MeasuredKind(Spec):
 
     def differences(self, other: MeasuredKind) -> tuple[str, ...]:
         """What another case differs in, the device last."""
-        names = [
-            name
-            for name in ("family", "generation", "model", "bits", "layout", "engine")
-            if getattr(self, name) != getattr(other, name)
-        ]
-        return (*names, *(["device"] if self.device != other.device else []))
+        return tuple(name for name in FARTHEST if getattr(self, name) != getattr(other, name))
 
     @property
     def words(self) -> str:
         """``dense models in 16 bits on several h100-sxm, compiled engines``."""
-        models = (
-            "dense models"
-            if self.model == "dense"
-            else "recurrent models"
-            if self.model == "recurrent"
-            else f"models with {self.model}"
-        )
-        where = {
-            "one device": f"one {self.device}",
-            "several devices": f"several {self.device}",
-            "attention groups": f"attention groups of {self.device}",
-        }[self.layout]
+        plain = self.model in ("dense", "recurrent")
+        models = f"{self.model} models" if plain else f"models with {self.model}"
+        where = f"{WHERE[self.layout]} {self.device}"
         return f"{models} in {self.bits} bits on {where}, {self.engine} engines"
 
 
-FARTHEST = {
-    "family": 8,
-    "generation": 1,
-    "model": 3,
-    "layout": 3,
-    "engine": 3,
-    "bits": 2,
-    "device": 1,
+WHERE = {
+    "one device": "one",
+    "several devices": "several",
+    "attention groups": "attention groups of",
 }
+FARTHEST = {
+    "family": 8, "generation": 1, "model": 3, "bits": 2, "layout": 3, "engine": 3, "device": 1,
+}  # fmt: skip
 """How far each difference takes a case from a measured one."""
 
 
@@ -211,18 +197,14 @@ class EfficienciesSpec(Spec):
         """The first entry of an input that is for one of the families (:func:`families_of`) and for the engines, and a word where it is of others."""
         mine = [e for e in self.efficiencies if e.input == name]
         own = [entry for family in families for entry in mine if entry.family == family]
-        on = f"nothing was measured for {name}"
         for entry in own:
             if entry.engine in (engine, ALL):
                 return entry, ""
+        none, here = f"nothing was measured for {name}", f"this family of devices ({families[-1]})"
         if own:
-            word = f"{on} of {engine} engines on this family of devices ({families[-1]}): that of {own[0].engine} engines"
-            return own[0], word
+            return own[0], f"{none} of {engine} engines on {here}: that of {own[0].engine} engines"
         general = next(e for e in mine if e.family == ALL)
-        word = (
-            f"{on} on this family of devices ({families[-1]}): that of all devices, a wide interval"
-        )
-        return general, word if general.of else ""
+        return general, f"{none} on {here}: that of all devices, a wide interval" * bool(general.of)
 
     def reach(self, case: MeasuredKind) -> float:
         """How many times the scatter an interval reaches: that of the case's class where something like the case was measured; else no less than ``near``
@@ -263,12 +245,7 @@ ENGINES: dict[str, EngineClass] = {
 ``earlier`` are compiled engines as they stood until 2024: fused kernels that the host launches one by one, or graphs that wait for it between steps, and a
 library's collectives; ``eager`` launches operator by operator; ``ggml`` are llama.cpp and its like."""
 
-SINCE: dict[str, tuple[int, int]] = {
-    "vllm": (0, 7),
-    "sglang": (0, 4),
-    "tensorrt": (1, 0),
-    "trtllm": (1, 0),
-}
+SINCE = {"vllm": (0, 7), "sglang": (0, 4), "tensorrt": (1, 0), "trtllm": (1, 0)}
 """The first version of an engine that is of its class; those before it are ``earlier``."""
 
 DEFAULT_ENGINE: EngineClass = "compiled"
@@ -292,7 +269,5 @@ def engine_class(engine: str) -> EngineClass:
             version = re.search(rf"{name}[-a-z]{{0,8}} ?v?(\d{{1,4}})\.(\d{{1,4}})", lower)
             numbers = (int(version[1]), int(version[2])) if version else None
             return "earlier" if numbers and numbers < SINCE.get(name, (0, 0)) else kind
-    raise ValueError(f"no such engine {engine[:40]!r}; {nearest(lower, ENGINES) or CLASS_HINT}")
-
-
-CLASS_HINT = "write a class: compiled, earlier, eager or ggml"
+    hint = nearest(lower, ENGINES) or "write a class: compiled, earlier, eager or ggml"
+    raise ValueError(f"no such engine {engine[:40]!r}; {hint}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
+from pydantic_core import core_schema
 
 from symroof.errors import nearest
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
@@ -43,21 +44,17 @@ def _mapped(
     return read_each(value.items(), read, named=canonical)
 
 
-def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
-    """A field that maps names of some groups of inputs to values."""
-    known = [symbol.name for group in groups for symbol in GROUPS[group]] + list(extra)
+class _Names:
+    """A field that maps the names of a group of inputs to values; its JSON Schema is computed on demand: reading a file needs no meanings of quantities."""
 
-    def check(value: object) -> dict[str, tuple[Setting, ...]]:
-        return _mapped(value, known, formulas=True)
+    def __init__(self, group: str, *more: str) -> None:
+        self.known = [*(symbol.name for symbol in GROUPS[group]), *more]
 
-    return Annotated[Any, BeforeValidator(check), _NamesSchema(known)]
+    def read(self, value: object) -> dict[str, tuple[Setting, ...]]:
+        return _mapped(value, self.known, formulas=True)
 
-
-class _NamesSchema:
-    """The JSON Schema of a field that maps known names, computed on demand: reading a file needs no meanings of quantities."""
-
-    def __init__(self, known: list[str]) -> None:
-        self.known = known
+    def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
         properties = {
@@ -192,11 +189,10 @@ def efficiency_basis(value: object) -> str:
     Raises:
         ValueError: neither.
     """
-    if value not in BASES:
-        raise ValueError(
-            f"no such efficiency {str(value)[:40]!r}; {nearest(str(value)[:40], BASES)}"
-        )
-    return str(value)
+    text = str(value)[:40]
+    if text not in BASES:
+        raise ValueError(f"no such efficiency {text!r}; {nearest(text, BASES)}")
+    return text
 
 
 def _engine(value: str) -> str:
@@ -223,7 +219,7 @@ def _efficiencies(value: object) -> EfficiencyBlock:
     return block
 
 
-Efficiencies = Annotated[
+Efficiency: TypeAlias = Annotated[
     Any,
     BeforeValidator(_efficiencies),
     WithJsonSchema({
@@ -272,16 +268,8 @@ Assume = Annotated[
     BeforeValidator(read_assumptions),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
 ]
-if TYPE_CHECKING:
-    Workload: TypeAlias = dict[str, tuple[Setting, ...]]
-    Efficiency: TypeAlias = EfficiencyBlock
-    Parallel: TypeAlias = dict[str, tuple[Setting, ...]]
-else:
-    Workload, Efficiency, Parallel = (
-        _group("workload", extra=("context",)),
-        Efficiencies,
-        _group("parallel"),
-    )
+Workload: TypeAlias = Annotated[dict[str, tuple[Setting, ...]], _Names("workload", "context")]
+Parallel: TypeAlias = Annotated[dict[str, tuple[Setting, ...]], _Names("parallel")]
 
 
 class Precision(Spec):

@@ -31,10 +31,6 @@ UNKNOWN = {"max_batch": 256, "token_budget": 2048}
 GPU_LAYERS = ("-ngl", "--n-gpu-layers", "--gpu-layers")
 
 
-class UnknownModel(ValueError):
-    """An unknown model; the message ends with a hint."""
-
-
 def resolve_model(name: str) -> tuple[str, str]:
     """The ``--model`` argument of symroof for the model of a command, and its origin.
 
@@ -42,7 +38,7 @@ def resolve_model(name: str) -> tuple[str, str]:
     ('meta-llama/Llama-3.1-8B-Instruct', "the catalogue's llama-3.1-8b")
 
     Raises:
-        UnknownModel: neither a path nor a model of the catalogue.
+        ValueError: neither a path nor a model of the catalogue; the message ends with a hint.
     """
     if os.path.exists(name):
         return (name if catalogue.is_path(name) else os.path.join(".", name)), "read from this path"
@@ -51,7 +47,7 @@ def resolve_model(name: str) -> tuple[str, str]:
     match = catalogue.model_by_hub_name(name)
     if match is None:
         hint = catalogue.hint_for_hub_name(name)
-        raise UnknownModel(f"{name[:80]!r} is neither in the catalogue nor a path here; {hint}")
+        raise ValueError(f"{name[:80]!r} is neither in the catalogue nor a path here; {hint}")
     said = [f"its name says {match.stored_word}" if match.stored else "", match.remark()]
     return name, "; ".join([f"the catalogue's {match.name}", *filter(None, said)])
 
@@ -147,7 +143,7 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     spec = model
     if not isinstance(model, ModelSpec):
         spec, model = read_model(model, chosen.base, chosen.assume_family)[0], [model]
-    values = _degrees(note, spec) | _budget(line) | _memory(note)
+    values = _degrees(note, spec) | _memory(note)
     values |= _formats(note, spec) | _speculation(note)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
     laid = request_of(model, origin=ORIGIN, engine=line.engine.name, assume=switches, **values)
@@ -184,7 +180,7 @@ def _model(note: Notes) -> str:
     written = note.line.flags["model"]
     try:
         model, how = resolve_model(written.value)
-    except UnknownModel as error:
+    except ValueError as error:
         message, _, hint = str(error).partition("; ")
         raise InputError(note.line.problem(written.column, message, hint, "model")) from None
     note.append(FlagNote("model", written.value, f"model = {model}", how))
@@ -250,12 +246,6 @@ def _check_cut(line: ServeCommand, spec: ModelSpec, tp: int) -> None:
         raise InputError(line.problem(column, message, f"it starts with {', '.join(starting)}"))
 
 
-def _budget(line: ServeCommand) -> dict[str, Any]:
-    """The tokens of one step, where the line says them: what they take in memory counts. With 0 prompts are not cut."""
-    written = line.flags.get("max-num-batched-tokens")
-    return {"token_budget": written.value} if written and written.value else {}
-
-
 def _split(note: Notes) -> dict[str, Any]:
     """The devices of llama.cpp: as many as shares in the split, by layers unless by rows."""
     line = note.line
@@ -271,7 +261,7 @@ def _split(note: Notes) -> dict[str, Any]:
 
 
 def _memory(note: Notes) -> dict[str, Any]:
-    """What the engine takes of a device's memory, and its blocks."""
+    """What the engine takes of a device's memory, its blocks, and the tokens of one step, which take memory too; with 0 prompts are not cut."""
     line, values = note.line, note.inputs("gpu-memory-utilization")
     if values and line.engine is not VLLM:
         values["memory_reserve"] = 0
@@ -280,6 +270,9 @@ def _memory(note: Notes) -> dict[str, Any]:
         free = "max(0.96*mem_capacity - weight_bytes_per_device, 0 byte)"
         values["memory_reserve"] = reserve = f"0.04*mem_capacity + {left:g}*{free}"
         note("free-memory-share", f"memory_reserve = {reserve}")
+    budget = line.flags.get("max-num-batched-tokens")
+    if budget and budget.value:
+        values["token_budget"] = budget.value
     return values | note.inputs("block-size")
 
 
@@ -389,7 +382,7 @@ def _draft(name: str) -> tuple[str, str]:
     """The draft model by its hub name; an unknown one is noted and left out."""
     try:
         draft, _ = resolve_model(name)
-    except UnknownModel:
+    except ValueError:
         return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
     return draft, f"draft = {draft}"
 

@@ -14,6 +14,7 @@ import yaml
 
 from symroof.cli.main import COMMANDS, load
 from tools.docs import ROOT, found
+from tools.markdown import block, headed, table
 
 THEORY = ROOT / "specs" / "theories" / "inference"
 
@@ -54,12 +55,8 @@ def listed(kind: str) -> list[dict[str, Any]]:
     return entries
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    lines = [
-        f"| {' | '.join(map(str, row))} |"
-        for row in ([*header], *([cell(value) for value in row] for row in rows))
-    ]
-    return [lines[0], "|" + " --- |" * len([*header]), *lines[1:], ""]
+def escaped_table(header: list[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    return table(header, ([cell(value) for value in row] for row in rows))
 
 
 def cell(value: object) -> str:
@@ -88,34 +85,16 @@ def cli() -> list[str]:
         for option, count in counted.items()
         if count >= len(COMMANDS) // 2 and "[STUDY]" not in option and "--json" not in option
     ]
-    lines = [
-        "# Command line",
-        "",
-        "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md).",
-        "",
-    ]
-    lines += [
-        "## Options of a case",
-        "",
-        "A case is a study file, these options, or both; an option replaces what the study says.",
-        "",
-        *option_table(shared),
-    ]
+    says = "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md)."
+    both = "A case is a study file, these options, or both; an option replaces what the study says."
+    lines = headed("# Command line", says, "## Options of a case", both) + option_table(shared)
     for name, command in commands.items():
         context = click.Context(command, info_name=f"symroof {name}")
         usage = " ".join([f"symroof {name}", *command.collect_usage_pieces(context)])
-        lines += [
-            f"## symroof {name}",
-            "",
-            "```text",
-            usage,
-            "```",
-            "",
-            *prose(command.help or ""),
-            "",
-        ]
+        lines += headed(f"## symroof {name}") + block("text", usage)
+        lines += [*prose(command.help or ""), ""]
         if set(shared) & set(options[name]):
-            lines += ["Takes the [options of a case](#options-of-a-case).", ""]
+            lines += headed("Takes the [options of a case](#options-of-a-case).")
         lines += option_table([option for option in options[name] if option not in shared])
     return lines
 
@@ -132,20 +111,17 @@ def options_of(name: str, command: click.Command) -> list[tuple[str, str]]:
 
 
 def option_table(records: list[tuple[str, str]]) -> list[str]:
-    return (
-        table(["option", "meaning"], [[code(option), escaped(said)] for option, said in records])
-        if records
-        else []
-    )
+    rows = [[code(option), escaped(said)] for option, said in records]
+    return escaped_table(["option", "meaning"], rows) if rows else []
 
 
 def prose(text: str) -> Iterator[str]:
     """The help of a command: paragraphs, and its examples as code."""
     for paragraph in cleandoc(text).replace("\b\n", "").split("\n\n"):
         if paragraph.lstrip().startswith("symroof "):
-            yield from ("```text", paragraph, "```", "")
+            yield from block("text", paragraph)
         else:
-            yield from (escaped(paragraph), "")
+            yield from headed(escaped(paragraph))
 
 
 def escaped(text: str) -> str:
@@ -171,23 +147,19 @@ def parts_with(key: str, empty: str = "") -> Iterator[tuple[str, set[str]]]:
 
 def quantities() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("quantities")}
-    lines = [
-        "# Quantities",
-        "",
-        f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;",
-    ]
-    lines += ["[counting choices](counting-choices.md) select between formulas.", ""]
+    says = f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;"
+    lines = ["# Quantities", "", says]
+    lines += headed("[counting choices](counting-choices.md) select between formulas.")
     parts = [*parts_with("define")]
     of_parts = {name for _, names in parts for name in names}
-    steps = [
-        entry for name, entry in entries.items() if name not in of_parts
-    ]  # prefill_flops, decode_flops …: declared once for each step
+    # prefill_flops, decode_flops …: declared once for each step
+    steps = [entry for name, entry in entries.items() if name not in of_parts]
     grouped = [
         (title, [entry for name, entry in entries.items() if name in names] if names else steps)
         for title, names in parts_with("define", "each_step")
     ]
     for title, members in grouped:
-        lines += [f"## {title}", ""]
+        lines += headed(f"## {title}")
         for entry in members:
             unit = f" [{entry['unit']}]" if entry["unit"] else ""
             formula = entry["definition"] or entry["search"]
@@ -205,87 +177,55 @@ def source(reference: str | None) -> str:
 
 
 def one_line(formula: object) -> str:
-    text = (
-        formula
-        if isinstance(formula, str)
-        else json.dumps(formula, ensure_ascii=False)
-        if formula
-        else ""
-    )
-    return " ".join(text.split())
+    text = formula if isinstance(formula, str) else json.dumps(formula, ensure_ascii=False)
+    return " ".join(text.split()) if formula else ""
 
 
 def inputs() -> list[str]:
     entries = {entry["name"]: entry for entry in listed("inputs")}
-    lines = [
+    lines = headed(
         "# Inputs",
-        "",
         f"The {len(entries)} inputs of a case. A model, a device, an engine or a study gives most of them; `--set NAME=VALUE` any.",
-        "",
-    ]
+    )
+    header = ["input", "unit", "default", "meaning", "also called"]
     grouped = [
         (title, [entries.pop(name) for name in [*entries] if name in names])
         for title, names in parts_with("inputs")
     ]
     for title, members in [*grouped, ("Others", [*entries.values()])]:
         if members:
-            rows = [
-                [
-                    code(e["name"]),
-                    e["unit"],
-                    e["default"],
-                    escaped(e["meaning"]),
-                    ", ".join(map(code, e["aliases"])),
-                ]
-                for e in members
-            ]
-            lines += [
-                f"## {title}",
-                "",
-                *table(["input", "unit", "default", "meaning", "also called"], rows),
-            ]
+            lines += headed(f"## {title}") + escaped_table(header, map(of_input, members))
     return lines
+
+
+def of_input(e: dict[str, Any]) -> list[object]:
+    also = ", ".join(map(code, e["aliases"]))
+    return [code(e["name"]), e["unit"], e["default"], escaped(e["meaning"]), also]
 
 
 def thresholds() -> list[str]:
     entries = listed("thresholds")
-    lines = [
-        "# Thresholds",
-        "",
-        "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:",
-    ]
-    lines += ["`symroof solve 'LHS = RHS' --for INPUT`.", ""]
+    says = "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:"
+    lines = ["# Thresholds", "", says, "`symroof solve 'LHS = RHS' --for INPUT`.", ""]
+    header = ["threshold", "for", "equation", "meaning"]
     for group in dict.fromkeys(entry["group"] for entry in entries):
         rows = [
             [code(e["name"]), code(e["unknown"]), code(e["equation"]), escaped(e["meaning"])]
             for e in entries
             if e["group"] == group
         ]
-        lines += [
-            f"## {group.capitalize()}",
-            "",
-            *table(["threshold", "for", "equation", "meaning"], rows),
-        ]
+        lines += headed(f"## {group.capitalize()}") + escaped_table(header, rows)
     return lines
 
 
 def counting_choices() -> list[str]:
-    lines = [
-        "# Counting choices",
-        "",
-        "Switches, set with `--assume NAME=VALUE` or under `assume:` in a study. The default is bold.",
-        "",
-    ]
-    entries = listed("assumptions")
+    bold = {True: "**", False: ""}
     rows = [
-        [
-            code(e["name"]),
-            f"**{code(e['value'])}**" if e["default"] else code(e["value"]),
-            escaped(e["meaning"]),
-        ]
-        for e in entries
+        [code(e["name"]), code(e["value"]).join([bold[e["default"]]] * 2), escaped(e["meaning"])]
+        for e in listed("assumptions")
     ]
-    return [*lines, *table(["choice", "value", "meaning"], rows)]
+    says = "Switches, set with `--assume NAME=VALUE` or under `assume:` in a study. The default is bold."
+    return headed("# Counting choices", says) + escaped_table(["choice", "value", "meaning"], rows)
 
 
 # --------------------------------------------------------------------------------------------------------------- catalogue
@@ -296,12 +236,9 @@ def models() -> list[str]:
         [code(e["name"]), e["title"], f"{e['parameters'] / 1e9:,.2f}", e["attention"], e["experts"]]
         for e in listed("models")
     ]
-    lines = [
-        "# Models",
-        "",
-        f"{len(rows)} models. Each parameter count is derived from the dimensions and equals the published one; `symroof show NAME` has the rest.",
-    ]
-    return [*lines, "", *table(["name", "model", "billion parameters", "layers", "experts"], rows)]
+    says = f"{len(rows)} models. Each parameter count is derived from the dimensions and equals the published one; `symroof show NAME` has the rest."
+    header = ["name", "model", "billion parameters", "layers", "experts"]
+    return headed("# Models", says) + escaped_table(header, rows)
 
 
 def hardware() -> list[str]:
@@ -309,26 +246,15 @@ def hardware() -> list[str]:
         [code(e["name"]), e["title"], e["dense_16_bit_peak"], e["mem_bandwidth"], e["mem_capacity"]]
         for e in listed("hardware")
     ]
-    lines = [
-        "# Hardware",
-        "",
-        f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date.",
-    ]
-    return [
-        *lines,
-        "",
-        *table(["name", "device", "dense 16-bit peak", "bandwidth", "memory"], rows),
-    ]
+    says = f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date."
+    header = ["name", "device", "dense 16-bit peak", "bandwidth", "memory"]
+    return headed("# Hardware", says) + escaped_table(header, rows)
 
 
 def precisions() -> list[str]:
     rows = [[code(e["name"]), e["bits"], escaped(e["meaning"])] for e in listed("precisions")]
-    lines = [
-        "# Precisions",
-        "",
-        "Formats of `--weights`, `--kv` and `--activations`; for the weights also ways to store a whole checkpoint. A width works too: `4.84 bit`.",
-    ]
-    return [*lines, "", *table(["name", "bits", "meaning"], rows)]
+    says = "Formats of `--weights`, `--kv` and `--activations`; for the weights also ways to store a whole checkpoint. A width works too: `4.84 bit`."
+    return headed("# Precisions", says) + escaped_table(["name", "bits", "meaning"], rows)
 
 
 def engines_and_presets() -> list[str]:
@@ -336,23 +262,13 @@ def engines_and_presets() -> list[str]:
         [code(e["name"]), e["version"], e["class"], escaped(e["title"])] for e in listed("engines")
     ]
     presets = [[code(e["name"]), escaped(e["title"])] for e in listed("presets")]
+    says = "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`."
+    counts = "How another tool counts: `--preset NAME`, or a side of `symroof diff`."
     return [
-        *[
-            "# Engines and presets",
-            "",
-            "## Engines",
-            "",
-            "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`.",
-            "",
-        ],
-        *table(["name", "version", "class", "title"], engines),
-        *[
-            "## Presets",
-            "",
-            "How another tool counts: `--preset NAME`, or a side of `symroof diff`.",
-            "",
-        ],
-        *table(["name", "counts as"], presets),
+        *headed("# Engines and presets", "## Engines", says),
+        *escaped_table(["name", "version", "class", "title"], engines),
+        *headed("## Presets", counts),
+        *escaped_table(["name", "counts as"], presets),
     ]
 
 
@@ -361,13 +277,6 @@ def measured() -> list[str]:
         [code(e["name"]), e["measurements"], e["serving"], e["ceilings"], escaped(e["license"])]
         for e in listed("measured")
     ]
-    lines = [
-        "# Sources of measurements",
-        "",
-        "`symroof show NAME` lists every figure with its place in the source. [How well they are predicted](../../measured.md).",
-    ]
-    return [
-        *lines,
-        "",
-        *table(["source", "latencies", "served rates", "ceilings", "licence"], rows),
-    ]
+    says = "`symroof show NAME` lists every figure with its place in the source. [How well they are predicted](../../measured.md)."
+    header = ["source", "latencies", "served rates", "ceilings", "licence"]
+    return headed("# Sources of measurements", says) + escaped_table(header, rows)

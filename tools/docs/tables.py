@@ -15,6 +15,7 @@ import yaml
 
 from symroof.units import format_quantity
 from tools.docs import DOCS, answered, found
+from tools.markdown import block, headed, table
 
 NEVER = {"lhs_below": "never", "lhs_above": "always", "identical": "everywhere"}
 
@@ -32,64 +33,45 @@ def answer(command: str) -> str:
 def solved(found: dict[str, Any]) -> str:
     if found["value"] is None:
         return NEVER[found["verdict"]]
-    whole = next(iter(found["integer"].values())) if found["integer"] else None
-    return (
-        f"{whole:,}"
-        if whole is not None
-        else format_quantity(Fraction(found["value"]), found["unit"])
-    )
+    if found["integer"]:
+        return f"{next(iter(found['integer'].values())):,}"
+    return format_quantity(Fraction(found["value"]), found["unit"])
 
 
 def quantity(found: dict[str, Any]) -> str:
-    shown = (
-        format_quantity(Fraction(found["value"]), found["unit"])
-        if found["unit"]
-        else f"{found['value']:.2%}"
-    )
+    value, unit = found["value"], found["unit"]
+    shown = format_quantity(Fraction(value), unit) if unit else f"{value:.2%}"
     return f"{shown} (does not fit)" if "does_not_fit" in found.get("flags", ()) else shown
 
 
-def table(spec: dict[str, Any], common: str) -> list[str]:
+def assumed(spec: dict[str, Any], common: str) -> list[str]:
     """One table: a row for each set of assumptions, a column for each command."""
-    lines = [
-        f"## {spec['title']}",
-        "",
-        spec["says"],
-        "",
-        f"| {' | '.join(spec['columns'])} | Assumptions on the line |",
-    ]
-    lines.append("|" + " --- |" * (len(spec["columns"]) + 1))
     shared = f"{spec.get('common', '')} {common}".strip()
-    for words, options in spec["rows"]:
-        cells = [answer(f"{command} {shared} {options}") for command in spec["commands"]]
-        lines.append(f"| {words} | {' | '.join(cells)} | `{options}` |")
-    commands = [f"symroof {command} {shared} …" for command in spec["commands"]]
-    return [*lines, "", "```sh", *commands, "```", ""]
+    commands = [f"{command} {shared}" for command in spec["commands"]]
+    rows = [
+        [words, *(answer(f"{command} {options}") for command in commands), f"`{options}`"]
+        for words, options in spec["rows"]
+    ]
+    return [
+        *headed(f"## {spec['title']}", spec["says"]),
+        *table([*spec["columns"], "Assumptions on the line"], rows),
+        *block("sh", *(f"symroof {command} …" for command in commands)),
+    ]
 
 
 def difference(spec: dict[str, Any], common: str) -> list[str]:
     """One number taken apart into another: what ``diff`` prints, under a title."""
     command = f"diff {spec['sides']} {common} -q {spec['quantity']}"
     return [
-        f"## {spec['title']}",
-        "",
-        spec["says"],
-        "",
-        "```text",
-        answered(command).strip(),
-        "```",
-        "",
-        "```sh",
-        f"symroof {command}",
-        "```",
-        "",
+        *headed(f"## {spec['title']}", spec["says"]),
+        *block("text", answered(command).strip()),
+        *block("sh", f"symroof {command}"),
     ]
 
 
 def counted(spec: dict[str, Any]) -> list[str]:
     """Who counts what: of each preset its version, its switches, the terms it adds and where its tool is wrong."""
-    lines = [f"## {spec['title']}", "", spec["says"], ""]
-    lines += ["| Preset | Version | Switches | Adds | Where it is wrong |", "|" + " --- |" * 5]
+    rows = []
     for name in spec["presets"]:
         shown = found(f"show {name}")
         tables = {one["title"]: one for one in shown["tables"]}
@@ -104,8 +86,9 @@ def counted(spec: dict[str, Any]) -> list[str]:
         slips = tables["slips"]["rows"] if "slips" in tables else []
         wrong = "; ".join(f"{choice}: {slip}" for choice, slip, *_ in slips)
         cells = [f"`{name}`", facts.get("version", ""), switches, adds, wrong]
-        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
-    return [*lines, ""]
+        rows.append([cell.replace("|", "/") for cell in cells])
+    header = ["Preset", "Version", "Switches", "Adds", "Where it is wrong"]
+    return headed(f"## {spec['title']}", spec["says"]) + table(header, rows)
 
 
 # ------------------------------------------------------------------------------------------------------- the sixty systems
@@ -151,21 +134,17 @@ class Row:
         shown = as_written(
             Fraction(self.value), unit, max(4, len(re.sub(r"\D", "", self.expected).lstrip("0")))
         )
-        return "".join(
-            [
-                shown,
-                *(f": {side.replace('_', ' ')} {limit:,}" for side, limit in self.whole.items()),
-            ]
-        )
+        limits = (f": {side.replace('_', ' ')} {limit:,}" for side, limit in self.whole.items())
+        return "".join([shown, *limits])
 
 
 def as_written(value: Fraction, unit: str, digits: int) -> str:
     """A number as people write it: prices by the hour, things in the plural."""
     if unit == "USD/s":
         value, unit = value * 3600, "USD/hour"
-    return format_quantity(
-        value, f"{unit}s" if unit in ("token", "request", "device") and value != 1 else unit, digits
-    )
+    if unit in ("token", "request", "device") and value != 1:
+        unit += "s"
+    return format_quantity(value, unit, digits)
 
 
 def rows(spec: dict[str, Any]) -> Iterator[Row]:
@@ -178,34 +157,22 @@ def rows(spec: dict[str, Any]) -> Iterator[Row]:
 def _rows(system: dict[str, Any], short: dict[str, str]) -> Iterator[Row]:
     for what, command, expected, *under in system["rows"]:
         full = [Template(text).substitute(short) for text in (command, *under)]
-        yield Row(
-            int(system["number"]),
-            system["name"],
-            what,
-            full[0],
-            expected,
-            full[1] if under else None,
-        )
+        other = full[1] if under else None
+        yield Row(int(system["number"]), system["name"], what, full[0], expected, other)
 
 
 def systems(spec: dict[str, Any]) -> list[str]:
     """A table for each section: what is asked, the command, what it prints, the number by hand."""
     lines: list[str] = []
     for section in spec["sections"]:
-        lines += [
-            f"## {section['title']}",
-            "",
-            "| | | Command | Output | Calculated by hand |",
-            "| --- | --- | --- | --- | --- |",
-        ]
+        rows = []
         for system in section["systems"]:
             for index, row in enumerate(_rows(system, spec["short"])):
                 named = f"**{row.number}. {row.name}**" if not index else ""
                 commands = " over ".join(f"`symroof {command}`" for command in row.commands)
-                lines.append(
-                    f"| {named} | {row.what} | {commands} | {row.printed} | {row.expected} |"
-                )
-        lines.append("")
+                rows.append([named, row.what, commands, row.printed, row.expected])
+        lines += headed(f"## {section['title']}")
+        lines += table(["", "", "Command", "Output", "Calculated by hand"], rows)
     return lines
 
 
@@ -220,23 +187,13 @@ def selections(spec: dict[str, Any]) -> list[str]:
         order = list(spec["printed"])
         chosen.sort(key=lambda c: order.index(c["hardware"]))
         lines += [
-            f"## {one['title']}",
-            "",
-            one["says"],
-            "",
+            *headed(f"## {one['title']}", one["says"]),
             *verdicts(chosen, spec["printed"]),
-            "",
             *needs(chosen),
-            "",
             *answering(chosen),
-            "",
+            *block("sh", f"symroof {one['command']}"),
         ]
-        lines += ["```sh", f"symroof {one['command']}", "```", ""]
     return lines
-
-
-def rows_of(header: list[str], rows_: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows_)]
 
 
 def shown(value: float, unit: str) -> str:
@@ -257,32 +214,16 @@ def verdicts(chosen: list[dict[str, Any]], printed: dict[str, dict[str, str]]) -
                 f"{'over' if check['slack'] < 0 else 'left'} {shown(abs(check['slack']), 's')}, {abs(check['share']):.0%}",
             ]
         memory = c["checks"]["memory"]
-        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}" + (
-            "" if memory["met"] else ": **does not fit**"
-        )
-        verdict = (
-            "passes"
-            if c["state"] == "passes"
-            else ", ".join(
-                "does not fit" if name == "memory" else f"misses {name}" for name in c["missed"]
-            )
-        )
+        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}"
+        held += "" if memory["met"] else ": **does not fit**"
+        missed = ["does not fit" if name == "memory" else f"misses {name}" for name in c["missed"]]
+        verdict = "passes" if c["state"] == "passes" else ", ".join(missed)
         rows_.append([*row, held, printed[c["hardware"]]["verdict"], verdict])
-    return rows_of(
-        [
-            "GPU",
-            "TTFT, printed",
-            "TTFT",
-            "to 200 ms",
-            "ITL, printed",
-            "ITL",
-            "to 50 ms",
-            "Memory",
-            "Verdict, printed",
-            "Verdict",
-        ],
-        rows_,
-    )
+    header = [
+        *("GPU", "TTFT, printed", "TTFT", "to 200 ms", "ITL, printed", "ITL", "to 50 ms"),
+        *("Memory", "Verdict, printed", "Verdict"),
+    ]
+    return table(header, rows_)
 
 
 def needs(chosen: list[dict[str, Any]]) -> list[str]:
@@ -297,7 +238,7 @@ def needs(chosen: list[dict[str, Any]]) -> list[str]:
         [c["hardware"], *(least(c, name) for name in inputs), least(c, "tp"), batches(c)]
         for c in chosen
     ]
-    return rows_of(["GPU", *inputs.values(), "Least number of GPUs", "Batches that pass"], rows_)
+    return table(["GPU", *inputs.values(), "Least number of GPUs", "Batches that pass"], rows_)
 
 
 def least(c: dict[str, Any], name: str) -> str:
@@ -320,11 +261,9 @@ def least(c: dict[str, Any], name: str) -> str:
 
 def batches(c: dict[str, Any]) -> str:
     window = c["batches"]
-    return (
-        f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}"
-        if window
-        else "none"
-    )
+    if not window:
+        return "none"
+    return f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}"
 
 
 def answering(chosen: list[dict[str, Any]]) -> list[str]:
@@ -334,17 +273,15 @@ def answering(chosen: list[dict[str, Any]]) -> list[str]:
         [c["hardware"], *(f"{c['elasticities'][metric][by]:.2f}" for metric, by in moved)]
         for c in chosen
     ]
-    return rows_of(
-        ["GPU", "TTFT to compute", "TTFT to bandwidth", "ITL to compute", "ITL to bandwidth"], rows_
-    )
+    sides = [f"{metric} to {by}" for metric in ("TTFT", "ITL") for by in ("compute", "bandwidth")]
+    return table(["GPU", *sides], rows_)
 
 
 def page(path: Path) -> str:
     """A page of tables from its list of commands."""
-    spec = yaml.load(
-        path.read_text(encoding="utf-8"), yaml.BaseLoader
-    )  # numbers as they are written, every digit
-    lines = [f"# {spec['title']}", "", spec["intro"], ""]
+    # numbers as they are written, every digit
+    spec = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)
+    lines = headed(f"# {spec['title']}", spec["intro"])
     if path.parent.name == "validation":  # outside the navigation
         lines = ["---", "orphan: true", "---", "", *lines]
     if "sections" in spec:
@@ -352,7 +289,7 @@ def page(path: Path) -> str:
     if "selections" in spec:
         return "\n".join([*lines, *selections(spec)])
     for one in spec["tables"]:
-        lines += table(one, spec["common"])
+        lines += assumed(one, spec["common"])
     if "counted" in spec:
         lines += counted(spec["counted"])
     for one in spec.get("diffs", []):

@@ -73,40 +73,7 @@ def function(read: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-WORDS = frozenset(
-    [
-        "full",
-        "window",
-        "chunk",
-        "linear",
-        "conv",
-        "hybrid",
-        "index",
-        "cross",
-        "none",
-        "dense",
-        "sparse",
-        "head",
-        "head_bias",
-        "layer",
-        "rms",
-        "gated",
-        "plain",
-        "moe",
-        "gqa",
-        "chunked",
-        "mla",
-        "compressed",
-        "shared",
-        "mamba",
-        "mamba2",
-        "rg_lru",
-        "rwkv4",
-        "rwkv7",
-        "gated_delta",
-        "kimi_delta",
-    ]
-)
+WORDS = frozenset(["full", "window", "chunk", "linear", "conv", "hybrid", "index", "cross", "none", "dense", "sparse", "head", "head_bias", "layer", "rms", "gated", "plain", "moe", "gqa", "chunked", "mla", "compressed", "shared", "mamba", "mamba2", "rg_lru", "rwkv4", "rwkv7", "gated_delta", "kimi_delta"])  # fmt: skip
 """Words that mean themselves: kinds of layers, of blocks and of norms."""
 
 

@@ -7,7 +7,7 @@ a weight, a group, a row, a column and a matrix take; which operators stay wide 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -131,25 +131,14 @@ def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     )
 
 
+Group = tuple[Mapping[str, Any], NamedOperators, bool]
+"""What a group stores of each weight, its operators, and whether it is for everything."""
+
+
 def _read(
     fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: Any
 ) -> Quantization:
-    method = fields.get("quant_method") or _unnamed(fields)
-    if not isinstance(method, str):
-        raise SchemeError(
-            "is missing" if method is None else "expected a text",
-            ("quant_method",),
-            f"known are {', '.join(known_methods())}",
-        )
-    stored = scheme_of(method.lower(), fields)
-    if stored is None:
-        near = nearest(method, known_methods())
-        known = f"known are {', '.join(known_methods())}"
-        raise SchemeError(
-            f"no quantization method {method[:40]!r} is known",
-            ("quant_method",),
-            f"{near} {known}" if near.startswith("did") else known,
-        )
+    method, stored = _scheme(fields)
     notes, always = stored.pop("notes", ()), stored.pop("kept", ("lm_head",))
     groups = stored.pop("groups", []) + stored.pop("others", [])
     named = operators_named([*_patterns(fields), *stored.pop("wide", ())], model_type)
@@ -160,26 +149,19 @@ def _read(
         groups, named = mixed_precision(fields), NamedOperators(frozenset())
     each = [(how, operators_named(modules, model_type), "*" in modules) for how, modules in groups]
     if not stored:
-        everything = next((group for group in each if group[2]), None)
-        base = everything or max(each, key=lambda group: _weight(group[1], held))
-        stored = base[0]
-        if not everything:
-            always = tuple(
-                operator
-                for operator in OPERATOR_MODULES
-                if not any(
-                    operator in names for _, one, _ in each for names in (one.wholly, one.partly)
-                )
-            )
+        base = _base(each, held)
+        stored = dict(base[0])
+        if not base[2]:
+            named_by_any = {name for _, one, _ in each for name in (*one.wholly, *one.partly)}
+            always = tuple(name for name in OPERATOR_MODULES if name not in named_by_any)
         each.remove(base)
     if expert_dtype == "fp4":
         each.append((MXFP4_EXPERTS, NamedOperators(frozenset(["experts"])), False))
-    others = [
-        (how, one) for how, one, of_all in each if not of_all
-    ]  # of two groups for everything the first holds
     kept, parts, doubts = _wide({*never, *always}, named, held)
     taken: set[str] = set(kept) - set(always)
-    for how, one in others:
+    for how, one, of_all in each:
+        if of_all:  # of two groups for everything the first holds
+            continue
         made = _stored_parts(how, one, held, taken)
         parts += made
         taken |= {
@@ -200,6 +182,20 @@ def _read(
     })  # fmt: skip
 
 
+def _scheme(fields: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The method of a file, and what it stores."""
+    method, place = fields.get("quant_method") or _unnamed(fields), ("quant_method",)
+    known = f"known are {', '.join(known_methods())}"
+    if not isinstance(method, str):
+        raise SchemeError("is missing" if method is None else "expected a text", place, known)
+    stored = scheme_of(method.lower(), fields)
+    if stored is None:
+        near = nearest(method, known_methods())
+        hint = f"{near} {known}" if near.startswith("did") else known
+        raise SchemeError(f"no quantization method {method[:40]!r} is known", place, hint)
+    return method, stored
+
+
 def _unnamed(fields: Mapping[str, Any]) -> str | None:
     """The method of a file that does not name it, by the fields that it alone has."""
     if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit")):
@@ -216,38 +212,45 @@ MXFP4_EXPERTS = {"bits": bits(4), **along_row(32, 8)}
 STORAGE = frozenset(Storage.model_fields)
 
 
-def _weight(named: NamedOperators, held: Held) -> int:
-    """How many parameters a group has; of an unknown model how many operators."""
-    return sum(
-        held.params.get(operator, 0) if held.params else 1
-        for operator in (*named.wholly, *named.partly)
-    )
+def _base(groups: list[Group], held: Held) -> Group:
+    """The group for everything, or else that of the most parameters; of an unknown model of the most operators."""
+    sizes = [
+        sum(held.params.get(name, 0) if held.params else 1 for name in (*one.wholly, *one.partly))
+        for _, one, _ in groups
+    ]
+    everything = [group for group in groups if group[2]]
+    return everything[0] if everything else groups[sizes.index(max(sizes))]
+
+
+def _by_layers(
+    named: NamedOperators, held: Held, taken: Collection[str]
+) -> tuple[set[str], list[dict[str, Any]]]:
+    """The operators that are named in every layer that has them, and parts for those that are in some; ``taken`` are left out."""
+    whole, parts = set(named.wholly) - set(taken), []
+    for operator, layers in named.partly.items():
+        among = held.of(operator)
+        if operator in taken:
+            continue
+        if among is None or among <= layers:
+            whole.add(operator)
+        elif layers & among:
+            count = {"layers": len(layers & among), "of": len(among)}
+            parts.append({"operators": (operator,), **count})
+    return whole, parts
 
 
 def _wide(
     always: set[str], named: NamedOperators, held: Held
 ) -> tuple[set[str], list[dict[str, Any]], list[str]]:
     """Operators that stay wide, those that do in some of their layers, and what could not be read exactly."""
-    wide, parts, notes = {*always, *named.wholly}, [], []
-    for operator, layers in named.partly.items():
-        among = held.of(operator)
-        if operator in wide or (among is not None and not layers & among):
-            continue
-        if among is None or among <= layers:
-            wide.add(operator)
-            if not among:
-                few = f"{operator} stays wide in {len(layers)} of some layers"
-                notes.append(f"{few}; it counts as wide in all")
-        else:
-            parts.append(
-                {
-                    "operators": (operator,),
-                    "bits": bits(16),
-                    "layers": len(layers & among),
-                    "of": len(among),
-                }
-            )
-    return wide, parts, notes
+    there = {name for name in named.partly if held.of(name) != frozenset()}
+    wide, parts = _by_layers(named, held, always | named.partly.keys() - there)
+    notes = [
+        f"{name} stays wide in {len(layers)} of some layers; it counts as wide in all"
+        for name, layers in named.partly.items()
+        if name in wide and held.of(name) is None
+    ]
+    return always | wide, [{**part, "bits": bits(16)} for part in parts], notes
 
 
 def _stored_parts(
@@ -255,25 +258,10 @@ def _stored_parts(
 ) -> list[dict[str, Any]]:
     """The operators of a group with what it stores, those of all layers together; ``taken`` are stored otherwise already."""
     storage = {key: value for key, value in how.items() if key in STORAGE}
-    parts: list[dict[str, Any]] = []
-    whole_ones = set(named.wholly) - taken
-    for operator, layers in named.partly.items():
-        if operator in taken:
-            continue
-        among = held.of(operator)
-        if among is None or among <= layers:
-            whole_ones.add(operator)
-        elif layers & among:
-            parts.append(
-                {
-                    **storage,
-                    "operators": (operator,),
-                    "layers": len(layers & among),
-                    "of": len(among),
-                }
-            )
+    whole, some = _by_layers(named, held, taken)
+    parts = [{**storage, **part} for part in some]
     outside = ("lm_head", "embedding")
-    there = sorted(each for each in whole_ones if held.of(each) != frozenset() or each in outside)
+    there = sorted(each for each in whole if held.of(each) != frozenset() or each in outside)
     return [{**storage, "operators": tuple(there)}, *parts] if there else parts
 
 

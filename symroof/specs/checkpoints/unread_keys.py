@@ -50,16 +50,9 @@ BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
 OFF = frozenset([*PAIRED, "use_bidirectional_attention", "shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
                  "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
-ONE = frozenset(
-    [
-        "moe_layer_freq",
-        "decoder_sparse_step",
-        "interleave_moe_layer_step",
-        "moe_every_n_layers",
-        "expert_interval",
-        "moe_layer_interval",
-    ]
-)
+ONE = _words("""
+moe_layer_freq decoder_sparse_step interleave_moe_layer_step moe_every_n_layers expert_interval moe_layer_interval
+""")
 """Keys that change nothing where they are 1: every layer."""
 WINDOWED = frozenset(["sliding_window", "max_window_layers", "sliding_window_size"])
 """Keys that change nothing where the file switches windows off."""
