@@ -35,19 +35,19 @@ BUDGETS = {
     "top level": 1817,
     "symbolic": 5519,
     "theory": 5620,
-    "specs": 5729,
-    "checkpoints": 3773,
+    "specs": 5728,
+    "checkpoints": 3753,
     "study": 8736,
     "select": 2797,
     "simulate": 2098,
-    "servers": 1632,
+    "servers": 1631,
     "sweep": 1326,
     "calibrate": 1514,
     "check": 6980,
     "report": 7685,
     "cli": 3890,
     "tests": 39421,
-    "other": 3761,
+    "other": 3659,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.evidence import cells, filled
-from tools.evidence.catalogue_fit import HeldOutPrediction
+from tools.evidence import filled, grouped, median_error, middle, within
+from tools.evidence.catalogue_fit import HeldOutPrediction, share_held
 from tools.evidence.peer_questions import key_of, question_of, stored
+from tools.markdown import cells
 
 HEADER = (
     "| {by} | rows | symroof: median error | median of predicted/measured | within ±20 % | inside the interval | aiconfigurator: median error | median of predicted/measured | within ±20 % |",
@@ -55,24 +56,17 @@ def peers_section(made: Sequence[HeldOutPrediction]) -> str:
     document = stored()
     pairs, unanswered, cut = _sorted_out(made, document)
     new = [pair for pair in pairs if "2025" <= _year(pair) < "a"]
-    kinds = ", ".join(
-        f"{count} {KINDS[kind]}"
-        for kind, count in sorted(
-            Counter(pair.peers["from"] for pair in pairs).items(), key=lambda item: -item[1]
-        )
-    )
+    counted = Counter(pair.peers["from"] for pair in pairs).most_common()
+    kinds = ", ".join(f"{count} {KINDS[kind]}" for kind, count in counted)
     refused = sum(
         len(group) for reason, group in unanswered.items() if reason in document["refusals"]
     )
     facts = {
         "total": len(made), "asked": len(pairs) + refused, "compared": len(pairs), "kinds": f" ({kinds})", "least": LEAST, "new": len(new),
-        "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs), "held": statistics.mean(p.held_out.held for p in pairs),
+        "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs), "held": share_held(p.held_out for p in pairs),
     }  # fmt: skip
-    facts |= (
-        _compared("", pairs)
-        | _compared("new_", new)
-        | {name: document[name] for name in ("peer", "version", "date", "run")}
-    )
+    facts |= _compared("", pairs) | _compared("new_", new)
+    facts |= {name: document[name] for name in ("peer", "version", "date", "run")}
     facts["tables"] = ", ".join(
         sorted({f"{name.split()[1]} {version}" for name, version in document["tables"].items()})
     )
@@ -114,13 +108,12 @@ def _sorted_out(
 
 
 def _compared(prefix: str, pairs: Sequence[Pair]) -> dict[str, float]:
-    ours, theirs = (
-        [abs(error) for error in errors] for errors in (_errors(pairs, 0), _errors(pairs, 1))
-    )
-    return {
-        f"{prefix}ours": statistics.median(ours), f"{prefix}theirs": statistics.median(theirs),
-        f"{prefix}ours_near": _near(ours), f"{prefix}theirs_near": _near(theirs),
-    }  # fmt: skip
+    facts = {}
+    for side, name in enumerate(("ours", "theirs")):
+        errors = _errors(pairs, side)
+        facts[f"{prefix}{name}"] = median_error(errors)
+        facts[f"{prefix}{name}_near"] = within(errors, NEAR)
+    return facts
 
 
 def _errors(pairs: Iterable[Pair], side: int) -> list[float]:
@@ -128,66 +121,36 @@ def _errors(pairs: Iterable[Pair], side: int) -> list[float]:
     return [pair.theirs if side else pair.ours for pair in pairs]
 
 
-def _near(errors: Iterable[float]) -> float:
-    return statistics.mean(abs(error) <= NEAR for error in errors)
-
-
-def _median(errors: Iterable[float]) -> float:
-    return statistics.median(map(abs, errors))
-
-
-def _ratio(errors: Iterable[float]) -> str:
-    return f"{1 + statistics.median(errors):.2f}"
-
-
-def _groups(pairs: Iterable[Pair], by: Grouping) -> dict[str, list[Pair]]:
-    groups: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(by(pair), []).append(pair)
-    return dict(sorted(groups.items()))
-
-
 def _table(name: str, pairs: Sequence[Pair], by: Grouping, least: int) -> str:
     lines = [HEADER[0].format(by=name), HEADER[1]]
-    for words, group in _groups(pairs, by).items():
+    for words, group in grouped(pairs, by).items():
         if len(group) < least:
             continue
-        ours, theirs = _errors(group, 0), _errors(group, 1)
-        shown = [f"{_median(errors):.0%}" for errors in (ours, theirs)]
-        if shown[0] != shown[1]:
-            better = 0 if _median(ours) < _median(theirs) else 1
-            shown[better] = f"**{shown[better]}**"
-        held = statistics.mean(pair.held_out.held for pair in group)
-        lines.append(
-            cells(
-                words,
-                len(group),
-                shown[0],
-                _ratio(ours),
-                f"{_near(ours):.0%}",
-                f"{held:.0%}",
-                shown[1],
-                _ratio(theirs),
-                f"{_near(theirs):.0%}",
-            )
-        )
+        ours, theirs = (_figures(_errors(group, side)) for side in (0, 1))
+        if ours[0] != theirs[0]:
+            better = min(ours, theirs, key=lambda figures: float(figures[0].rstrip("%")))
+            better[0] = f"**{better[0]}**"
+        held = share_held(pair.held_out for pair in group)
+        lines.append(cells(words, len(group), *ours, f"{held:.0%}", *theirs))
     return "\n".join([*lines, ""])
+
+
+def _figures(errors: Sequence[float]) -> list[str]:
+    """The median error, the median of predicted over measured, and the share that is near."""
+    return [f"{median_error(errors):.0%}", middle(errors), f"{within(errors, NEAR):.0%}"]
 
 
 def _other(name: str, pairs: Sequence[Pair]) -> str:
     group = [pair for pair in pairs if pair.peers[name] is not None]
-    errors = [pair.error_of(name) for pair in group]
-    both = (f"{_median(_errors(group, side)):.0%}" for side in (0, 1))
-    return cells(
-        name, len(group), f"{_median(errors):.0%}", _ratio(errors), f"{_near(errors):.0%}", *both
-    )
+    both = (f"{median_error(_errors(group, side)):.0%}" for side in (0, 1))
+    return cells(name, len(group), *_figures([pair.error_of(name) for pair in group]), *both)
 
 
 def _unanswered(reasons: dict[str, list[HeldOutPrediction]]) -> Iterable[str]:
     for reason, group in sorted(reasons.items(), key=lambda item: -len(item[1])):
         kinds = Counter(_named(reason, prediction) for prediction in group)
         most = ", ".join(f"{words} {count}" for words, count in kinds.most_common(12))
-        yield cells(reason, len(group), f"{_median(p.error for p in group):.0%}", most)
+        yield cells(reason, len(group), f"{median_error(p.error for p in group):.0%}", most)
 
 
 def _named(reason: str, prediction: HeldOutPrediction) -> str:
@@ -201,18 +164,17 @@ def _named(reason: str, prediction: HeldOutPrediction) -> str:
 def _cut(cut: Sequence[Pair]) -> str:
     if not cut:
         return ""
-    words = (
+    return (
         f"Of the refused layouts of experts it answers {len(cut)} if each expert is cut over all devices instead of held whole by one, which is not how they ran: "
-        f"median error {_median(_errors(cut, 1)):.0%}, symroof {_median(_errors(cut, 0)):.0%} on the layout that ran. "
+        f"median error {median_error(_errors(cut, 1)):.0%}, symroof {median_error(_errors(cut, 0)):.0%} on the layout that ran. "
     )
-    return words
 
 
 def _worst(pairs: Sequence[Pair], side: int, count: int = 8) -> str:
-    groups = [(words, group) for words, group in _groups(pairs, _case).items() if len(group) >= 3]
-    worst = sorted(groups, key=lambda item: -_median(_errors(item[1], side)))[:count]
+    groups = [(words, group) for words, group in grouped(pairs, _case).items() if len(group) >= 3]
+    worst = sorted(groups, key=lambda item: -median_error(_errors(item[1], side)))[:count]
     return "\n".join(
-        cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side)))
+        cells(words, len(group), middle(_errors(group, side)), middle(_errors(group, 1 - side)))
         for words, group in worst
     )
 
@@ -239,21 +201,14 @@ def _layout(pair: Pair) -> str:
 
 def _phase(pair: Pair) -> str:
     row = pair.held_out.row
-    if row.row.metric == "loop_tpot":
-        return "closed loop"
-    return (
-        "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
-    )
+    return "closed loop" if row.row.metric == "loop_tpot" else row.phase
 
 
 def _precision(pair: Pair) -> str:
     weights = pair.held_out.row.row.weights
-    return {
-        "fp16": "16 bits",
-        "bf16": "16 bits",
-        "awq": "4 bits, multiplied in 16",
-        "gptq": "4 bits, multiplied in 16",
-    }.get(weights, weights)
+    if weights in ("fp16", "bf16"):
+        return "16 bits"
+    return "4 bits, multiplied in 16" if weights in ("awq", "gptq") else weights
 
 
 def _kind(pair: Pair) -> str:

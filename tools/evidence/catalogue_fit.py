@@ -13,7 +13,7 @@ import math
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,26 +50,18 @@ def keys_of(row: MeasuredRow) -> tuple[Key, ...]:
     where = row.generation if generations else family
     experts = row.part and engine != "ggml" and family in WITH_EXPERTS
     latent = generations and row.part == "latent"
-    ggml, own_kernels = (
-        engine == "ggml",
-        engine == "compiled" or (engine, family) == ("earlier", "hbm"),
-    )
+    own_kernels = engine == "compiled" or (engine, family) == ("earlier", "hbm")
+    peak = f"{where} experts" if experts else where
+    if engine == "ggml" and family in ("hbm", "gddr"):
+        peak = "server"
+    layers = f"{where} latent" if latent else where
+    if family == "geforce":
+        layers = "gddr"
+    launched = "compiled" if engine == "earlier" and family not in WITH_EXPERTS else engine
     return (
-        (
-            "mfu",
-            "server"
-            if ggml and family in ("hbm", "gddr")
-            else f"{where} experts"
-            if experts
-            else where,
-            engine if ggml or generations else ALL,
-        ),
+        ("mfu", peak, engine if engine == "ggml" or generations else ALL),
         ("mbu", "cdna" if generations else ALL, ALL),
-        (
-            "layer_overhead",
-            "gddr" if family == "geforce" else f"{where} latent" if latent else where,
-            "compiled" if engine == "earlier" and family not in WITH_EXPERTS else engine,
-        ),
+        ("layer_overhead", layers, launched),
         ("elementwise_bytes", ALL, ALL),
         ("link_latency", group, "compiled" if own_kernels and group != "experts" else ALL),
         ("link_share", ALL, ALL),
@@ -95,11 +87,8 @@ def link_latencies() -> dict[Key, float]:
                 and ceiling.shape.get("message", SMALL_MESSAGE) < SMALL_MESSAGE
             ):
                 kernels = ALL if "NCCL" in ceiling.engine else "compiled"
-                for key in (
-                    ("link_latency", link_group(ceiling.devices), kernels),
-                    ("link_latency", ALL, ALL),
-                ):
-                    times.setdefault(key, []).append(float(ceiling.value.value))
+                for of in ((link_group(ceiling.devices), kernels), (ALL, ALL)):
+                    times.setdefault(("link_latency", *of), []).append(float(ceiling.value.value))
     return {key: statistics.median(values) for key, values in times.items()}
 
 
@@ -126,26 +115,8 @@ class FitArrays:
             for i, row in enumerate(self.rows)
             for part in row.parts
         ]
-        values = np.array(
-            [
-                [
-                    max(p.compute, p.tile),
-                    p.memory,
-                    p.layers,
-                    p.between,
-                    p.messages,
-                    p.sent,
-                    p.added,
-                    p.network,
-                ]
-                for _, p, _ in parts
-            ]
-        )
-        return (
-            values,
-            np.array([i for i, _, _ in parts]),
-            np.array([places for _, _, places in parts]),
-        )
+        rows, _, places = map(np.array, zip(*parts, strict=True))
+        return np.array([part.columns for _, part, _ in parts]), rows, places
 
     @cached_property
     def measured(self) -> Array:
@@ -181,11 +152,8 @@ class FitArrays:
     def loss(self, logarithms: Array) -> float:
         """The weighted robust loss of a set of parameters."""
         error = np.abs(np.log(self._times(np.exp(logarithms))) - self.measured)
-        return float(
-            (
-                self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)
-            ).sum()
-        )
+        robust = np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)
+        return float((self.weights * robust).sum())
 
 
 def fit(
@@ -261,6 +229,11 @@ class HeldOutPrediction:
     @property
     def held(self) -> bool:
         return self.low <= self.row.seconds <= self.high
+
+
+def share_held(made: Iterable[HeldOutPrediction]) -> float:
+    """The share of rows that are inside their intervals."""
+    return statistics.mean(each.held for each in made)
 
 
 def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str, float]:
@@ -358,16 +331,11 @@ def known_elsewhere(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], bool
 
 def least_reach(made: Sequence[HeldOutRow], width: Mapping[str, float]) -> float:
     """The smallest reach, in twentieths, for which the intervals hold four rows in five."""
-    return (
-        bisect_left(
-            range(1, MOST_STEPS),
-            True,
-            key=lambda step: (
-                sum(one.predicted(width, step / 20).held for one in made) >= HELD * len(made)
-            ),
-        )
-        + 1
-    ) / 20
+
+    def hold(step: int) -> bool:
+        return sum(one.predicted(width, step / 20).held for one in made) >= HELD * len(made)
+
+    return (bisect_left(range(1, MOST_STEPS), True, key=hold) + 1) / 20
 
 
 def folds(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], int]:

@@ -55,6 +55,12 @@ class TimeParts:
         )
 
     @property
+    def columns(self) -> tuple[float, ...]:
+        """What the fit adds up, the larger of the two times of multiplying first."""
+        fixed = self.layers, self.between, self.messages, self.sent, self.added, self.network
+        return max(self.compute, self.tile), self.memory, *fixed
+
+    @property
     def roof(self) -> float:
         """The lower bound: all shares 1, no overhead."""
         return max(self.compute, self.memory) + self.sent
@@ -90,6 +96,12 @@ class MeasuredRow:
     def interval_class(self) -> tuple[str, str]:
         """The cases that share its intervals: a generation with a part of models, and a class of engines."""
         return f"{self.generation} {self.part}".strip(), self.engine
+
+    @property
+    def phase(self) -> str:
+        if self.prefill and self.decode:
+            return "whole response"
+        return "prefill" if self.prefill else "decode"
 
     @property
     def cell(self) -> str:
@@ -132,24 +144,19 @@ def unlisted(row: Measurement | ServedRate) -> str:
 def comparable(spec: MeasuredSpec) -> Iterator[MeasuredRow | RefusedRow]:
     """The measurements of a source with their parts, or the reason why one cannot be used."""
     for row in spec.measurements:
-        if reason := unlisted(row):
-            yield RefusedRow(spec.name, row, reason)
-        else:
+        reason = unlisted(row)
+        if not reason:
             try:
                 made = _parts(spec, row)
             except (InputError, NoValue) as error:
-                yield RefusedRow(spec.name, row, str(error))
-                continue
-            slack = made.seconds / made.roof
-            yield (
-                made
-                if slack >= LEAST
-                else RefusedRow(
-                    spec.name,
-                    row,
-                    f"{slack:.2f} of the least time that its device allows: a unit or a length is wrong",
-                )
-            )
+                reason = str(error)
+            else:
+                slack = made.seconds / made.roof
+                if slack >= LEAST:
+                    yield made
+                    continue
+                reason = f"{slack:.2f} of the least time that its device allows: a unit or a length is wrong"
+        yield RefusedRow(spec.name, row, reason)
 
 
 LEAST = 0.8
@@ -160,15 +167,9 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     bound_case = row_binding(spec, row)
     case, device, tile = bound_case.case, bound_case.hardware, _tile(bound_case, row)
     assert device is not None
-    parts = (_of_loop if row.metric in OF_LOOPS else _of_batch)(case, row, tile)
-    return MeasuredRow(
-        spec.name,
-        row,
-        device.family,
-        float(row.seconds),
-        *parts,
-        kind_of(bound_case, device, row.engine_class),
-    )
+    prefill, decode = (_of_loop if row.metric in OF_LOOPS else _of_batch)(case, row, tile)
+    kind, seconds = kind_of(bound_case, device, row.engine_class), float(row.seconds)
+    return MeasuredRow(spec.name, row, device.family, seconds, prefill, decode, kind)
 
 
 def _of_batch(
@@ -177,12 +178,10 @@ def _of_batch(
     """The parts of a static batch's prefill and decode, as far as its time has them."""
     whole = row.metric in ("response_time", "response_rate")
     prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
-    decode = (
-        None
-        if (prefill and not whole) or row.output == 1
-        else _of(case, "itl" if row.output is None else "decode_time", tile)
-    )
-    if decode and not whole and row.output is not None:
+    if (prefill and not whole) or row.output == 1:
+        return prefill, None
+    decode = _of(case, "itl" if row.output is None else "decode_time", tile)
+    if not whole and row.output is not None:
         decode = decode.scaled(1 / (row.output - 1))
     return prefill, decode
 
@@ -191,36 +190,26 @@ def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeP
     """The parts of a closed loop: of the mean time between tokens a step's, and those of the prompts that come while a response is written, one of each
     other slot; of the time between two responses those of a prompt and of a share of the steps that all slots take together."""
     assert row.output is not None
-    if row.metric == "loop_rate":
-        return _of(case, "ttft", tile).scaled(1 / float(case.value("prefill_batch"))), _of(
-            case, "decode_time", tile
-        ).scaled(1 / row.batch)
-    steps = row.output - 1
-    prompts = max(Fraction(row.batch) / case.value("prefill_batch") - 1, Fraction(0)) / steps
     prefill, decode = _of(case, "ttft", tile), _of(case, "decode_time", tile)
+    at_once = case.value("prefill_batch")
+    if row.metric == "loop_rate":
+        return prefill.scaled(1 / float(at_once)), decode.scaled(1 / row.batch)
+    steps = row.output - 1
+    prompts = max(Fraction(row.batch) / at_once - 1, Fraction(0)) / steps
     return prefill.scaled(float(prompts)), decode.scaled(1 / steps)
 
 
 def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     """The case of a row: a static batch on its device at 100 % of peak."""
     inline: Any = spec.models.get(row.spec or "", row.spec)
-    given: dict[str, Any] = {
-        "weights": row.weights,
-        "kv": row.kv,
-        "activations": row.activations,
-        "tp": row.tp,
-        "pp": row.pp,
-    }
+    stated = ("weights", "kv", "activations", "tp", "pp", "batch", "prompt", "output")
+    given: dict[str, Any] = {name: getattr(row, name) for name in stated}
     if row.attention_dp > 1 or row.ep:
-        given |= {
-            name: value
-            for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep))
-            if value and value > 1
-        }
+        degrees = {"attention_dp": row.attention_dp, "ep": row.ep or 1}
+        given |= {name: degree for name, degree in degrees.items() if degree > 1}
         given |= as_expected(OF_EXPERTS)  # experts as engines run them
     if row.metric not in OF_LOOPS:
         given["prefill_batch"] = row.batch
-    given |= {"batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:
         given["peak_flops"] = accumulating(row)
     chosen = request_of(inline, row.hardware, engine=IDEAL, **given)
@@ -254,12 +243,7 @@ def _of(case: Case, metric: str, tile: Fraction | None) -> TimeParts:
         )
 
     memory = alone(mbu=1)
-    costs = (
-        alone(layer_overhead=1),
-        alone(elementwise_bytes=1),
-        alone(link_latency=1),
-        alone(link_share=1),
-    )
+    costs = [alone(**{name: 1}) for name in (*LATENCIES, "link_share")]
     added = float(case.theory.layout.attention_dp and case.has("n_experts"))
     network = alone(**as_expected(OF_NETWORK))
     return TimeParts(

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from symroof.specs.efficiencies import ALL, FITTED
 from symroof.theory.symbols import INPUTS
+from tools.evidence import grouped, median_error, within
 from tools.evidence.catalogue_fit import (
     ENOUGH,
     HELD,
@@ -29,6 +30,7 @@ from tools.evidence.catalogue_fit import (
     left_out,
     link_latencies,
     maker,
+    share_held,
     widths,
 )
 from tools.evidence.catalogue_rows import MeasuredRow, RefusedRow, comparable, sources
@@ -74,9 +76,7 @@ class CatalogueFit:
     @cached_property
     def classes(self) -> dict[Class, list[MeasuredRow]]:
         """The classes that have rows enough, with these."""
-        found: dict[Class, list[MeasuredRow]] = {}
-        for row in sorted(self.rows, key=lambda row: row.interval_class):
-            found.setdefault(row.interval_class, []).append(row)
+        found = grouped(self.rows, lambda row: row.interval_class)
         return {name: rows for name, rows in found.items() if len(rows) >= ENOUGH}
 
     @cached_property
@@ -171,18 +171,6 @@ class CatalogueFit:
         alone = name in self.classes and not self.has_neighbours(name)
         return self.far if alone else self.near.get(row.family, self.far)
 
-    @property
-    def median_error(self) -> float:
-        return statistics.median(abs(p.error) for p in self.predictions)
-
-    @property
-    def within_half(self) -> float:
-        return statistics.mean(abs(p.error) <= 0.5 for p in self.predictions)
-
-    @property
-    def held(self) -> float:
-        return statistics.mean(p.held for p in self.predictions)
-
     def count(self, key: Key) -> tuple[int, int]:
         """The number of rows and of sources of a class."""
         own = [
@@ -221,13 +209,14 @@ def _at_share(values: Sequence[float], share: float) -> float:
 
 def efficiencies(fitted: CatalogueFit) -> str:
     """The table as a spec file: the values, and how far their intervals reach in each class."""
+    errors = [each.error for each in fitted.predictions]
     lines = [
         f"# Fitted to the measurements of the catalogue by `{COMMAND}`; not written by hand.",
         f"rows: {len(fitted.rows)}",
         f"sources: {len({row.source for row in fitted.rows})}",
-        f"median_error: {fitted.median_error:.3f}",
-        f"within_half: {fitted.within_half:.3f}",
-        f"held: {fitted.held:.3f}",
+        f"median_error: {median_error(errors):.3f}",
+        f"within_half: {within(errors, 0.5):.3f}",
+        f"held: {share_held(fitted.predictions):.3f}",
         f"scatter: {{{', '.join(f'{name}: {fitted.widths[name]:.3f}' for name in FITTED)}}}",
         f"near: {{{', '.join(f'{family}: {reach:.2f}' for family, reach in sorted(fitted.near.items()))}}}",
         f"far: {fitted.far:.2f}",
@@ -283,12 +272,9 @@ def entries(fitted: CatalogueFit) -> Iterator[tuple[Key, float, str, tuple[int, 
 def _shown(key: Key) -> Iterator[Key]:
     """The families and engines that a class is listed under."""
     name, family, engine = key
+    shared = maker(family).split()[0] not in WITH_EXPERTS
     engines = [engine]
-    if (
-        name == "layer_overhead"
-        and engine == "compiled"
-        and maker(family).split()[0] not in WITH_EXPERTS
-    ):
+    if (name, engine) == ("layer_overhead", "compiled") and shared:
         engines = ["compiled", "earlier"]
     for each in engines:
         for one in FAMILIES.get((name, family), (family,)):
@@ -309,10 +295,9 @@ def rests_on(
     main = (name, "server" if engine == "ggml" else MAIN, engine if engine == "ggml" else ALL)
     experts = (name, f"{MAIN} experts", ALL)
     own_experts = engine == "ggml" or maker(family).split()[0] in WITH_EXPERTS
-    listed = [
-        (shown, main),
-        *([] if own_experts else [((name, f"{family} experts", engine), experts)]),
-    ]
+    listed = [(shown, main)]
+    if not own_experts:
+        listed.append(((name, f"{family} experts", engine), experts))
     return [(each, of) for each, of in listed if of in values and of not in undetermined]
 
 
@@ -324,9 +309,5 @@ FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 
 def _written(name: str, value: float) -> str:
-    match INPUTS[name].unit:
-        case "s":
-            return f"{value * 1e6:.3g} us"
-        case "byte":
-            return f"{value:.3g} byte"
-    return f"{value:.3g}"
+    unit = INPUTS[name].unit
+    return f"{value * 1e6:.3g} us" if unit == "s" else f"{value:.3g} {unit}".rstrip()

@@ -9,7 +9,8 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.thresholds import THRESHOLDS
 from tools.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
-from tools.evidence import cells, filled
+from tools.evidence import filled
+from tools.markdown import cells
 
 
 def closed_forms_page() -> str:

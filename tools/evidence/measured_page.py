@@ -13,19 +13,20 @@ from matplotlib.ticker import NullLocator
 
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 from symroof.specs.measured import OF_LOOPS
-from tools.evidence import cells, filled
+from tools.evidence import filled, grouped, median_error, middle, within
 from tools.evidence.accuracy_peers import peers_section
-from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction
+from tools.evidence.catalogue_fit import ENOUGH, HeldOutPrediction, share_held
 from tools.evidence.catalogue_table import CatalogueFit
+from tools.markdown import cells, headed, table
 
 
 def measured_page(fitted: CatalogueFit) -> str:
     """The whole page."""
     made = fitted.predictions
-    table = "\n".join(
+    listed = "\n".join(
         cells(
             e.input,
-            f"{e.family} (that of {e.of})" if e.of else e.family,
+            e.family + f" (that of {e.of})" * bool(e.of),
             e.engine,
             _text(e.value),
             e.rows,
@@ -38,7 +39,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         ("Device", lambda p: p.row.row.hardware or ""),
         ("Engines", lambda p: f"{p.row.engine}, {p.row.family}"),
         ("Batch", lambda p: _batch(p.row.row.batch)),
-        ("Phase", _phase),
+        ("Phase", lambda p: p.row.phase),
     )
     return filled(
         "measured",
@@ -48,11 +49,11 @@ def measured_page(fitted: CatalogueFit) -> str:
         scatter=", ".join(f"`{name}` {by:.2f}" for name, by in fitted.widths.items()),
         near=", ".join(f"{by:.2f} on {name}" for name, by in sorted(fitted.near.items())),
         far=fitted.far,
-        table=table,
+        table=listed,
         elementwise=between,
         passes=between / 2,
         tile=TILE_ROWS,
-        judged="\n".join(_judged(made, lambda p: p.row.source)),
+        judged="\n".join(_judged(made)),
         classes="\n".join(_classes(fitted)),
         weak=", ".join(_weak(fitted)),
         peers=peers_section(made),
@@ -101,8 +102,8 @@ KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
     ("several devices", lambda p: p.row.row.group > 1 and p.row.row.attention_dp == 1),
     ("attention groups", lambda p: p.row.row.attention_dp > 1),
     ("closed loops", lambda p: p.row.row.metric in OF_LOOPS),
-    ("prefill alone", lambda p: _phase(p) == "prefill"),
-    ("decode alone", lambda p: _phase(p) == "decode"),
+    ("prefill alone", lambda p: p.row.phase == "prefill"),
+    ("decode alone", lambda p: p.row.phase == "decode"),
     ("compiled engines", lambda p: p.row.engine == "compiled"),
     ("engines until 2024", lambda p: p.row.engine == "earlier"),
     ("llama.cpp and its like", lambda p: p.row.engine == "ggml"),
@@ -112,7 +113,7 @@ KINDS: tuple[tuple[str, Callable[[HeldOutPrediction], bool]], ...] = (
 
 def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
     groups = [(name, [p for p in made if of(p)]) for name, of in KINDS]
-    generations = _grouped(made, lambda p: p.row.generation)
+    generations = grouped(made, lambda p: p.row.generation).items()
     return [
         cells(name, f"{len(own):,}", *_figures(own))
         for name, own in (*groups[:2], *generations, *groups[2:])
@@ -121,44 +122,35 @@ def _result(made: Sequence[HeldOutPrediction]) -> list[str]:
 
 def _figures(made: Sequence[HeldOutPrediction]) -> tuple[str, str, str]:
     """The median error, and the shares within half and inside the interval."""
-    errors = [abs(p.error) for p in made]
-    half = statistics.mean(error <= 0.5 for error in errors)
-    held = statistics.mean(p.held for p in made)
-    return f"{statistics.median(errors):.0%}", f"{half:.0%}", f"{held:.0%}"
+    errors = [p.error for p in made]
+    return f"{median_error(errors):.0%}", f"{within(errors, 0.5):.0%}", f"{share_held(made):.0%}"
 
 
 def _classes(fitted: CatalogueFit) -> Iterator[str]:
     """A row for each class: predicted as a case like it is, and from all other classes."""
     in_use, apart = (
-        dict(_grouped(made, lambda p: ", ".join(p.row.interval_class)))
+        grouped(made, lambda p: p.row.interval_class)
         for made in (fitted.in_use_predictions, fitted.class_predictions)
     )
     for name, rows in fitted.classes.items():
-        own, other = in_use[", ".join(name)], apart[", ".join(name)]
-        yield cells(
-            ", ".join(name),
-            len(own),
-            len({row.source for row in rows}),
-            *_of_class(own),
-            f"{fitted.reach[name]:.2f}",
-            *_of_class(other),
-        )
+        own, other = in_use[name], apart[name]
+        counts, reach = (len(own), len({row.source for row in rows})), f"{fitted.reach[name]:.2f}"
+        yield cells(", ".join(name), *counts, *_of_class(own), reach, *_of_class(other))
 
 
 def _of_class(made: Sequence[HeldOutPrediction]) -> tuple[str, str, str, str]:
     """The median error, where its middle is, the share inside, and how wide the interval is to either side."""
     median, _, held = _figures(made)
-    middle = statistics.median(1 + p.error for p in made)
     wide = statistics.median(p.high / p.low for p in made) ** 0.5
-    return median, f"{middle:.2f}", held, f"{wide:.2f}"
+    return median, middle([p.error for p in made]), held, f"{wide:.2f}"
 
 
 def _weak(fitted: CatalogueFit) -> Iterator[str]:
     """The classes whose rows are predicted worse than promised."""
-    for name, own in _grouped(fitted.in_use_predictions, lambda p: ", ".join(p.row.interval_class)):
-        error = statistics.median(abs(p.error) for p in own)
+    for name, own in grouped(fitted.in_use_predictions, lambda p: p.row.interval_class).items():
+        error = median_error(p.error for p in own)
         if len(own) >= ENOUGH and error > 0.2:
-            yield f"{name} ({error:.0%})"
+            yield f"{', '.join(name)} ({error:.0%})"
 
 
 def _text(amount: object) -> str:
@@ -167,68 +159,29 @@ def _text(amount: object) -> str:
     return f"{float(value) * 1e6:.3g} µs" if unit == "s" else f"{float(value):.3g} {unit}".strip()
 
 
-def _judged(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> list[str]:
-    rows = []
-    for source, group in _grouped(made, by):
-        errors = [abs(p.error) for p in group]
-        shares = [statistics.mean(error <= limit for error in errors) for limit in (0.2, 0.5)]
-        held = statistics.mean(p.held for p in group)
-        bias = statistics.median(1 + p.error for p in group)
-        rows.append(
-            cells(
-                source,
-                len(group),
-                f"{statistics.median(errors):.0%}",
-                f"{bias:.2f}",
-                *(f"{share:.0%}" for share in (*shares, held)),
-            )
-        )
-    return rows
-
-
-def _grouped(
-    made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]
-) -> list[tuple[str, list[HeldOutPrediction]]]:
-    groups: dict[str, list[HeldOutPrediction]] = {}
-    for prediction in made:
-        groups.setdefault(by(prediction), []).append(prediction)
-    return sorted(groups.items())
+def _judged(made: Iterable[HeldOutPrediction]) -> Iterator[str]:
+    for source, group in grouped(made, lambda p: p.row.source).items():
+        errors = [p.error for p in group]
+        median, half, held = _figures(group)
+        near = f"{within(errors, 0.2):.0%}"
+        yield cells(source, len(group), median, middle(errors), near, half, held)
 
 
 def _shares(
     name: str, made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]
 ) -> str:
-    rows = [
-        f"| {name} | rows | median | lowest tenth | highest tenth |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for word, group in _grouped(made, by):
+    rows = []
+    for word, group in grouped(made, by).items():
         shares = sorted(p.row.roof / p.row.seconds for p in group)
         tenth = len(shares) // 10
-        rows.append(
-            cells(
-                word,
-                len(shares),
-                *(
-                    f"{share:.0%}"
-                    for share in (statistics.median(shares), shares[tenth], shares[-1 - tenth])
-                ),
-            )
-        )
-    return "\n".join(rows)
+        marks = statistics.median(shares), shares[tenth], shares[-1 - tenth]
+        rows.append([word, len(shares), *(f"{share:.0%}" for share in marks)])
+    return "\n".join(table([name, "rows", "median", "lowest tenth", "highest tenth"], rows)[:-1])
 
 
 def _batch(batch: int) -> str:
-    return (
-        "1" if batch == 1 else "2 to 8" if batch <= 8 else "9 to 64" if batch <= 64 else "above 64"
-    )
-
-
-def _phase(prediction: HeldOutPrediction) -> str:
-    row = prediction.row
-    return (
-        "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
-    )
+    most = {1: "1", 8: "2 to 8", 64: "9 to 64"}
+    return next((words for limit, words in most.items() if batch <= limit), "above 64")
 
 
 def _refused(fitted: CatalogueFit) -> str:
@@ -241,13 +194,6 @@ def _refused(fitted: CatalogueFit) -> str:
         )
         for r in fitted.refused
     )
-    rows = [cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    return "\n".join(
-        [
-            "## Measurements that are not compared",
-            "",
-            "| source | rows | why |",
-            "| --- | --- | --- |",
-            *rows,
-        ]
-    )
+    rows = [(source, count, reason) for (source, reason), count in sorted(kinds.items())]
+    heading = headed("## Measurements that are not compared")
+    return "\n".join([*heading, *table(["source", "rows", "why"], rows)][:-1])

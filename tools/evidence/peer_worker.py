@@ -46,26 +46,13 @@ def answered(question: Question, folder: str) -> dict[str, Any]:
             reason = reason or f"{type(error).__name__}: {error}"
             continue
         number = question["answer"]
-        seconds = (
-            float(found.raw[number] if number == "request_latency" else getattr(found, number))
-            / 1e3
-        )
+        taken = found.raw[number] if number == "request_latency" else getattr(found, number)
         fits = not str(found.kv_cache_warning or "").startswith("OOM")
         source = "scaled" if source == "measured" and found.moe_comm_fallbacks else source
-        return {
-            "seconds": seconds,
-            "from": source,
-            "fits": fits,
-            "tables": found.backend_version,
-            "refused": shortened(reason),
-        }
-    return {
-        "seconds": None,
-        "from": None,
-        "fits": None,
-        "tables": None,
-        "refused": shortened(reason),
-    }
+        answer = {"seconds": float(taken) / 1e3, "from": source, "fits": fits}
+        return answer | {"tables": found.backend_version, "refused": shortened(reason)}
+    nothing = dict.fromkeys(("seconds", "from", "fits", "tables"))
+    return nothing | {"refused": shortened(reason)}
 
 
 def estimate(question: Question, folder: str, mode: str) -> Any:

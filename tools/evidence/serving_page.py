@@ -6,9 +6,10 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tools.evidence import cells, filled
+from tools.evidence import filled, grouped
 from tools.evidence.catalogue_rows import sources
 from tools.evidence.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
+from tools.markdown import cells, headed, table
 from tools.simulation import FEW, LOADS, MANY, SERVED, first_tokens
 
 Simulated = Mapping[tuple[str, float], tuple[float, float]]
@@ -23,7 +24,7 @@ def serving_page() -> str:
     bounded = [rate for rate in rates if isinstance(rate, BoundedRate)]
     refused = [rate for rate in rates if isinstance(rate, UnboundedRate)]
     shares = [rate.share for rate in bounded]
-    by_source = _by_source(bounded)
+    by_source = grouped(bounded, lambda rate: rate.source)
     summary = "\n".join(
         _summary(source, [rate.share for rate in group]) for source, group in by_source.items()
     )
@@ -79,39 +80,17 @@ def rate_line(rate: BoundedRate) -> str:
 
 def wait_line(kind: str, load: float, simulated: float, closed: float) -> str:
     """A simulated time to first token beside its closed form."""
-    return cells(
-        kind,
-        load,
-        f"{simulated * 1e3:.1f} ms",
-        f"{closed * 1e3:.1f} ms",
-        f"{closed / simulated - 1:+.0%}",
-    )
-
-
-def _by_source(rates: Iterable[BoundedRate]) -> dict[str, list[BoundedRate]]:
-    groups: dict[str, list[BoundedRate]] = {}
-    for rate in rates:
-        groups.setdefault(rate.source, []).append(rate)
-    return groups
+    times = f"{simulated * 1e3:.1f} ms", f"{closed * 1e3:.1f} ms"
+    return cells(kind, load, *times, f"{closed / simulated - 1:+.0%}")
 
 
 def _summary(source: str, shares: Sequence[float]) -> str:
-    return cells(
-        source,
-        len(shares),
-        *(f"{share:.0%}" for share in (min(shares), statistics.median(shares), max(shares))),
-    )
+    marks = min(shares), statistics.median(shares), max(shares)
+    return cells(source, len(shares), *(f"{share:.0%}" for share in marks))
 
 
 def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
     """What has no bound, and which device or model is lacking."""
     kinds = Counter((rate.source, rate.reason) for rate in rates)
-    rows = [cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
-    return [
-        "## Rates without a bound",
-        "",
-        "| source | rates | why |",
-        "| --- | --- | --- |",
-        *rows,
-        "",
-    ]
+    rows = [(source, count, reason) for (source, reason), count in sorted(kinds.items())]
+    return headed("## Rates without a bound") + table(["source", "rates", "why"], rows)
