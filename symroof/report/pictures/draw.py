@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import textwrap
 import warnings
@@ -174,6 +175,21 @@ def ticks(axis: Axis, most: int) -> list[float]:
     return found
 
 
+def apart_on(axis: Axis, values: list[float], share: float) -> list[float]:
+    """The values that stand at least a share of the axis behind the one before: even steps crowd at the end of a logarithmic one.
+
+    >>> apart_on(Axis("", 20, 160, str), [20, 40, 60, 80, 100, 120, 140, 160], 0.1)
+    [20, 40, 60, 80, 100, 140]
+    """
+    place = math.log if axis.log else float
+    kept: list[float] = []
+    for value in values:
+        gap = place(value) - place(kept[-1]) if kept else math.inf
+        if gap >= 0.999 * share * (place(axis.high) - place(axis.low)):
+            kept.append(value)
+    return kept
+
+
 class _Drawing:
     """The marks of a chart on its axes, then their labels."""
 
@@ -230,7 +246,8 @@ class _Drawing:
         """Round values, as many as have room."""
         box = self.room.box
         length = (box[2] - box[0] if name == "x" else box[3] - box[1]) / self.room.pixels
-        found = ticks(axis, int(length / (54 if name == "x" else 24)) + 1)
+        apart = 54 if name == "x" else 24
+        found = apart_on(axis, ticks(axis, int(length / apart) + 1), apart / length)
         place = getattr(self.axes, f"set_{name}ticks")
         place([], minor=True)
         place(found, [axis.text(tick) for tick in found])
