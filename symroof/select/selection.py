@@ -265,6 +265,9 @@ def select_from(
     if not configurations:
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
+    for one in configurations:
+        if one.run.own.assumptions["scheduling"] == "disaggregated":
+            assert one.label  # says what it lacks: how many devices prefill
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     if percentiles := study.request.percentiles:
