@@ -29,10 +29,6 @@ INSTEAD: dict[str, str] = column("shown", "instead")
 """Rows that another one replaces where it has a value."""
 
 
-def is_measured(case: BoundCase) -> bool:
-    return bool(case.measured_box)
-
-
 def summary_rows(case: BoundCase) -> list[list[str]]:
     """Words, value, bound, limit and name of each quantity that has a value."""
     rate = "arrival_rate" in case.given
@@ -68,7 +64,7 @@ def words_for(words: Mapping[str, str], name: str, rate: bool) -> str:
 def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
     """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
     if case.at_peak is not None:
-        how = "expected (80 % range)" if is_measured(case) else "at the efficiencies given"
+        how = "expected (80 % range)" if case.measured_box else "at the efficiencies given"
         header = ["", how, "bound (at peak)", "limited by"]
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]

@@ -8,7 +8,6 @@ from symroof.analysis.case_summary import (
     DIGITS,
     WORDS,
     headed,
-    is_measured,
     shown_first,
     summary_rows,
     verdict_lines,
@@ -229,7 +228,7 @@ def _chosen(case: BoundCase, of: str) -> list[str]:
         said.append(f"precision {', '.join(roles)}")
     if case.engine is not None and case.hardware is not None and case.engine.label != IDEAL:
         said.append(f"engine {case.engine.said}{'' if case.request.engine else '*'}")
-    if is_measured(case):
+    if case.measured_box:
         star = "" if case.request.efficiency else "*"
         said.append(f"efficiencies measured on {case.engine_class} engines{star}")
     chosen = case.assumptions
@@ -259,7 +258,7 @@ def _defaults(case: BoundCase, names: Sequence[str], but: Collection[str]) -> li
     """The defaults behind some quantities, those that people change first."""
     shown = tuple(names or filter(case.get, shown_first(case)))
     inputs = case.inputs(shown, everything=False) if shown else {}
-    left_out = {*WIDTHS, *but, *(AT_PEAK if is_measured(case) else ())}
+    left_out = {*WIDTHS, *but, *(AT_PEAK if case.measured_box else ())}
     defaults = [name for name, entry in inputs.items() if entry.defaulted and name not in left_out]
     order = {name: place for place, name in enumerate(FIRST_DEFAULTS)}
     defaults.sort(key=lambda name: order.get(name, len(order)))

@@ -10,7 +10,6 @@ from symroof.analysis.case_summary import (
     MEMORY_SHARE,
     both,
     endless,
-    is_measured,
     used_memory,
 )
 from symroof.analysis.case_titles import case_label
@@ -66,7 +65,7 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
     if not any(row[-1] for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
-    how = "as expected by measurements" if is_measured(cases[0]) else efficiency_basis(cases[0])
+    how = "as expected by measurements" if cases[0].measured_box else efficiency_basis(cases[0])
     load = ", under load" if "loaded_itl" in shown.values() else ""
     meaning = MEANING[bool(cases[0].targets)]
     lines = [
