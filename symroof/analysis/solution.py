@@ -20,9 +20,7 @@ from symroof.symbolic.expressions import ZERO, Expr, names, symbol
 from symroof.symbolic.printing import latex, shortened_formula
 from symroof.symbolic.stretches import words
 from symroof.symbols import symbol as public
-from symroof.theory.layout import SYMBOLIC, Layout
 from symroof.theory.symbols import GROUPS, base_name
-from symroof.theory.theory import theory
 from symroof.units import format_quantity, settled, significant
 
 COEFFICIENTS = ("c0", "c1", "c2")
@@ -75,7 +73,7 @@ class Solution(SolvedEquation):
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things; both where a threshold holds from one number to another.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
         reason: a plain sentence.
-        assumed: the inputs that nobody gave, at their defaults; without numbers what was put in for them.
+        assumed: the inputs that nobody gave, at their defaults; empty without numbers.
         sympy: the closed form; without numbers every candidate, as a ``Piecewise``.
         branches: every candidate with its conditions, in SymPy; ``conditions`` and ``limits`` are what the closed form rests on.
         where: what the derived quantities in these are in inputs; ``expanded`` is the closed form in inputs alone.
@@ -202,34 +200,16 @@ class Solution(SolvedEquation):
 
     @cached_property
     def assumed(self) -> dict[Any, Any]:
-        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default.
-
-        Of a symbolic answer, what :attr:`expanded` has in place of a name: the degrees that are one, and the context. Without a model the layers
-        are alike, dense, and attend to all keys.
+        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default; empty without numbers.
 
         >>> import symroof as sr
         >>> sr.solve("kv_cache_bytes = 1 GB", for_="batch").assumed
-        {context: prompt}
+        {}
         """
-        known = self.bound_case.case.theory
-        if not self.symbolic:
-            return {public(n, known.own): number(e.value) for n, e in self.defaults.items()}
-        split = Layout(True, True, True, SYMBOLIC, True, dp=True)
-        degrees = theory(known.architecture, known.assumptions, split, known.own)
-        used = [name for name in names(self.relation) if name != self.unknown]
-        found = {
-            public(degree, known.own): sympy.S.One
-            for degree in known.layout.absent()
-            if degree not in self.bound_case.given
-            and any(degrees.depends(name, degree) for name in used)
-        }
-        return found | {
-            name: inner
-            for name, inner in self.where.items()
-            if name.name == "context" and inner != name
-        }
-
-    # ------------------------------------------------------------------------------------------------ in words
+        if self.symbolic:
+            return {}
+        own = self.bound_case.case.theory.own
+        return {public(name, own): number(entry.value) for name, entry in self.defaults.items()}
 
     @cached_property
     def reason(self) -> str:

@@ -46,10 +46,8 @@ def test_without_a_case_every_input_stays():
     assert {s.prefill_batch, s.cached_prefix, s.mfu, s.mbu} <= sr.solve(
         "prompt_to_ridge"
     ).expanded.free_symbols
-    assert cache.assumed == {}
-    assert context.assumed == {s.tp: 1, s.pp: 1, s.attention_dp: 1}
+    assert cache.assumed == context.assumed == {}
     ridge = sr.solve("batch_to_ridge")
-    assert ridge.assumed == {**context.assumed, s.context: s.prompt}
     assert (ridge.symbol, sr.solve("kv_cache_bytes = 1 GB", "context").symbol) == (
         s.batch,
         s.context,

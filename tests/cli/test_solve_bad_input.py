@@ -97,7 +97,7 @@ def test_a_question_that_cannot_be_asked(name, case):
 TRUE_EVERYWHERE = [
     "itl = itl",
     "2*itl = itl + itl",
-    "ttft - queue_time = prefill_time + prefill_overhead",
+    "ttft - time_outside_steps = prefill_time + prefill_overhead",
     "itl*3/3 = itl",
     "max(itl, itl) = itl",
     "decode_throughput*itl = batch",
