@@ -1,11 +1,12 @@
 """The conditions behind a headline: memory and targets, each a metric within its limit, and so an equation to solve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sympy import Symbol
 
-from symroof.analysis.solution import Solution
-from symroof.analysis.solve import solve
 from symroof.analysis.verdict import (
     AT_A_RATE,
     LOAD,
@@ -25,6 +26,9 @@ from symroof.symbolic.kernels import holds
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
+
+if TYPE_CHECKING:
+    from symroof.analysis.solution import Solution
 
 WAITS = (TARGET_METRICS["ttft"], AT_A_RATE[TARGET_METRICS["itl"]])
 """Latencies that are searched for at an arrival rate, and have no value where prompts pile up."""
@@ -95,6 +99,8 @@ class Constraint:
 
         A search for a wait takes some tenths of a second, and is only made for what is no count.
         """
+        from symroof.analysis.solve import solve  # what only evaluates needs no solver
+
         if self.has_wait(bound_case.case) and (
             not waits or bound_case.case.theory.symbol(unknown).counted
         ):

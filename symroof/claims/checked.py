@@ -84,7 +84,7 @@ class Checked:
         passed_on: later numbers of the note that are calculated from a wrong one, each with its line.
     """
 
-    claim: ClaimSpec
+    claim: ClaimSpec = field(hash=False)  # its settings are dictionaries
     verdict: str
     claimed: str = ""
     derived: str = ""

@@ -75,7 +75,7 @@ def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what)
         ),
         (["list", "gpus"], "symroof list: KIND: no such value 'gpus'", "did you mean 'hardware'?"),
         (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
-        (["select", *CASE, "--format", "json"], "--format: no such value 'json'", "did you mean '--json'?"),
+        (["select", *CASE, "--format", "json"], "symroof select: no such option '--format'", "did you mean '--json'?"),
         (["show"], "symroof show: missing argument NAME", "`symroof show --help` shows how it is called"),
         (["eval", *CASE, "--weights", "int3"], "--weights: unknown precision 'int3'", "did you mean 'int8'?"),
         (["eval", *CASE, "--set", "mem_bandwith=3 TB/s"], "--set: mem_bandwith: unknown name 'mem_bandwith'", "did you mean 'mem_bandwidth'?"),
