@@ -165,7 +165,11 @@ def lever_json(lever: Lever) -> dict[str, Any]:
         "unit": lever.now.symbol.unit,
         "value": plain_value(lever.value),
         "side": _side(flip) if flip else None,
-        **({end: plain_value(getattr(flip, end)) for end in ("low", "high")} if ranged else {}),
+        **(
+            {end: plain_value(getattr(flip.spread, end)) for end in ("low", "high")}
+            if ranged
+            else {}
+        ),
         "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
         "stuck": {
             name: {**best.as_json(), "metric": best.name} if best else None

@@ -1,5 +1,7 @@
 """``symroof vllm``: the review, JSON, refusals, exit codes."""
 
+import re
+
 import pytest
 
 from symroof.vllm.command_line import read_line
@@ -14,10 +16,11 @@ CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--targ
 def test_the_review_says_flags_limits_and_a_line():
     text = good("vllm", LINE, *CASE, "--details").out
     for word in (
-        "batch = 128", "chunk = 3,968", "not modelled: --port 8000", "* --kv-cache-dtype", "max_batch_memory",
+        "batch = 128", "chunk = 3,968", "not modelled: --port 8000", "max_batch_memory",
         "memory_bytes_per_device = memory_share*mem_capacity", "consulted 2026",
     ):  # fmt: skip
         assert word in text
+    assert re.search(r"^\* +--kv-cache-dtype ", text, re.M)  # a default
     line = next(line for line in text.splitlines() if line.startswith("vllm serve"))
     assert read_line(line).flags["max-num-seqs"].value > 1
     assert line.endswith("--port 8000")

