@@ -25,3 +25,15 @@ RESULTS = (
 @pytest.mark.parametrize("entry", [*PUBLIC.values(), *RESULTS], ids=lambda entry: entry.__name__)
 def test_every_public_name_and_result_has_an_example(entry):
     assert ">>>" in inspect.getdoc(entry)
+
+
+def test_every_public_member_is_documented_and_says_what_is_refused():
+    for owner in (sr.Study, sr.Compiled):
+        for name, member in inspect.getmembers_static(owner):
+            made = getattr(member, "__func__", None) or getattr(member, "func", None) or member
+            ours = name in vars(owner) and not name.startswith("_")
+            if ours and (callable(made) or isinstance(made, property)):
+                assert (made.__doc__ or "").strip(), f"{owner.__name__}.{name}"
+    study = [getattr(sr.Study, name) for name in ("value", "result", "derive", "solve", "sweep")]
+    for function in (*study, sr.calibrate, sr.check, sr.compile, sr.select, sr.solve):
+        assert "InputError:" in inspect.getdoc(function)
