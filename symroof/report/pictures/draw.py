@@ -247,7 +247,7 @@ class _Drawing:
         box = self.room.box
         length = (box[2] - box[0] if name == "x" else box[3] - box[1]) / self.room.pixels
         apart = 54 if name == "x" else 24
-        found = apart_on(axis, ticks(axis, int(length / apart) + 1), apart / length)
+        found = apart_on(axis, ticks(axis, int(length / apart) + 1), 0.72 * apart / length)
         place = getattr(self.axes, f"set_{name}ticks")
         place([], minor=True)
         place(found, [axis.text(tick) for tick in found])
