@@ -175,9 +175,8 @@ class Solution(SolvedEquation):
         branches = self.candidates.every
         forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
         conditions = (condition.tree for branch in branches for condition in branch.conditions)
-        every = (*forms, *conditions, *self._limits, *self.candidates.same)
-        if self.conditions == (self.equation,):
-            every = (*every, *self.sides)
+        whole = self.sides if self.conditions == (self.equation,) else ()
+        every = (*forms, *conditions, *self._limits, *self.candidates.same, *whole)
         return definitions(every, self.unknown, self.bound_case, self.symbolic)
 
     @property

@@ -37,7 +37,7 @@ BUDGETS = {
     "theory": 5627,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8886,
+    "study": 8887,
     "select": 2804,
     "simulate": 2098,
     "servers": 1631,
