@@ -158,18 +158,14 @@ def _quantities(run: Run) -> dict[str, dict[str, Any]]:
 def lever_json(lever: Lever) -> dict[str, Any]:
     """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
     flip = lever.flip
-    ranged = flip is not None and flip.spread.low is not None
+    ends = flip.spread if flip and flip.spread.low is not None else None
     return {
         "input": lever.name,
         "now": plain_value(lever.now.value),
         "unit": lever.now.symbol.unit,
         "value": plain_value(lever.value),
         "side": _side(flip) if flip else None,
-        **(
-            {end: plain_value(getattr(flip.spread, end)) for end in ("low", "high")}
-            if ranged
-            else {}
-        ),
+        **({"low": plain_value(ends.low), "high": plain_value(ends.high)} if ends else {}),
         "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
         "stuck": {
             name: {**best.as_json(), "metric": best.name} if best else None
