@@ -72,7 +72,7 @@ def add_engine_defaults(case: CaseInputs, profile: EngineProfile) -> None:
         # a case without a model or a device has a formula only where it has all that this needs
         missing = [each for each in names(tree) if each not in given]
         if all(INPUTS[n].default is not None if n in INPUTS else case.model for n in missing):
-            source = f"{profile.said}: {profile.source(entry.source)}"
+            source = profile.quoted(entry)
             given[name] = Input(tree, source, defaulted=True)
     own = profile.tree("token_budget", memory, name_of)
     if is_number(own):

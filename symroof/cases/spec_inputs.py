@@ -140,10 +140,9 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
     model, origin = case.model, case.request.origin
     stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
     own_cache = cache_of_engine(case)
+    said = case.engine.quoted(own_cache) if case.engine and own_cache else ""
     if own_cache and own_cache.auto and roles["kv"] is None and not (stored and stored.kv):
-        roles = {**roles, "kv": own_cache.auto}
-        assert case.engine is not None
-        origin = {**origin, "kv": f"{case.engine.said}: {case.engine.source(own_cache.source)}"}
+        roles, origin = {**roles, "kv": own_cache.auto}, {**origin, "kv": said}
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
     same = stored.format if stored else names["weights"]
     names = {role: same if name == "weights" else name for role, name in names.items()}
@@ -165,9 +164,7 @@ def _set_precisions(case: CaseInputs, roles: Roles, as_stored: bool) -> dict[str
             case.given |= {name: Input(tree, source) for name, tree in chosen.settings}
             case.given[ROLE_INPUT[role]] = Input(chosen.bytes, source)
     if own_cache and own_cache.fp8_extra and names["kv"].startswith("fp8"):
-        assert case.engine is not None
-        source = f"{case.engine.said}: {case.engine.source(own_cache.source)}"
-        case.given["latent_extra_bytes"] = Input(number(own_cache.fp8_extra.value), source)
+        case.given["latent_extra_bytes"] = Input(number(own_cache.fp8_extra.value), said)
     case.precisions = names
     return widths
 

@@ -303,12 +303,12 @@ def label(bound_case: BoundCase, columns: Mapping[str, Fraction] | None = None) 
     device = bound_case.hardware.name if bound_case.hardware else "no hardware"
     varied = dict(bound_case.varied)
     several = f"{count} x " if count > 1 else ""
-    apart = _prefill(bound_case, columns or {})
+    apart = prefill_ratio(bound_case, columns or {})
     listed = (f"{name} {value}" for name, value in varied.items() if name not in DEGREES)
     return ", ".join([*model, f"{several}{device}", *degrees(bound_case), *apart, *listed])
 
 
-def _prefill(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str]:
+def prefill_ratio(bound_case: BoundCase, columns: Mapping[str, Fraction]) -> list[str]:
     """How many devices prefill beside those that decode.
 
     Raises:

@@ -15,7 +15,7 @@ from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import check_open, device_counts, with_candidates
-from symroof.select.configuration import PRICED, Configuration, Run
+from symroof.select.configuration import PRICED, Configuration, Run, prefill_ratio
 from symroof.select.grouping import screen
 from symroof.select.search_space import Layouts, candidates_of
 from symroof.symbolic.evaluation import NoValue
@@ -266,8 +266,7 @@ def select_from(
         hint = "powers of two, up to what the links join, and multiples of them"
         raise InputError(Problem("devices", "the engine starts no layout of so many", hint=hint))
     for one in configurations:
-        if one.run.own.assumptions["scheduling"] == "disaggregated":
-            assert one.label  # says what it lacks: how many devices prefill
+        prefill_ratio(one.run.own, dict(one.run.changes))  # it may have to be given
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
     if percentiles := study.request.percentiles:

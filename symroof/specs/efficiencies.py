@@ -220,10 +220,14 @@ class EfficienciesSpec(Spec):
     def ends(self, entry: Efficiency, reach: float) -> tuple[float, float]:
         """The low and the high end of an input's interval; of one that its family's rows do not determine it reaches far. Shares end at 1."""
         wide = float(self.far.value) if entry.of else reach
-        factor = math.exp(wide * float(self.scatter[entry.input].value))
-        value = float(entry.value.value)
-        high = value * factor
-        return value / factor, min(high, 1.0) if entry.input in SHARES else high
+        scatter = float(self.scatter[entry.input].value)
+        return interval(entry.input, float(entry.value.value), wide * scatter)
+
+
+def interval(name: str, value: float, width: float) -> tuple[float, float]:
+    """The low and the high end of an input that goes so far, in logarithms, to either side; a share ends at 1."""
+    high = value * math.exp(width)
+    return value / math.exp(width), min(high, 1.0) if name in SHARES else high
 
 
 @lru_cache(maxsize=1)

@@ -96,22 +96,12 @@ class EngineArithmetic(Sourced):
 
 
 class EngineCache(Sourced):
-    """How an engine stores a latent cache: its precision where nobody names one, and the bytes that an entry in fp8 takes besides its elements.
+    """A latent cache on devices with such parts in their names: its own precision, and what an fp8 entry has besides."""
 
-    ``of`` is ``compressed`` (DeepSeek-V4) or ``indexer`` (DeepSeek-V3.2); ``only`` and ``other_than`` are parts of names of devices.
-    """
-
-    of: Literal["compressed", "indexer"]
+    of: Literal["compressed", "indexer"]  # of DeepSeek-V4, of DeepSeek-V3.2
     only: tuple[str, ...] = ()
-    other_than: tuple[str, ...] = ()
     auto: str | None = None
     fp8_extra: amount("byte") | None = None  # type: ignore[valid-type]
-
-    def holds(self, kind: str, device: str) -> bool:
-        """Whether this is how the caches of a kind are stored on a device."""
-        if self.only and not any(part in device for part in self.only):
-            return False
-        return kind == self.of and not any(part in device for part in self.other_than)
 
 
 class EngineMeasurement(Sourced):
@@ -180,18 +170,17 @@ class EngineSpec(OneVersion):
                     setting(symbol_of(name).name, row)
             except ValueError as error:
                 yield (*place, "inputs", name), str(error)
-        sections: dict[str, dict[Any, Sourced]] = {
-            section: getattr(part, section, {})
-            for section in ("inputs", "assume", "arithmetic", "measured")
-        }
-        sections["caches"] = dict(enumerate(getattr(part, "caches", ())))
-        for section, entries in sections.items():
-            for name, it in entries.items():
-                if it.source not in self.sources:
-                    message = (
-                        f"is none of the sources of this file; {nearest(it.source, self.sources)}"
-                    )
-                    yield (*place, section, name, "source"), message
+        named = ("inputs", "assume", "arithmetic", "measured")
+        entries: list[tuple[Location, Sourced]] = [
+            ((section, name), it)
+            for section in named
+            for name, it in getattr(part, section, {}).items()
+        ]
+        entries += [(("caches", i), it) for i, it in enumerate(getattr(part, "caches", ()))]
+        for at, it in entries:
+            if it.source not in self.sources:
+                near = nearest(it.source, self.sources)
+                yield (*place, *at, "source"), f"is none of the sources of this file; {near}"
 
 
 @dataclass(frozen=True)
@@ -238,7 +227,14 @@ class EngineProfile:
 
     def cache(self, kind: str, device: str) -> EngineCache | None:
         """How it stores the caches of a kind of model on a device; None where it has no way of its own."""
-        return next((own for own in self.spec.caches if own.holds(kind, device)), None)
+        for own in self.spec.caches:
+            if own.of == kind and (not own.only or any(part in device for part in own.only)):
+                return own
+        return None
+
+    def quoted(self, entry: Sourced) -> str:
+        """What the engine says and where that is written, as the source of an input."""
+        return f"{self.said}: {self.source(entry.source)}"
 
     def source(self, key: str) -> str:
         """A source as a line of text."""

@@ -37,8 +37,8 @@ BUDGETS = {
     "theory": 5627,
     "specs": 5728,
     "checkpoints": 3753,
-    "study": 8887,
-    "select": 2804,
+    "study": 8884,
+    "select": 2799,
     "simulate": 2098,
     "servers": 1631,
     "sweep": 1326,
@@ -47,7 +47,7 @@ BUDGETS = {
     "report": 7715,
     "cli": 3887,
     "tests": 39795,
-    "other": 3659,
+    "other": 3657,
 }
 """Lines that a package may have at 100 columns; a landing that makes one smaller lowers its number, and none is raised."""
 SLACK = 1.02

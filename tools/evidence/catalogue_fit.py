@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from symroof.specs.efficiencies import ALL, FITTED, SHARES, link_group
+from symroof.specs.efficiencies import ALL, FITTED, SHARES, interval, link_group
 from tools.evidence.catalogue_rows import MeasuredRow, sources
 
 Array = NDArray[np.float64]
@@ -280,10 +280,8 @@ def interval_ends(
     """The parameters at the fast and at the slow end of intervals that go so many times the scatter to either side."""
     fast, slow = {}, {}
     for key, value in values.items():
-        factor = math.exp(reach * width[key[0]])
-        share = key[0] in MOST
-        fast[key] = min(value * factor, MOST[key[0]]) if share else value / factor
-        slow[key] = value / factor if share else value * factor
+        low, high = interval(key[0], value, reach * width[key[0]])
+        fast[key], slow[key] = (high, low) if key[0] in SHARES else (low, high)
     return fast, slow
 
 
