@@ -197,9 +197,9 @@ def test_what_symroof_is_told_wins_over_the_line():
 
 
 def test_what_is_not_said_and_not_modelled_is_told():
-    found = reviewed(f"{LINE} --swap-space 4 --port 80", prompt=None, output=None)
+    found = reviewed(f"{LINE} --swap-space 4 --enable-lora --port 80", prompt=None, output=None)
     said = "\n".join(found.warnings)
-    for word in ("no workload is given", "32,768", "--swap-space is not modelled"):
+    for word in ("no workload is given", "32,768", "--swap-space is not", "--enable-lora is not"):
         assert word in said
     assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
 
